@@ -1,0 +1,27 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+
+/**
+ * A path root → leaf of which heads are known and bodies are parsed when asked for.
+ *
+ * Context is built over this, so that the same code serves entries in memory and a file whose bodies stay on disk.
+ */
+export interface EntryPath {
+  /** Number of entries. */
+  readonly length: number;
+  /** Type of the entry at `index`, without its body. */
+  typeAt(index: number): string;
+  /** The entry at `index`; undefined if its body is damaged. */
+  entryAt(index: number): AnySessionEntry | undefined;
+  /** Where the entry with this id stands on the path, or -1. */
+  indexOf(id: string): number;
+}
+
+/** Makes a path of entries that are in memory, root first. */
+export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
+  return {
+    length: entries.length,
+    typeAt: (index) => entries[index]?.type ?? "",
+    entryAt: (index) => entries[index],
+    indexOf: (id) => entries.findLastIndex((entry) => entry.id === id),
+  };
+}

@@ -1,0 +1,60 @@
+/** What can go wrong. Each code has its heading in docs/errors.md. */
+export type SessionErrorCode =
+  | "NOT_A_SESSION"
+  | "SESSION_NOT_FOUND"
+  | "SESSION_EXISTS"
+  | "SESSION_CLOSED"
+  | "SESSION_AMBIGUOUS"
+  | "INVALID_SESSION_ID"
+  | "ENTRY_NOT_FOUND"
+  | "ENTRY_INVALID"
+  | "STALE_LEAF"
+  | "VERSION_TOO_NEW"
+  | "READ_ONLY"
+  | "LEASE_HELD"
+  | "WRITE_FAILED"
+  | "UPGRADE_FAILED"
+  | "SUMMARY_FAILED"
+  | "NOTHING_TO_COMPACT"
+  | "CWD_MISSING"
+  | "ABORTED";
+
+/** Facts about an error, for programs: paths, ids, numbers. */
+export type SessionErrorDetails = { readonly [key: string]: unknown };
+
+const BRAND = Symbol.for("sessiontree.SessionError");
+
+/**
+ * Every error that this library throws on purpose, wrong argument types apart (those are `TypeError`).
+ *
+ * The message says what happened and ends with what to do next.
+ *
+ * @remarks Source: docs/errors.md
+ */
+export class SessionError extends Error {
+  readonly code: SessionErrorCode;
+  readonly details: SessionErrorDetails;
+
+  constructor(
+    code: SessionErrorCode,
+    message: string,
+    options: { details?: SessionErrorDetails; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "SessionError";
+    this.code = code;
+    this.details = Object.freeze({ ...options.details });
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/**
+ * Tells whether a caught value is a `SessionError`, also one of another copy of this package.
+ *
+ * @param error - Whatever was caught.
+ * @param code - If given, the code it must have.
+ */
+export function isSessionError(error: unknown, code?: SessionErrorCode): error is SessionError {
+  if (!(error instanceof Error) || !(BRAND in error)) return false;
+  return code === undefined || ("code" in error && error.code === code);
+}

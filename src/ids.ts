@@ -1,0 +1,52 @@
+import { customAlphabet } from "nanoid";
+import { v7 } from "uuid";
+import { SessionError } from "./errors.ts";
+
+const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+
+const randomEntryId = customAlphabet("0123456789abcdef", 8);
+
+/** Makes an entry id, eight lower-case hex characters, that `isTaken` does not know. */
+export function createEntryId(isTaken: (id: string) => boolean): string {
+  let id = randomEntryId();
+  while (isTaken(id)) id = randomEntryId();
+  return id;
+}
+
+/** Makes a session id: a UUIDv7, which sorts by time of creation. */
+export function createSessionId(): string {
+  return v7();
+}
+
+/**
+ * Refuses an id from which no safe file name can be made.
+ *
+ * @throws {SessionError} `INVALID_SESSION_ID` unless it is letters, digits, `.`, `_` and `-`, with a letter or digit at both ends.
+ */
+export function assertValidSessionId(id: string): void {
+  if (typeof id === "string" && SESSION_ID.test(id)) return;
+  throw new SessionError(
+    "INVALID_SESSION_ID",
+    `Invalid session id ${JSON.stringify(id)}: use letters, digits, ".", "_" and "-", with a letter or digit at both ends.`,
+    { details: { id } },
+  );
+}
+
+/**
+ * Derives the id of an entry that has none from where it stands, so that every reading invents the same one.
+ *
+ * Two rounds of FNV-1a with a final mix; `attempt` tells apart what would collide.
+ *
+ * @param sessionId - Id of the session.
+ * @param place - Number of the record in its file.
+ * @param attempt - 0 first, then 1, 2, … while the id is taken.
+ * @returns Eight lower-case hex characters.
+ */
+export function inventEntryId(sessionId: string, place: number, attempt: number): string {
+  const text = `${sessionId}\n${place}\n${attempt}`;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,36 @@
+/** What can be wrong with a session's data. Each code has its heading in docs/errors.md. */
+export type IssueCode =
+  | "RECORD_BEFORE_HEADER"
+  | "HEADER_REPEATED"
+  | "VERSION_UNCLEAR"
+  | "VERSION_TOO_NEW"
+  | "LINE_UNREADABLE"
+  | "LINE_TOO_LONG"
+  | "NOT_AN_ENTRY"
+  | "TAIL_TORN"
+  | "NUL_BYTES"
+  | "RECORDS_GLUED"
+  | "BODY_DAMAGED"
+  | "ID_INVENTED"
+  | "ID_DUPLICATE"
+  | "ENTRY_REPEATED"
+  | "PARENT_MISSING"
+  | "PARENT_BRIDGED"
+  | "PARENT_CYCLE"
+  | "KEPT_ENTRY_MISSING"
+  | "STATE_INVALID";
+
+/** Something wrong in a session's data: reported, never thrown. */
+export interface SessionIssue {
+  readonly code: IssueCode;
+  /** 1-based line of the file; 0 where the data has no lines. */
+  readonly line: number;
+  /** Byte offset of what is meant. */
+  readonly offset: number;
+  /** Bytes. */
+  readonly length: number;
+  /** What is wrong, for a person. */
+  readonly message: string;
+  /** The entry concerned, where there is one. */
+  readonly entryId?: string;
+}

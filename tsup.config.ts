@@ -1,0 +1,13 @@
+import { defineConfig } from "tsup";
+
+export default defineConfig({
+  entry: { index: "src/index.ts", core: "src/core.ts", bin: "src/cli/bin.ts" },
+  format: ["esm"],
+  target: "node20",
+  platform: "neutral",
+  external: [/^node:/],
+  dts: { entry: { index: "src/index.ts", core: "src/core.ts" } },
+  splitting: true,
+  sourcemap: true,
+  clean: true,
+});
