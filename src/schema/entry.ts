@@ -154,6 +154,11 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set<SessionEntry["type"]>([
   "session_info",
 ]);
 
+/** Tells whether this is one of the eleven known types. */
+export function isKnownEntryType(type: string): type is SessionEntry["type"] {
+  return KNOWN_TYPES.has(type);
+}
+
 /** Tells whether an entry is of one of the eleven known types. */
 export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
   return KNOWN_TYPES.has(entry.type);

@@ -1,0 +1,25 @@
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+
+// A mark at the start of a line is text here; the scanner takes away the one that a file may begin with.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Decodes UTF-8; broken sequences become U+FFFD. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** Parses JSON text; undefined if it is none. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Parses a line into a record; undefined if it is no JSON object. */
+export function decodeRecord(bytes: Uint8Array): JsonRecord | undefined {
+  const value = parseJson(decodeText(bytes))?.value;
+  return isJsonRecord(value) ? value : undefined;
+}

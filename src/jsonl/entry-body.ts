@@ -1,0 +1,62 @@
+import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { decodeRecord } from "./decode.ts";
+import { upgradeRecord } from "./migrate.ts";
+
+/** The type under which an entry is given out whose body cannot be read. */
+export const DAMAGED_TYPE = "damaged";
+
+/** What it takes to turn a line's bytes into the entry of today's format. */
+export interface BodyContext {
+  /** Version of the file. */
+  readonly version: number;
+  /** Gives the id of the first entry at or after a record number (version 1). */
+  readonly entryIdFrom: (recordNumber: number) => string | undefined;
+}
+
+/**
+ * Parses an entry from its line, upgraded to the current version, under the head that the tree gave it.
+ *
+ * @returns Undefined if the body is damaged: no JSON, or a message entry without a message.
+ */
+export function decodeEntry(bytes: Uint8Array, head: EntryHead, context: BodyContext): AnySessionEntry | undefined {
+  const record = decodeRecord(bytes);
+  if (record === undefined || record["type"] !== head.type) return undefined;
+  if (head.type === "message" && !isMessageShaped(record["message"])) return undefined;
+  const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });
+  return withHead(upgraded, head);
+}
+
+/** Makes the entry that stands for one whose body is damaged: it has its place in the tree and nothing else. */
+export function damagedEntry(head: EntryHead): UnknownEntry {
+  const { id, parentId } = head;
+  return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
+}
+
+function isMessageShaped(message: unknown): boolean {
+  return isJsonRecord(message) && typeof message["role"] === "string";
+}
+
+/** The record itself if it says of itself what the head says, which is the rule; else a copy that does. */
+function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
+  if (hasHead(record, head)) return record;
+  const { type: _type, id: _id, parentId: _parentId, timestamp, ...body } = record;
+  return {
+    type: head.type,
+    id: head.id,
+    parentId: head.parentId,
+    timestamp: typeof timestamp === "string" ? timestamp : isoTime(head.timestampMs),
+    ...body,
+  };
+}
+
+function hasHead(record: JsonRecord, head: EntryHead): record is UnknownEntry {
+  return record["id"] === head.id && record["parentId"] === head.parentId && typeof record["timestamp"] === "string";
+}
+
+/** ISO time of a head; the epoch where it has none, since a host may format what it is given. */
+function isoTime(timestampMs: number): string {
+  const isValid = Math.abs(timestampMs) <= 8.64e15;
+  return new Date(isValid ? timestampMs : 0).toISOString();
+}

@@ -1,0 +1,185 @@
+import { type IdKey, idKeyOf } from "../schema/id-key.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MAX_ID_BYTES = 256;
+const ISO_LENGTH = 24;
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** What stands before the id for each known type; the most frequent first. */
+const OPENINGS = [
+  "message",
+  "custom_message",
+  "custom",
+  "compaction",
+  "model_change",
+  "thinking_level_change",
+  "label",
+  "branch_summary",
+  "session_info",
+  "usage",
+  "context_edit",
+].map((type) => ({ type, bytes: bytesOf(`{"type":"${type}","id":"`) }));
+
+const AFTER_ID = bytesOf(`,"parentId":`);
+const NULL = bytesOf("null");
+const AFTER_PARENT = bytesOf(`,"timestamp":"`);
+
+/** What a second record inside a line holds, and a body hardly ever: bodies write their times as numbers. */
+const SECOND_HEAD = bytesOf(`,"timestamp":"2`);
+
+/**
+ * Reads the head at the front of a line from its bytes, without parsing the body.
+ *
+ * It knows one spelling, the one that JSON.stringify gives to the base fields in their usual order, and leaves every
+ * other line to `JSON.parse`. This is the hot loop of opening a session; that is why it compares bytes and keeps its
+ * findings in fields.
+ */
+export class EntryHeadReader {
+  type = "";
+  id: IdKey = 0;
+  parent: IdKey | null = null;
+  timestampMs = 0;
+  /** One past the head: where the body begins. */
+  bodyStart = 0;
+
+  #at = 0;
+
+  /** Reads the head of the line in `bytes[start, end)`; false if it is not in the usual spelling. */
+  read(bytes: Uint8Array, start: number, end: number): boolean {
+    const opening = OPENINGS.find((one) => startsWith(bytes, start, end, one.bytes));
+    if (opening === undefined) return false;
+    this.type = opening.type;
+    const id = this.#readId(bytes, start + opening.bytes.length, end);
+    if (id === undefined || !startsWith(bytes, this.#at, end, AFTER_ID)) return false;
+    this.id = id;
+    if (!this.#readParent(bytes, this.#at + AFTER_ID.length, end)) return false;
+    if (!startsWith(bytes, this.#at, end, AFTER_PARENT)) return false;
+    return this.#readTimestamp(bytes, this.#at + AFTER_PARENT.length, end);
+  }
+
+  #readParent(bytes: Uint8Array, at: number, end: number): boolean {
+    if (bytes[at] === QUOTE) {
+      const parent = this.#readId(bytes, at + 1, end);
+      if (parent === undefined) return false;
+      this.parent = parent;
+      return true;
+    }
+    this.parent = null;
+    this.#at = at + NULL.length;
+    return startsWith(bytes, at, end, NULL);
+  }
+
+  /** Reads a string up to its quote and leaves `#at` behind it. */
+  #readId(bytes: Uint8Array, start: number, end: number): IdKey | undefined {
+    if (start + 8 < end && bytes[start + 8] === QUOTE) {
+      const key = hexKey(bytes, start);
+      if (key !== -1) {
+        this.#at = start + 9;
+        return key;
+      }
+    }
+    const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
+    if (text === undefined) return undefined;
+    this.#at = start + text.length + 1;
+    return idKeyOf(text);
+  }
+
+  #readTimestamp(bytes: Uint8Array, start: number, end: number): boolean {
+    let close = start + ISO_LENGTH;
+    this.timestampMs = close < end && bytes[close] === QUOTE ? isoMillis(bytes, start) : Number.NaN;
+    if (Number.isNaN(this.timestampMs)) {
+      const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
+      if (text === undefined) return false;
+      close = start + text.length;
+      this.timestampMs = Date.parse(text);
+    }
+    this.bodyStart = close + 1;
+    return this.bodyStart < end;
+  }
+}
+
+/**
+ * Tells whether the body of a line seems to hold another head, as when two records were glued together.
+ *
+ * A byte scan by Horspool's method: most bytes are never looked at.
+ */
+export function mayHoldSecondHead(bytes: Uint8Array, bodyStart: number, end: number): boolean {
+  const last = SECOND_HEAD.length - 1;
+  let at = bodyStart + last;
+  while (at < end) {
+    const byte = bytes[at] ?? 0;
+    if (byte === SECOND_HEAD[last] && startsWith(bytes, at - last, end, SECOND_HEAD)) return true;
+    at += SKIPS[byte] ?? 1;
+  }
+  return false;
+}
+
+/** How far the pattern can move when a byte stands under its end. */
+const SKIPS = (() => {
+  const skips = new Uint8Array(256).fill(SECOND_HEAD.length);
+  for (let i = 0; i < SECOND_HEAD.length - 1; i++) skips[SECOND_HEAD[i] ?? 0] = SECOND_HEAD.length - 1 - i;
+  return skips;
+})();
+
+function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
+  if (at + prefix.length > end) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
+  return true;
+}
+
+/** The number that eight lower-case hex characters write, or -1. */
+function hexKey(bytes: Uint8Array, start: number): number {
+  let key = 0;
+  for (let i = start; i < start + 8; i++) {
+    const byte = bytes[i] ?? 0;
+    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
+    if (digit === -1) return -1;
+    key = key * 16 + digit;
+  }
+  return key;
+}
+
+/** The text up to the next quote, if it is plain ASCII without escapes. */
+function plainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
+  let text = "";
+  for (let i = start; i < limit; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte === QUOTE) return text;
+    if (byte < 0x20 || byte > 0x7e || byte === BACKSLASH) return undefined;
+    text += String.fromCharCode(byte);
+  }
+  return undefined;
+}
+
+/** By number of the month; without the 29th of February. */
+const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Unix milliseconds of `YYYY-MM-DDTHH:MM:SS.mmmZ`, or NaN if it is spelled otherwise. */
+function isoMillis(bytes: Uint8Array, start: number): number {
+  const number = (from: number, length: number) => {
+    let value = 0;
+    for (let i = start + from; i < start + from + length; i++) {
+      const digit = (bytes[i] ?? 0) - 0x30;
+      if (digit < 0 || digit > 9) return Number.NaN;
+      value = value * 10 + digit;
+    }
+    return value;
+  };
+  const isSpelledSo =
+    bytes[start + 4] === 0x2d &&
+    bytes[start + 7] === 0x2d &&
+    bytes[start + 10] === 0x54 &&
+    bytes[start + 13] === 0x3a &&
+    bytes[start + 16] === 0x3a &&
+    bytes[start + 19] === 0x2e &&
+    bytes[start + 23] === 0x5a;
+  if (!isSpelledSo) return Number.NaN;
+  const [month, day, hour, minute, second] = [number(5, 2), number(8, 2), number(11, 2), number(14, 2), number(17, 2)];
+  // What a calendar does not have is left to Date.parse, so that both paths agree on it.
+  const isOrdinary = day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0) && hour <= 23 && minute <= 59 && second <= 59;
+  if (!isOrdinary) return Number.NaN;
+  const year = number(0, 4);
+  return year >= 100 ? Date.UTC(year, month - 1, day, hour, minute, second, number(20, 3)) : Number.NaN;
+}

@@ -1,0 +1,24 @@
+import type { JsonRecord } from "../../schema/json.ts";
+
+/** Where a version-1 record stands in its file. */
+export interface LinearPlace {
+  readonly id: string;
+  readonly parentId: string | null;
+  /** Gives the id of the first entry at or after this record number (the header is 0), or undefined. */
+  readonly entryIdFrom: (recordNumber: number) => string | undefined;
+}
+
+/**
+ * Gives a record of the linear format its place in the tree, and turns a compaction's index into an id.
+ *
+ * @remarks Source: docs/format.md#versions
+ */
+export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRecord {
+  const { type, id: _id, parentId: _parentId, firstKeptEntryIndex, ...rest } = record;
+  const upgraded: JsonRecord = { type, id: place.id, parentId: place.parentId, ...rest };
+  if (type !== "compaction" || firstKeptEntryIndex === undefined) return upgraded;
+  if (upgraded["firstKeptEntryId"] === undefined && typeof firstKeptEntryIndex === "number") {
+    upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
+  }
+  return upgraded;
+}

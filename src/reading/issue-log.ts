@@ -1,0 +1,67 @@
+import type { IssueCode, SessionIssue } from "../schema/issue.ts";
+import type { LinkFinding } from "../tree/entry-tree.ts";
+import type { LinePlace } from "./places.ts";
+
+/** What each issue says; `about` is the id or the detail that the code is about. */
+const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
+  RECORD_BEFORE_HEADER: () => "A record of another kind stands before the session header; it is kept.",
+  HEADER_REPEATED: () => "A second session header; the entries after it count as usual.",
+  VERSION_UNCLEAR: () => "The header's version is no whole number; it was told from the entries.",
+  VERSION_TOO_NEW: () => "The session is of a newer version; it is read, but not written.",
+  LINE_UNREADABLE: () => "The line is no JSON and holds no record; it is kept.",
+  LINE_TOO_LONG: () => "The line is longer than `maxLineBytes`; it was not read.",
+  NOT_AN_ENTRY: () => "The line is JSON, but no entry: it has no `type`; it is kept.",
+  TAIL_TORN: () => "The last line is not whole: its writer was interrupted, or is still writing.",
+  NUL_BYTES: () => "Zero bytes where text should be, as a power cut leaves them.",
+  RECORDS_GLUED: () => "Several records, or parts of them, stand on one line; what is whole was recovered.",
+  BODY_DAMAGED: () => "The entry's head is legible, its body is not; it keeps its place in the tree.",
+  ID_INVENTED: () => "The entry has no id; one was derived from its place.",
+  ID_DUPLICATE: (about) => `Another entry has the id ${about} already; this one got an id of its own.`,
+  ENTRY_REPEATED: () => "The same line stands in the file before; it counts once.",
+  PARENT_MISSING: (about) => `The parent ${about} is nowhere in the file; the entry became a root.`,
+  PARENT_BRIDGED: (about) => `The parent ${about} was on a damaged line; the entry hangs on the one before.`,
+  PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
+  KEPT_ENTRY_MISSING: (about) => `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
+  STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
+};
+
+const LINK_CODES = {
+  missing: "PARENT_MISSING",
+  bridged: "PARENT_BRIDGED",
+  cycle: "PARENT_CYCLE",
+} as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
+
+/** Makes an issue about a place of the file. */
+export function makeIssue(code: IssueCode, place: LinePlace, entryId?: string, about = ""): SessionIssue {
+  const { line, offset, length } = place;
+  return { code, line, offset, length, message: TEXTS[code](about), ...(entryId !== undefined && { entryId }) };
+}
+
+/** The issues of one session. */
+export class IssueLog {
+  /** What is wrong with the last line for now: it may still be completed. */
+  tail: SessionIssue | undefined;
+  readonly #issues: SessionIssue[] = [];
+  readonly #known = new Set<string>();
+
+  /** Adds an issue unless the same was told before, as when a damaged body is read twice. */
+  add(issue: SessionIssue): void {
+    const key = `${issue.code} ${issue.offset} ${issue.message}`;
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.#issues.push(issue);
+  }
+
+  put(code: IssueCode, place: LinePlace, entryId?: string, about?: string): void {
+    this.add(makeIssue(code, place, entryId, about));
+  }
+
+  putLink(kind: LinkFinding["kind"], place: LinePlace, entryId: string, parentId: string): void {
+    this.put(LINK_CODES[kind], place, entryId, parentId);
+  }
+
+  /** All issues; a copy. */
+  list(): SessionIssue[] {
+    return this.tail === undefined ? [...this.#issues] : [...this.#issues, this.tail];
+  }
+}

@@ -1,0 +1,35 @@
+import { withRoom } from "../tree/columns.ts";
+
+/** Where an entry's line stands in its file. */
+export interface LinePlace {
+  /** Byte offset of the line. */
+  readonly offset: number;
+  /** Bytes without the line break. */
+  readonly length: number;
+  /** 1-based line number. */
+  readonly line: number;
+}
+
+/** The places of all entries, by ordinal; 16 bytes for each. */
+export class Places {
+  #offsets = new Float64Array(0);
+  #lengths = new Uint32Array(0);
+  #lines = new Uint32Array(0);
+
+  set(ordinal: number, place: LinePlace): void {
+    this.#offsets = withRoom(this.#offsets, ordinal + 1);
+    this.#lengths = withRoom(this.#lengths, ordinal + 1);
+    this.#lines = withRoom(this.#lines, ordinal + 1);
+    this.#offsets[ordinal] = place.offset;
+    this.#lengths[ordinal] = place.length;
+    this.#lines[ordinal] = place.line;
+  }
+
+  at(ordinal: number): LinePlace {
+    return { offset: this.offsetAt(ordinal), length: this.#lengths[ordinal] ?? 0, line: this.#lines[ordinal] ?? 0 };
+  }
+
+  offsetAt(ordinal: number): number {
+    return this.#offsets[ordinal] ?? 0;
+  }
+}

@@ -1,0 +1,53 @@
+import { type StatedVersion, statedVersion } from "../jsonl/migrate.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+
+/** A header as it was read: what the file says, and what it means today. */
+export interface ReadHeader {
+  /** Fields as they stand in the file. */
+  readonly record: JsonRecord;
+  /** The same in today's version; of a newer one, as it stands. */
+  readonly header: SessionHeader;
+  readonly stated: StatedVersion;
+}
+
+/**
+ * Reads a record as a session header; undefined if it has no string `id`.
+ *
+ * `branchedFrom` is read as `parentSession`; a missing `cwd` or `timestamp` becomes empty.
+ */
+export function readHeader(record: JsonRecord): ReadHeader | undefined {
+  const { id } = record;
+  if (typeof id !== "string") return undefined;
+  const stated = statedVersion(record);
+  const parent = [record["parentSession"], record["branchedFrom"]].find((path) => typeof path === "string");
+  const { parentSession: _parentSession, branchedFrom: _branchedFrom, ...rest } = record;
+  const header: SessionHeader = {
+    ...rest,
+    type: "session",
+    version: Math.max(CURRENT_SESSION_VERSION, stated.version ?? 0),
+    id,
+    timestamp: textOf(record["timestamp"]),
+    cwd: textOf(record["cwd"]),
+    ...(typeof parent === "string" && parent !== "" && { parentSession: parent }),
+  };
+  return { record, header, stated };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The settings that some headers carry: the last resort when nothing on the path says more. */
+export function headerSettings(header: object | undefined): {
+  thinkingLevel: string | undefined;
+  model: { provider: string; modelId: string } | undefined;
+} {
+  const { thinkingLevel, provider, modelId }: JsonRecord = isJsonRecord(header) ? header : {};
+  const hasModel = typeof provider === "string" && typeof modelId === "string";
+  return {
+    thinkingLevel: typeof thinkingLevel === "string" ? thinkingLevel : undefined,
+    model: hasModel ? { provider, modelId } : undefined,
+  };
+}

@@ -1,0 +1,309 @@
+import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { EntryHeadReader, mayHoldSecondHead } from "../jsonl/entry-head.ts";
+import { recoverRecords } from "../jsonl/glued.ts";
+import { legibleHead } from "../jsonl/legible-head.ts";
+import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scanner.ts";
+import type { EntryHead } from "../schema/head.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { idKeyOf } from "../schema/id-key.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { EntryAdder } from "./entry-adder.ts";
+import { IssueLog, makeIssue } from "./issue-log.ts";
+import type { LinePlace, Places } from "./places.ts";
+import { type ReadHeader, readHeader } from "./session-header.ts";
+
+/** What a `SessionIndex` is made with. */
+export interface SessionIndexOptions {
+  /** Gives bytes that were fed before; asked for only when two lines have the same id. */
+  readonly readBytes: (offset: number, length: number) => Uint8Array;
+  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  readonly maxLineBytes?: number;
+}
+
+/** A header is looked for among this many records. */
+const FIRST_RECORDS = 16;
+
+const CLOSE_BRACE = 0x7d;
+const LINE_BREAK = new Uint8Array([0x0a]);
+
+/**
+ * Reads a session's bytes into its header, its tree of heads and its issues, and knows where each line stands.
+ *
+ * Every line becomes the header, an entry or an issue. Bodies are parsed only where a head is not at the front of its
+ * line, or where the line looks as if it held more than one record. Ids that the file does not give are derived from
+ * the session id and the record's number, so that every reading finds the same ones.
+ *
+ * @remarks Cost: O(bytes), about 62 bytes of memory per entry. Source: docs/format.md#reading
+ */
+export class SessionIndex {
+  readonly #issues = new IssueLog();
+  readonly #adder: EntryAdder;
+  readonly #scanner: LineScanner;
+  readonly #head = new EntryHeadReader();
+  #header: ReadHeader | undefined;
+  #headerPlace: LinePlace | undefined;
+  #recordsBeforeHeader = 0;
+  #isRejected = false;
+  /** The `leaf` record that is the last line. */
+  #leafRecord: JsonRecord | undefined;
+  /** Entries that this process wrote since it last knew where the file ends, with the bytes of their lines. */
+  readonly #own = new Map<number, { length: number; hasBreak: boolean }>();
+  #ownBytes = 0;
+
+  constructor(options: SessionIndexOptions) {
+    const { readBytes, maxLineBytes } = options;
+    this.#adder = new EntryAdder({ issues: this.#issues, readBytes, takeOwn: (ordinal) => this.#own.delete(ordinal) });
+    const sink: LineSink = {
+      line: (line) => this.#takeLine(line),
+      overlong: (line) => this.#takeOverlong(line),
+    };
+    this.#scanner = new LineScanner(sink, maxLineBytes === undefined ? {} : { maxLineBytes });
+  }
+
+  get tree(): EntryTree {
+    return this.#adder.tree;
+  }
+
+  get places(): Places {
+    return this.#adder.places;
+  }
+
+  /** The header in today's version; undefined if none has come. */
+  get header(): SessionHeader | undefined {
+    return this.#header?.header;
+  }
+
+  get headerPlace(): LinePlace | undefined {
+    return this.#headerPlace;
+  }
+
+  /** Version of the file; that of today where nothing tells. */
+  get version(): number {
+    return this.#adder.version ?? CURRENT_SESSION_VERSION;
+  }
+
+  /** Whether the first records hold no header, so that this is no session. */
+  get isRejected(): boolean {
+    return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
+  }
+
+  /** Whether the heads of the file are not as the current version writes them: it must be rewritten before it grows. */
+  get needsUpgrade(): boolean {
+    return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
+  }
+
+  /** Bytes that were read or are known to stand there. */
+  get position(): number {
+    return this.#scanner.position;
+  }
+
+  /** Where the file ends if nobody else writes. */
+  get expectedEnd(): number {
+    return this.position + this.#ownBytes;
+  }
+
+  /** Whether the next line must begin with a line break. */
+  get isMidLine(): boolean {
+    return this.#own.size === 0 && this.#scanner.isMidLine;
+  }
+
+  /** Own entries that the file was expected to hold and that were not found in it. */
+  get missingOwn(): number[] {
+    return [...this.#own.keys()];
+  }
+
+  /** What was odd so far; a copy. */
+  get issues(): SessionIssue[] {
+    return this.#issues.list();
+  }
+
+  /** Adds an issue that was found while a body was read. */
+  report(issue: SessionIssue): void {
+    this.#issues.add(issue);
+  }
+
+  /** Takes the next bytes. */
+  feed(chunk: Uint8Array): void {
+    this.#scanner.feed(chunk);
+  }
+
+  /** Ends a batch of bytes: decides about the last line and about parents that were not there. */
+  end(): void {
+    this.#issues.tail = undefined;
+    this.#scanner.end();
+    this.#adder.settle();
+  }
+
+  /**
+   * Adds an entry that is about to stand behind all others, and presumes its place until `confirmOwn`.
+   *
+   * @param length - Bytes of its line, line break included.
+   * @param hasBreak - Whether a line break was written before it, to close a torn line.
+   */
+  addOwn(head: EntryHead, length: number, hasBreak: boolean): number {
+    const offset = this.expectedEnd + (hasBreak ? 1 : 0);
+    const parent = head.parentId === null ? null : idKeyOf(head.parentId);
+    const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
+    this.places.set(ordinal, { offset, length: length - 1, line: this.#scanner.line + this.#own.size });
+    this.#own.set(ordinal, { length, hasBreak });
+    this.#ownBytes += length + (hasBreak ? 1 : 0);
+    this.#leafRecord = undefined;
+    return ordinal;
+  }
+
+  /** Says that all own entries stand where they were presumed to. */
+  confirmOwn(): void {
+    if (this.#own.size === 0) return;
+    for (const { length, hasBreak } of this.#own.values()) {
+      if (hasBreak) this.#scanner.feed(LINE_BREAK);
+      this.#scanner.skip(length, 1);
+      this.#adder.recordNumber++;
+    }
+    this.#own.clear();
+    this.#ownBytes = 0;
+  }
+
+  /** Says that own entries stand somewhere among the bytes that will be fed next, and not where they were presumed to. */
+  expectOwnAmongOthers(): void {
+    this.#ownBytes = 0;
+  }
+
+  /** Gives the id of the first entry at or after a record number; for version 1. */
+  entryIdFrom(recordNumber: number): string | undefined {
+    return this.#adder.entryIdFrom(recordNumber);
+  }
+
+  /** Where the file says that the leaf is: at its last entry, or at the target of a `leaf` record that is its last line. */
+  get storedLeaf(): number {
+    const targetId = this.#leafRecord?.["targetId"];
+    const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;
+    return target === NONE ? this.tree.size - 1 : target;
+  }
+
+  #takeLine(line: ScannedLine): boolean {
+    this.#leafRecord = undefined;
+    if (line.terminated && this.#isPlainEntry(line)) {
+      this.#adder.addPlain(this.#head, placeOf(line));
+      return true;
+    }
+    const bytes = line.bytes.subarray(line.start, line.end);
+    const length = lengthWithoutNuls(bytes);
+    const text = bytes.subarray(0, length);
+    const place = { ...placeOf(line), length };
+    const parsed = parseJson(decodeText(text));
+    if (parsed === undefined && !line.terminated) {
+      this.#issues.tail = makeIssue(length === 0 ? "NUL_BYTES" : "TAIL_TORN", placeOf(line));
+      return false;
+    }
+    if (length < bytes.length) {
+      this.#issues.put("NUL_BYTES", { ...place, offset: place.offset + length, length: bytes.length - length });
+    }
+    if (parsed !== undefined) this.#takeValue(parsed.value, place);
+    else this.#takeUnreadable(place, text);
+    return true;
+  }
+
+  #takeOverlong(line: LinePlace & { terminated: boolean }): void {
+    if (!line.terminated) {
+      this.#issues.tail = makeIssue("TAIL_TORN", line);
+      return;
+    }
+    this.#issues.put("LINE_TOO_LONG", line);
+    this.#countDamage();
+  }
+
+  #isPlainEntry({ bytes, start, end }: ScannedLine): boolean {
+    const { version } = this.#adder;
+    return (
+      version !== undefined &&
+      version >= 2 &&
+      bytes[end - 1] === CLOSE_BRACE &&
+      this.#head.read(bytes, start, end) &&
+      !mayHoldSecondHead(bytes, this.#head.bodyStart, end)
+    );
+  }
+
+  #takeValue(value: unknown, place: LinePlace): void {
+    const type = isJsonRecord(value) ? value["type"] : undefined;
+    if (!isJsonRecord(value) || typeof type !== "string") {
+      this.#issues.put("NOT_AN_ENTRY", place);
+      this.#countOther();
+    } else if (this.#header === undefined) {
+      this.#takeFirstRecord(value, place);
+    } else if (type === "session") {
+      this.#issues.put("HEADER_REPEATED", place);
+      this.#countOther();
+    } else {
+      this.#adder.addRecord(value, type, place);
+      this.#leafRecord = type === "leaf" ? value : undefined;
+    }
+  }
+
+  #takeFirstRecord(record: JsonRecord, place: LinePlace): void {
+    if (record["type"] !== "session") {
+      this.#issues.put("RECORD_BEFORE_HEADER", place);
+      this.#countOther();
+      return;
+    }
+    const header = this.isRejected ? undefined : readHeader(record);
+    if (header === undefined) {
+      this.#isRejected = true;
+      return;
+    }
+    this.#header = header;
+    this.#headerPlace = place;
+    this.#adder.sessionId = header.header.id;
+    this.#adder.version = header.stated.version;
+    this.#adder.recordNumber = 1;
+    this.#adder.hasDamageBehindLast = false;
+    if (!header.stated.isClear) this.#issues.put("VERSION_UNCLEAR", place);
+    if (this.version > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
+  }
+
+  #takeUnreadable(place: LinePlace, text: Uint8Array): void {
+    if (text.length === 0) {
+      this.#countDamage();
+      return;
+    }
+    const found = recoverRecords(text, 0, text.length);
+    const isHeadOfOther = found[0]?.start === 0 || this.#header === undefined;
+    const head = isHeadOfOther ? undefined : legibleHead(text, found.length === 0);
+    if (head !== undefined) this.#takeDamaged(head, place);
+    if (found.length > 0) this.#issues.put("RECORDS_GLUED", place);
+    else if (head === undefined) {
+      this.#issues.put("LINE_UNREADABLE", place);
+      this.#countDamage();
+    }
+    for (const { start, end, record } of found) {
+      this.#takeValue(record, { offset: place.offset + start, length: end - start, line: place.line });
+    }
+  }
+
+  #takeDamaged(head: JsonRecord, place: LinePlace): void {
+    this.#adder.addRecord(head, String(head["type"]), place);
+    this.#issues.put("BODY_DAMAGED", place, String(head["id"]));
+  }
+
+  #countOther(): void {
+    this.#adder.recordNumber++;
+    if (this.#header === undefined) this.#recordsBeforeHeader++;
+  }
+
+  #countDamage(): void {
+    this.#countOther();
+    this.#adder.hasDamageBehindLast = true;
+  }
+}
+
+function placeOf(line: ScannedLine): LinePlace {
+  return { offset: line.offset, length: line.end - line.start, line: line.line };
+}
+
+function lengthWithoutNuls(bytes: Uint8Array): number {
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === 0) length--;
+  return length;
+}

@@ -1,0 +1,96 @@
+import * as nodeFs from "node:fs";
+import { hasErrorCode } from "./system-error.ts";
+
+/** The calls that a session file needs of a file system; `node:fs` has them all. Tests hand in one that fails. */
+export type FileSystem = Pick<
+  typeof nodeFs,
+  | "openSync"
+  | "closeSync"
+  | "readSync"
+  | "writeSync"
+  | "fstatSync"
+  | "statSync"
+  | "lstatSync"
+  | "ftruncateSync"
+  | "fsyncSync"
+  | "fchmodSync"
+  | "renameSync"
+  | "unlinkSync"
+  | "mkdirSync"
+  | "linkSync"
+  | "copyFileSync"
+>;
+
+/** The machine's file system. */
+export const realFileSystem: FileSystem = nodeFs;
+
+/** Mode of every file that this library makes. */
+export const FILE_MODE = 0o600;
+
+/** Mode of every folder that this library makes. */
+export const FOLDER_MODE = 0o700;
+
+const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
+
+/** Bytes read at a time. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/** Opens a file for reading; never waits on one that is a pipe. */
+export function openForReading(fs: FileSystem, path: string): number {
+  return fs.openSync(path, O_RDONLY | O_NONBLOCK);
+}
+
+/** Gives what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
+export function ifPresent<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}
+
+/** Reads exactly this range; what is behind the end of the file is missing from the result. */
+export function readRange(fs: FileSystem, fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = fs.readSync(fd, bytes, filled, length - filled, offset + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/**
+ * Reads a range piece by piece; each piece is valid until the next is asked for.
+ *
+ * @param end - Offset at which to stop; the end of the file may come before.
+ */
+export function* readPieces(fs: FileSystem, fd: number, start: number, end: number): Generator<Buffer, void> {
+  const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, Math.max(1, end - start)));
+  let at = start;
+  while (at < end) {
+    const count = fs.readSync(fd, buffer, 0, Math.min(buffer.length, end - at), at);
+    if (count === 0) return;
+    at += count;
+    yield buffer.subarray(0, count);
+  }
+}
+
+/** Makes what was written to a folder's list of names survive a power cut, where the system can do that. */
+export function syncFolder(fs: FileSystem, folder: string): void {
+  // Windows opens no folders; there the rename itself is all that can be had.
+  if (process.platform === "win32") return;
+  const fd = fs.openSync(folder, O_RDONLY);
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Makes a folder and those above it, closed to other users. */
+export function makeFolder(fs: FileSystem, folder: string): void {
+  fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+}

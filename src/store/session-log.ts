@@ -1,0 +1,60 @@
+import type { SessionIndex } from "../reading/session-index.ts";
+import type { EntryHead } from "../schema/head.ts";
+
+/** An entry on its way into a log. */
+export interface LogLine {
+  readonly head: EntryHead;
+  /** The record as JSON, without a line break. */
+  readonly text: string;
+}
+
+/** What a log found when it looked for changes that others made. */
+export type LogChange =
+  /** Entries of others were added, from this ordinal on. */
+  | { readonly kind: "foreign"; readonly from: number }
+  /** The lines were replaced as a whole: ordinals mean something else now. */
+  | { readonly kind: "reloaded" };
+
+/**
+ * Where the lines of one session live.
+ *
+ * The seam between a session and its place: a file, memory, a database. A log keeps the index of what it holds, gives
+ * the bytes of a line when asked, and takes new lines at its end. Appending is synchronous; a log whose place is far
+ * away may queue lines and settle in `flush`.
+ *
+ * @remarks Every log passes the suite in test/conformance.
+ */
+export interface SessionLog {
+  /** Path of the file; undefined if there is none. */
+  readonly path: string | undefined;
+  /** Why nothing can be appended; undefined if it can. */
+  readonly readOnlyReason: "mode" | "version" | "closed" | undefined;
+  /** What the log holds. Another object after a change of kind `reloaded`. */
+  readonly index: SessionIndex;
+
+  /**
+   * Gives the lines of entries, as bytes without line breaks.
+   *
+   * @param ordinals - Which, best in ascending order.
+   * @param take - Called for each in the order given; the bytes are valid during the call.
+   */
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
+
+  /**
+   * Appends entries, all or none, as one write, behind everything else.
+   *
+   * @param isLasting - False for entries that need not be on disk before a conversation has begun.
+   * @returns The ordinal of the first; the others follow it.
+   * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
+   */
+  append(lines: readonly LogLine[], isLasting: boolean): number;
+
+  /** Looks for what others appended. */
+  refresh(): LogChange | undefined;
+
+  /** Resolves when everything appended so far survives a power cut. */
+  flush(): Promise<void>;
+
+  /** Releases what the log holds. Idempotent; nothing can be appended afterwards. */
+  close(): Promise<void>;
+}

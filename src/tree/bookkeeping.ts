@@ -1,0 +1,63 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryTree } from "./entry-tree.ts";
+
+/** A label as it stands: its text and the time it was set. */
+export interface LabelMark {
+  readonly label: string;
+  /** ISO 8601, as the label entry says. */
+  readonly timestamp: string;
+  /** Id of the label entry. */
+  readonly entryId: string;
+}
+
+/**
+ * Keeps what labels and names say, the latest in file order, by reading only the bodies of those entries.
+ *
+ * @remarks Cost: a question costs O(entries added since the last one) in heads, and one body for each new label or name.
+ */
+export class Bookkeeping {
+  readonly #tree: EntryTree;
+  readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
+  readonly #labels = new Map<string, LabelMark>();
+  #name: string | undefined;
+  #seen = 0;
+
+  constructor(tree: EntryTree, entryAt: (ordinal: number) => AnySessionEntry | undefined) {
+    this.#tree = tree;
+    this.#entryAt = entryAt;
+  }
+
+  /** Gives the labels in force, by the id of the entry that each stands on; a live view. */
+  labels(): ReadonlyMap<string, LabelMark> {
+    this.#catchUp();
+    return this.#labels;
+  }
+
+  /** Gives the session's display name, or undefined if it has none. */
+  name(): string | undefined {
+    this.#catchUp();
+    return this.#name;
+  }
+
+  #catchUp(): void {
+    for (; this.#seen < this.#tree.size; this.#seen++) {
+      const type = this.#tree.typeAt(this.#seen);
+      if (type !== "label" && type !== "session_info") continue;
+      const entry = this.#entryAt(this.#seen);
+      if (entry !== undefined) this.#note(entry);
+    }
+  }
+
+  #note(entry: AnySessionEntry): void {
+    if (entry.type === "session_info") {
+      const name = "name" in entry ? entry.name : undefined;
+      this.#name = typeof name === "string" ? name.trim() || undefined : undefined;
+      return;
+    }
+    const targetId = "targetId" in entry ? entry.targetId : undefined;
+    const label = "label" in entry ? entry.label : undefined;
+    if (typeof targetId !== "string") return;
+    if (typeof label !== "string" || label === "") this.#labels.delete(targetId);
+    else this.#labels.set(targetId, { label, timestamp: entry.timestamp, entryId: entry.id });
+  }
+}

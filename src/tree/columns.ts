@@ -1,0 +1,21 @@
+/** The typed arrays that a column can be. */
+export type Column = Float64Array | Int32Array | Uint32Array;
+
+/**
+ * Gives a column room for `needed` values, by half as much again, so that n pushes cost O(n).
+ *
+ * @returns The column itself if it is large enough, else a larger copy whose new part is zero.
+ */
+export function withRoom<T extends Column>(column: T, needed: number): T;
+export function withRoom(column: Column, needed: number): Column {
+  if (needed <= column.length) return column;
+  const capacity = Math.max(needed, 64, Math.ceil(column.length * 1.5));
+  if (column instanceof Float64Array) return copyInto(new Float64Array(capacity), column);
+  if (column instanceof Int32Array) return copyInto(new Int32Array(capacity), column);
+  return copyInto(new Uint32Array(capacity), column);
+}
+
+function copyInto<T extends Column>(target: T, source: Column): T {
+  target.set(source);
+  return target;
+}

@@ -1,0 +1,292 @@
+import type { EntryHead } from "../schema/head.ts";
+import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
+import { withRoom } from "./columns.ts";
+import { IdIndex } from "./id-index.ts";
+import { cycleBreaks } from "./parent-links.ts";
+
+/** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the place before the first entry. */
+export const NONE = -1;
+
+/** What became of an entry whose parent was not found before it. */
+export interface LinkFinding {
+  readonly ordinal: number;
+  /** `missing`: made a root; `bridged`: hung on the entry before it; `cycle`: made a root to break a cycle. */
+  readonly kind: "missing" | "bridged" | "cycle";
+  readonly parentId: string;
+}
+
+interface Waiting {
+  readonly ordinal: number;
+  readonly parent: IdKey;
+  readonly bridge: boolean;
+}
+
+/**
+ * The tree of a session's entries, made of heads: type, id, parent and time, and no bodies.
+ *
+ * An entry is known by its ordinal, its number in order of arrival from 0. Columns of numbers hold the heads,
+ * because an object with two strings for each entry would cost several times the memory. The tree never has a cycle,
+ * so every walk ends.
+ *
+ * @remarks Cost: about 46 bytes per entry with eight-character ids. Source: docs/architecture.md
+ */
+export class EntryTree {
+  #size = 0;
+  #keys = new Uint32Array(0);
+  readonly #textIds = new Map<number, string>();
+  #parents = new Int32Array(0);
+  #types = new Int32Array(0);
+  #times = new Float64Array(0);
+  #firstChild = new Int32Array(0);
+  #lastChild = new Int32Array(0);
+  #nextSibling = new Int32Array(0);
+  #firstRoot = NONE;
+  #lastRoot = NONE;
+  readonly #typeNames: string[] = [];
+  readonly #typeCodes = new Map<string, number>();
+  readonly #index = new IdIndex();
+  /** Ids that a later entry took over for the look-up of parents: see `alias`. */
+  readonly #aliases = new Map<IdKey, number>();
+  /** Entries whose parent has not arrived, by the parent's key. */
+  readonly #waiting = new Map<IdKey, Waiting[]>();
+  #unsettled: Waiting[] = [];
+  #arrived: { ordinal: number; parent: number }[] = [];
+
+  /** Number of entries. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Adds an entry. The caller makes sure that its id is not taken.
+   *
+   * @param parent - Key of the parent, looked up among the entries that are there; null for a root.
+   * @param bridge - Whether the entry hangs on the one before it if its parent never arrives.
+   * @returns The entry's ordinal.
+   * @remarks Cost: O(1). Call `settle` after a batch, to decide about parents that were not there.
+   */
+  add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, bridge = false): number {
+    const ordinal = this.#size;
+    this.#reserve(ordinal + 1);
+    const parentOrdinal = parent === null ? NONE : this.#parentOf(parent);
+    this.#size = ordinal + 1;
+    if (typeof id === "number") this.#keys[ordinal] = id;
+    else this.#textIds.set(ordinal, id);
+    this.#types[ordinal] = this.#codeOf(type);
+    this.#times[ordinal] = timestampMs;
+    this.#index.set(id, ordinal);
+    if (this.#waiting.size > 0) this.#welcome(id, ordinal);
+    if (parent !== null && parentOrdinal === NONE) this.#wait({ ordinal, parent, bridge });
+    this.#hang(ordinal, parentOrdinal);
+    return ordinal;
+  }
+
+  /**
+   * Lets later entries that name `key` as their parent hang on `ordinal`, although another entry has the id.
+   *
+   * For a second entry with an id that was taken: those who follow it mean it and not the first.
+   */
+  alias(key: IdKey, ordinal: number): void {
+    this.#aliases.set(key, ordinal);
+  }
+
+  /** Moves an entry under another parent that stands before it in the file; call `settle` afterwards. */
+  relink(ordinal: number, parent: number): void {
+    this.#arrived.push({ ordinal, parent });
+  }
+
+  /**
+   * Decides about the entries whose parent was not found before them: it came later, or the entry becomes a root or
+   * hangs on its predecessor. Cycles that late parents close are broken at their first entry.
+   *
+   * @returns What was decided, for the report.
+   * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
+   */
+  settle(): LinkFinding[] {
+    const findings: LinkFinding[] = [];
+    for (const { ordinal, parent } of this.#arrived) this.#parents[ordinal] = parent;
+    let moved = this.#arrived.length > 0;
+    for (const { ordinal, parent, bridge } of this.#unsettled) {
+      if (!this.#waiting.has(parent)) continue;
+      const bridged = bridge && ordinal > 0;
+      if (bridged) {
+        this.#parents[ordinal] = ordinal - 1;
+        moved = true;
+      }
+      findings.push({ ordinal, kind: bridged ? "bridged" : "missing", parentId: idOfKey(parent) });
+    }
+    this.#unsettled = [];
+    if (moved) this.#breakCycles(findings);
+    this.#arrived = [];
+    return findings;
+  }
+
+  /** Gives the ordinal of an id, or NONE. */
+  find(id: string): number {
+    return this.#index.get(idKeyOf(id));
+  }
+
+  /** Gives the ordinal of an id key, or NONE. */
+  findKey(key: IdKey): number {
+    return this.#index.get(key);
+  }
+
+  keyAt(ordinal: number): IdKey {
+    return this.#textIds.get(ordinal) ?? this.#keys[ordinal] ?? 0;
+  }
+
+  idAt(ordinal: number): string {
+    return idOfKey(this.keyAt(ordinal));
+  }
+
+  /** Type of an entry; the same string object for all entries of the type. */
+  typeAt(ordinal: number): string {
+    return this.#typeNames[this.#types[ordinal] ?? 0] ?? "";
+  }
+
+  /** Ordinal of an entry's parent, or NONE for a root. */
+  parentAt(ordinal: number): number {
+    return this.#parents[ordinal] ?? NONE;
+  }
+
+  timeAt(ordinal: number): number {
+    return this.#times[ordinal] ?? Number.NaN;
+  }
+
+  /** Gives an entry's head as an object. */
+  headAt(ordinal: number): EntryHead {
+    const parent = this.parentAt(ordinal);
+    return {
+      type: this.typeAt(ordinal),
+      id: this.idAt(ordinal),
+      parentId: parent === NONE ? null : this.idAt(parent),
+      timestampMs: this.timeAt(ordinal),
+    };
+  }
+
+  /**
+   * Gives the children of an entry, or the roots for NONE, in file order.
+   *
+   * @remarks Cost: O(answer).
+   */
+  *children(ordinal: number): Generator<number, void> {
+    let child = ordinal === NONE ? this.#firstRoot : (this.#firstChild[ordinal] ?? NONE);
+    while (child !== NONE) {
+      yield child;
+      child = this.#nextSibling[child] ?? NONE;
+    }
+  }
+
+  /** Tells whether an entry has no children. */
+  isLeaf(ordinal: number): boolean {
+    return this.#firstChild[ordinal] === NONE;
+  }
+
+  /** Gives the entries without children, in file order. */
+  *leaves(): Generator<number, void> {
+    for (let i = 0; i < this.#size; i++) if (this.isLeaf(i)) yield i;
+  }
+
+  /**
+   * Gives the path root → entry; empty for NONE.
+   *
+   * @remarks Cost: O(depth), 4 bytes per entry.
+   */
+  path(ordinal: number): Int32Array {
+    const path = new Int32Array(this.#depth(ordinal));
+    for (let at = ordinal, i = path.length - 1; i >= 0; i--, at = this.parentAt(at)) path[i] = at;
+    return path;
+  }
+
+  /** Gives the deepest entry that is on the paths of both, or NONE. */
+  commonAncestor(a: number, b: number): number {
+    let [x, y] = [a, b];
+    let [depthX, depthY] = [this.#depth(a), this.#depth(b)];
+    for (; depthX > depthY; depthX--) x = this.parentAt(x);
+    for (; depthY > depthX; depthY--) y = this.parentAt(y);
+    while (x !== y) {
+      x = this.parentAt(x);
+      y = this.parentAt(y);
+    }
+    return x;
+  }
+
+  #depth(ordinal: number): number {
+    let depth = 0;
+    for (let at = ordinal; at !== NONE; at = this.parentAt(at)) depth++;
+    return depth;
+  }
+
+  #parentOf(key: IdKey): number {
+    if (this.#aliases.size > 0) {
+      const alias = this.#aliases.get(key);
+      if (alias !== undefined) return alias;
+    }
+    return this.#index.get(key);
+  }
+
+  #hang(ordinal: number, parent: number): void {
+    this.#parents[ordinal] = parent;
+    this.#firstChild[ordinal] = NONE;
+    this.#lastChild[ordinal] = NONE;
+    this.#nextSibling[ordinal] = NONE;
+    this.#appendChild(parent, ordinal);
+  }
+
+  #appendChild(parent: number, child: number): void {
+    const last = parent === NONE ? this.#lastRoot : (this.#lastChild[parent] ?? NONE);
+    if (last !== NONE) this.#nextSibling[last] = child;
+    else if (parent === NONE) this.#firstRoot = child;
+    else this.#firstChild[parent] = child;
+    if (parent === NONE) this.#lastRoot = child;
+    else this.#lastChild[parent] = child;
+  }
+
+  #wait(waiting: Waiting): void {
+    const others = this.#waiting.get(waiting.parent);
+    if (others) others.push(waiting);
+    else this.#waiting.set(waiting.parent, [waiting]);
+    this.#unsettled.push(waiting);
+  }
+
+  #welcome(key: IdKey, ordinal: number): void {
+    const waiting = this.#waiting.get(key);
+    if (!waiting) return;
+    this.#waiting.delete(key);
+    for (const one of waiting) this.#arrived.push({ ordinal: one.ordinal, parent: ordinal });
+  }
+
+  #breakCycles(findings: LinkFinding[]): void {
+    for (const ordinal of cycleBreaks(this.#parents, this.#size)) {
+      const parentId = this.idAt(this.parentAt(ordinal));
+      this.#parents[ordinal] = NONE;
+      findings.push({ ordinal, kind: "cycle", parentId });
+    }
+    this.#firstRoot = NONE;
+    this.#lastRoot = NONE;
+    this.#firstChild.fill(NONE);
+    this.#lastChild.fill(NONE);
+    this.#nextSibling.fill(NONE);
+    for (let i = 0; i < this.#size; i++) this.#appendChild(this.parentAt(i), i);
+  }
+
+  #codeOf(type: string): number {
+    let code = this.#typeCodes.get(type);
+    if (code === undefined) {
+      code = this.#typeNames.push(type) - 1;
+      this.#typeCodes.set(type, code);
+    }
+    return code;
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.#keys.length) return;
+    this.#keys = withRoom(this.#keys, size);
+    this.#parents = withRoom(this.#parents, size);
+    this.#types = withRoom(this.#types, size);
+    this.#times = withRoom(this.#times, size);
+    this.#firstChild = withRoom(this.#firstChild, size);
+    this.#lastChild = withRoom(this.#lastChild, size);
+    this.#nextSibling = withRoom(this.#nextSibling, size);
+  }
+}
