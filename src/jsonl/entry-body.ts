@@ -1,11 +1,16 @@
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { decodeRecord } from "./decode.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { decodeRecord, decodeText } from "./decode.ts";
+import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
 /** The type under which an entry is given out whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";
+
+/** `customType` of the entry that keeps the text of a damaged one in a copy. */
+export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
 /** What it takes to turn a line's bytes into the entry of today's format. */
 export interface BodyContext {
@@ -26,6 +31,43 @@ export function decodeEntry(bytes: Uint8Array, head: EntryHead, context: BodyCon
   if (head.type === "message" && !isMessageShaped(record["message"])) return undefined;
   const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });
   return withHead(upgraded, head);
+}
+
+/**
+ * Spells an entry's line as the current version writes it.
+ *
+ * @param change - Alters the entry on its way; the line is then encoded anew.
+ * @returns The very bytes if the line says what its head says and nothing is changed; else the line anew. An entry
+ *   whose body is damaged becomes a `custom` entry that holds the text, so that nothing of it is lost.
+ */
+export function currentLine(
+  bytes: Uint8Array,
+  head: EntryHead,
+  context: BodyContext,
+  change?: (entry: AnySessionEntry) => AnySessionEntry,
+): Uint8Array | string {
+  const entry = decodeEntry(bytes, head, context);
+  if (entry === undefined) {
+    const { id, parentId } = head;
+    const data = { type: head.type, line: decodeText(bytes) };
+    return encodeRecord({
+      type: "custom",
+      id,
+      parentId,
+      timestamp: isoTime(head.timestampMs),
+      customType: DAMAGED_CUSTOM_TYPE,
+      data,
+    });
+  }
+  const changed = change?.(entry) ?? entry;
+  const isAsWritten = changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
+  return isAsWritten ? bytes : encodeRecord(changed);
+}
+
+/** Whether a line's own fields are those of the head that the tree gave it. */
+function saysHead(bytes: Uint8Array, head: EntryHead): boolean {
+  const record = decodeRecord(bytes);
+  return record !== undefined && hasHead(record, head);
 }
 
 /** Makes the entry that stands for one whose body is damaged: it has its place in the tree and nothing else. */

@@ -29,6 +29,8 @@ export interface SessionLog {
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
   readonly readOnlyReason: "mode" | "version" | "closed" | undefined;
+  /** Called when a look at the log's place, also in the course of another call, has found a change. */
+  onChange: ((change: LogChange) => void) | undefined;
   /** What the log holds. Another object after a change of kind `reloaded`. */
   readonly index: SessionIndex;
 

@@ -1,0 +1,36 @@
+/** Bytes of a file that is not on disk: blocks, each at its offset, in ascending order. */
+export class Blocks {
+  readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
+  #size = 0;
+
+  /** Number of bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#blocks.push({ offset: this.#size, bytes });
+    this.#size += bytes.length;
+  }
+
+  /** Gives a range that lies within one block. */
+  read(offset: number, length: number): Uint8Array {
+    let [low, high] = [0, this.#blocks.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#blocks[middle]?.offset ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    const block = this.#blocks[low];
+    const start = offset - (block?.offset ?? 0);
+    return block?.bytes.subarray(start, start + length) ?? new Uint8Array(0);
+  }
+
+  /** All bytes, and `more` behind them. */
+  join(more: Uint8Array = new Uint8Array(0)): Uint8Array {
+    const all = new Uint8Array(this.#size + more.length);
+    for (const { offset, bytes } of this.#blocks) all.set(bytes, offset);
+    all.set(more, this.#size);
+    return all;
+  }
+}

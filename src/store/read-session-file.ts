@@ -1,0 +1,35 @@
+import { SessionIndex } from "../reading/session-index.ts";
+import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
+
+/** A session file that was read whole, with the descriptor still open for its lines. */
+export interface ReadSession {
+  readonly fd: number;
+  readonly index: SessionIndex;
+  line(ordinal: number): Uint8Array;
+}
+
+/** Reads a session file once, to look at it. The caller closes `fd`. */
+export function readSessionFile(fs: FileSystem, path: string): ReadSession {
+  const fd = openForReading(fs, path);
+  try {
+    const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
+    feedFile(fs, fd, index, fs.fstatSync(fd).size);
+    const line = (ordinal: number) => {
+      const { offset, length } = index.places.at(ordinal);
+      return readRange(fs, fd, offset, length);
+    };
+    return { fd, index, line };
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Feeds an index with what it has not read yet, up to `end`; stops early if the file turns out to be no session. */
+export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: number): void {
+  for (const piece of readPieces(fs, fd, index.position, end)) {
+    index.feed(piece);
+    if (index.isRejected) return;
+  }
+  index.end();
+}

@@ -1,0 +1,78 @@
+import { basename } from "node:path";
+import { SessionError } from "../errors.ts";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import type { SessionIndex } from "../reading/session-index.ts";
+import { bodyContextOf, copyLines } from "./canonical-copy.ts";
+import { readSessionFile } from "./read-session-file.ts";
+import type { FileSystem } from "./file-system.ts";
+import type { SessionLog } from "./session-log.ts";
+import { writeWhole } from "./write-whole.ts";
+
+/**
+ * Rewrites a session file in the current version; the old bytes stay beside it.
+ *
+ * The copy is written, flushed and compared with the original entry by entry before it takes the name.
+ *
+ * @param path - The file, which `log` has read whole.
+ * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
+ * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
+ * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
+ */
+export function upgradeFile(fs: FileSystem, path: string, log: SessionLog, assertUnchanged: () => void): string {
+  const { header, tree, version } = log.index;
+  if (header === undefined) throw new TypeError("a session without a header cannot be upgraded");
+  const ordinals = Array.from({ length: tree.size }, (_, ordinal) => ordinal);
+  try {
+    const backup = writeWhole({
+      fs,
+      path,
+      pieces: copyLines(log, { header, ordinals }),
+      mode: fs.statSync(path).mode & 0o777,
+      backup: `${basename(path)}.v${version}.bak`,
+      verify: (temporary) => {
+        assertEqual(fs, log, temporary);
+        assertUnchanged();
+      },
+    });
+    return backup ?? path;
+  } catch (error) {
+    throw new SessionError(
+      "UPGRADE_FAILED",
+      `Cannot upgrade ${path} to version 3; the file is as it was. Make room or mend the permissions, then append again.`,
+      { details: { path }, cause: error },
+    );
+  }
+}
+
+/** Compares what was written with what was to be written: same entries, same places in the tree, same leaf. */
+function assertEqual(fs: FileSystem, log: SessionLog, path: string): void {
+  const copy = readSessionFile(fs, path);
+  try {
+    const difference = findDifference(log, copy.index, (ordinal) => copy.line(ordinal));
+    if (difference !== undefined) throw new Error(`the copy differs: ${difference}`);
+  } finally {
+    fs.closeSync(copy.fd);
+  }
+}
+
+function findDifference(
+  log: SessionLog,
+  copy: SessionIndex,
+  lineOf: (ordinal: number) => Uint8Array,
+): string | undefined {
+  const { tree } = log.index;
+  if (copy.tree.size !== tree.size) return `${copy.tree.size} entries instead of ${tree.size}`;
+  const contexts = [bodyContextOf(log.index), bodyContextOf(copy)] as const;
+  let difference: string | undefined;
+  log.readLines(tree.size === 0 ? [] : Array.from({ length: tree.size }, (_, i) => i), (ordinal, bytes) => {
+    const head = tree.headAt(ordinal);
+    const copied = copy.tree.headAt(ordinal);
+    const body = decodeEntry(bytes, head, contexts[0]);
+    const isSame =
+      head.id === copied.id &&
+      head.parentId === copied.parentId &&
+      (body === undefined || JSON.stringify(body) === JSON.stringify(decodeEntry(lineOf(ordinal), copied, contexts[1])));
+    if (!isSame) difference ??= `entry ${head.id}`;
+  });
+  return difference;
+}
