@@ -1,0 +1,102 @@
+import { DAMAGED_TYPE, damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../reading/issue-log.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import { bodyContextOf } from "./canonical-copy.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/** Bytes of lines whose entries are kept although nobody holds them. */
+const STRONG_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Gives entries with their bodies, parsed when they are asked for.
+ *
+ * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
+ * is kept beyond that.
+ *
+ * @remarks Cost: O(1) for what is held, else the bytes of the line.
+ */
+export class EntryCache {
+  readonly #log: SessionLog;
+  readonly #weak = new Map<number, WeakRef<AnySessionEntry>>();
+  /** In order of arrival. */
+  readonly #strong = new Map<number, { entry: AnySessionEntry; bytes: number }>();
+  #strongBytes = 0;
+  /** Keeps an entry for as long as its message: hosts find entries by `entry.message === message`. */
+  readonly #entryOfMessage = new WeakMap<object, AnySessionEntry>();
+
+  constructor(log: SessionLog) {
+    this.#log = log;
+  }
+
+  /** Gives an entry; one whose body is damaged is given as an entry of the type `damaged`. */
+  entryAt(ordinal: number): AnySessionEntry {
+    return this.#known(ordinal) ?? this.entriesAt([ordinal])[0] ?? damagedEntry(this.#log.index.tree.headAt(ordinal));
+  }
+
+  /** Gives an entry, or undefined if its body is damaged. */
+  bodyAt(ordinal: number): AnySessionEntry | undefined {
+    const entry = this.entryAt(ordinal);
+    return isDamaged(entry) ? undefined : entry;
+  }
+
+  /** Gives many entries, reading those that are not held together. */
+  entriesAt(ordinals: Iterable<number>): AnySessionEntry[] {
+    const wanted = [...ordinals];
+    const entries = new Map<number, AnySessionEntry>();
+    const missing: number[] = [];
+    for (const ordinal of wanted) {
+      const entry = this.#known(ordinal);
+      if (entry === undefined) missing.push(ordinal);
+      else entries.set(ordinal, entry);
+    }
+    if (missing.length > 0) {
+      const context = bodyContextOf(this.#log.index);
+      this.#log.readLines(missing, (ordinal, bytes) => {
+        const head = this.#log.index.tree.headAt(ordinal);
+        const entry = decodeEntry(bytes, head, context) ?? this.#reportDamaged(ordinal);
+        entries.set(ordinal, entry);
+        this.remember(ordinal, entry, bytes.length);
+      });
+    }
+    return wanted.flatMap((ordinal) => entries.get(ordinal) ?? []);
+  }
+
+  /** Makes an entry that was just appended the one that is given from now on. */
+  remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
+    this.#weak.set(ordinal, new WeakRef(entry));
+    const message = "message" in entry ? entry.message : undefined;
+    if (isJsonRecord(message)) this.#entryOfMessage.set(message, entry);
+    this.#strongBytes += bytes - (this.#strong.get(ordinal)?.bytes ?? 0);
+    this.#strong.set(ordinal, { entry, bytes });
+    for (const [oldest, held] of this.#strong) {
+      if (this.#strongBytes <= STRONG_BYTES || oldest === ordinal) break;
+      this.#strong.delete(oldest);
+      this.#strongBytes -= held.bytes;
+    }
+  }
+
+  /** Takes over what another cache holds, for a log that was read anew: by id, since ordinals may have changed. */
+  adopt(other: EntryCache): void {
+    const [from, to] = [other.#log.index.tree, this.#log.index.tree];
+    for (const [ordinal, reference] of other.#weak) {
+      const entry = reference.deref();
+      const there = to.find(from.idAt(ordinal));
+      if (entry !== undefined && there >= 0) this.remember(there, entry, 0);
+    }
+  }
+
+  #known(ordinal: number): AnySessionEntry | undefined {
+    return this.#strong.get(ordinal)?.entry ?? this.#weak.get(ordinal)?.deref();
+  }
+
+  #reportDamaged(ordinal: number): AnySessionEntry {
+    const { tree, places } = this.#log.index;
+    this.#log.index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), tree.idAt(ordinal)));
+    return damagedEntry(tree.headAt(ordinal));
+  }
+}
+
+function isDamaged(entry: AnySessionEntry): boolean {
+  return entry.type === DAMAGED_TYPE && "originalType" in entry;
+}
