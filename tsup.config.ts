@@ -4,6 +4,7 @@ export default defineConfig({
   entry: { index: "src/index.ts", core: "src/core.ts", bin: "src/cli/bin.ts" },
   format: ["esm"],
   target: "node20",
+  // Neutral: nothing is added for Node, so that the shared pieces that core reaches stay free of it.
   platform: "neutral",
   external: [/^node:/],
   dts: { entry: { index: "src/index.ts", core: "src/core.ts" } },

@@ -1,0 +1,10 @@
+// Compiled as types.ts is, for a page in a browser: without the types of Node.
+import { buildSessionContext, convertToLlm, parseSessionEntries } from "sessiontree/core";
+
+export function rolesOf(file: string): string[] {
+  const entries = parseSessionEntries(file).filter((record) => record.type !== "session");
+  return convertToLlm(buildSessionContext(entries).messages).map((message) => message.role);
+}
+
+// @ts-expect-error A file's text is a string: were the declarations `any`, nothing would be wrong here.
+parseSessionEntries(1);

@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import {
+  checkArchitecture,
+  compareFloors,
+  comparePackages,
+  FLOORS,
+  readFloorPicture,
+} from "./support/architecture.ts";
+import { member, parseFacts } from "./support/package-facts.ts";
+import { readSources, readText } from "./support/repository.ts";
+
+test("the sources keep the rules of the house", () => {
+  expect(checkArchitecture(readSources("src"))).toEqual([]);
+});
+
+test("docs/architecture.md shows the same floors", () => {
+  expect(compareFloors(readFloorPicture(readText("docs/architecture.md")))).toEqual([]);
+});
+
+test("every package has one home and a row in docs/architecture.md", () => {
+  const dependencies = Object.keys(member(parseFacts(readText("package.json")), "dependencies"));
+  expect(comparePackages(dependencies, readText("docs/architecture.md"))).toEqual([]);
+});
+
+/** Checks files given as path → text, beside a file of each floor that they may import. */
+function check(files: Record<string, string>): string[] {
+  const ground = {
+    "src/errors.ts": "export const a = 1;\n",
+    "src/schema/entry.ts": "export interface Entry {}\n",
+    "src/tree/path.ts": "export const path = 1;\n",
+    "src/store/log.ts": "export const log = 1;\n",
+  };
+  return checkArchitecture(new Map(Object.entries({ ...ground, ...files })));
+}
+
+const breaches: [rule: string, path: string, text: string, fault: RegExp][] = [
+  ["up a floor", "src/schema/a.ts", 'import { p } from "../tree/path.ts";\nuse(p);', /:1 .*up from floor 1/],
+  [
+    "up, by type",
+    "src/schema/a.ts",
+    'export type P = import("../tree/path.ts").P;',
+    /up from floor 1 to floor 2/,
+  ],
+  ["up, when run", "src/ids.ts", 'export const p = () => import("./schema/entry.ts");', /up from floor 0/],
+  ["across", "src/jsonl/a.ts", 'import { p } from "../tree/path.ts";\nuse(p);', /same floor, another room/],
+  ["re-export up", "src/errors.ts", 'export { p } from "./tree/path.ts";\nexport const a = 1;', /up from/],
+  [
+    "no extension",
+    "src/jsonl/a.ts",
+    'import type { E } from "../schema/entry";\nuse<E>();',
+    /no file of src/,
+  ],
+  ["out of src", "src/jsonl/a.ts", 'import { t } from "../../test/t.ts";\nuse(t);', /no file of src/],
+  ["computed", "src/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
+  ["no home", "src/tree/a.ts", 'import _ from "lodash/fp";\nuse(_);', /imports lodash, which has no home/],
+  [
+    "itself",
+    "src/cli/run.ts",
+    'import { x } from "sessiontree";\nuse(x);',
+    /imports sessiontree, which has no/,
+  ],
+  ["not at home", "src/store/a.ts", 'import { z } from "zod";\nuse(z);', /zod, whose home is src\/schema/],
+  ["Node below", "src/context/a.ts", 'import { join } from "node:path";\nuse(join);', /runs in a browser/],
+  ["Node in compaction", "src/compaction/a.ts", 'import "node:fs";\nuse();', /runs in a browser/],
+  ["Node unmarked", "src/store/a.ts", 'import fs from "fs/promises";\nuse(fs);', /write "node:fs\/promises"/],
+  ["barrel", "src/tree/all.ts", 'export * from "./path.ts";', /only re-exports/],
+  [
+    "barrel, two steps",
+    "src/tree/all.ts",
+    'import { p } from "./path.ts";\nexport { p };',
+    /only re-exports/,
+  ],
+  ["too long", "src/tree/a.ts", "use();\n".repeat(351), /has 351 lines/],
+  ["named otherwise", "src/tree/entryTree.ts", "use();", /kebab-case/],
+  ["on no floor", "src/misc/a.ts", "use();", /stands on no floor/],
+  ["core with store", "src/core.ts", 'export { log } from "./store/log.ts";', /core is floors 0 to 4/],
+  ["public star", "src/index.ts", 'export * from "./tree/path.ts";', /more than an explicit named re-export/],
+  ["public code", "src/index.ts", "export const x = 1;", /more than an explicit named re-export/],
+  ["clock", "src/tree/a.ts", "export const t = () => Date.now();", /uses Date.now/],
+  ["clock, made", "src/tree/a.ts", "export const t = () => new Date();", /uses the clock/],
+  ["chance", "src/tree/a.ts", "export const t = () => Math.random();", /uses Math.random/],
+  ["host", "src/tree/a.ts", "export const b = Buffer.from([]);", /uses Buffer/],
+  ["timer", "src/compaction/a.ts", "setTimeout(() => use(), 1);", /uses setTimeout/],
+];
+
+test.each(breaches)("a breach is found: %s", (_rule, path, text, fault) => {
+  const faults = check({ [path]: text });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(fault);
+});
+
+test("circles are found, through any number of files, and only those in them are named", () => {
+  const faults = check({
+    "src/tree/a.ts": 'import { b } from "./b.ts";\nexport const a = b;',
+    "src/tree/b.ts": 'import { c } from "./c.ts";\nexport const b = c;',
+    "src/tree/c.ts": 'import type { B } from "./b.ts";\nexport const c: B = 1;',
+  });
+  expect(faults).toEqual(["import each other in a circle: src/tree/b.ts → src/tree/c.ts → src/tree/b.ts"]);
+});
+
+test("what keeps the rules is not held against anybody", () => {
+  const faults = check({
+    "src/tree/a.ts":
+      'import type { Entry } from "../schema/entry.ts";\nimport { path } from "./path.ts";\nexport { path };\n' +
+      "export const at = (e: Entry, process: number) => [e, process, new Date(0), { crypto: path }.crypto];",
+    "src/store/a.ts": 'import { join } from "node:path";\nexport const now = () => [Date.now(), join("a")];',
+    "src/index.ts": 'export { log } from "./store/log.ts";\nexport type { Entry } from "./schema/entry.ts";',
+    "src/core.ts": 'export { path } from "./tree/path.ts";',
+  });
+  expect(faults).toEqual([]);
+});
+
+test("a picture that differs from the table is found", () => {
+  const rows = FLOORS.map(
+    (rooms, floor) => `  ${floor}   ${rooms.join("     ")}     what it is for, a word/two`,
+  );
+  const picture = (lines: string[]) => `# Rooms\n\n\`\`\`\nfloor\n${lines.reverse().join("\n")}\n\`\`\`\n`;
+  expect(compareFloors(readFloorPicture(picture([...rows])))).toEqual([]);
+  const [ground, schema, ...rest] = rows.map((row) => row.replace("tree/", "trees/"));
+  const other = picture([`${ground}`, `${schema}`, ...rest]);
+  expect(compareFloors(readFloorPicture(other))).toEqual([
+    'floor 2: the picture has "jsonl/ trees/", FLOORS has "jsonl/ tree/"',
+  ]);
+});
+
+test("a package without a home, without a row, or without use is found", () => {
+  const names = ["nanoid", "uuid", "zod", "write-file-atomic", "trash", "picocolors"];
+  const table = names.map((name) => `| \`${name}\` 1 | home |`).join("\n");
+  expect(comparePackages(names, table)).toEqual([]);
+  expect(comparePackages([...names, "left-pad"], table)).toEqual([
+    "left-pad is a dependency without a home",
+    "left-pad has no row in the table of docs/architecture.md",
+  ]);
+  expect(comparePackages(names.slice(1), table)).toEqual(["nanoid has a home but is no dependency"]);
+});

@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createProgram, diagnose } from "./support/compiler.ts";
+import {
+  compilerPath,
+  type DocProgram,
+  readDocPrograms,
+  readExamplePrograms,
+} from "./support/doc-programs.ts";
+import { checkReferences, localLinks, namedDocuments } from "./support/links.ts";
+import { member, parseFacts } from "./support/package-facts.ts";
+import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
+import { listDocuments, ROOT, readSources, readText } from "./support/repository.ts";
+import { openWorkshop, type Workshop } from "./support/run-programs.ts";
+
+/** Lists what the compiler finds wrong in programs, at the lines of the files that they stand in. */
+function compileAll(programs: readonly DocProgram[]): string[] {
+  const invented = new Map(programs.map((program) => [compilerPath(program), program.text]));
+  const compiled = createProgram([], invented);
+  return programs.flatMap((program) =>
+    diagnose(compiled, compilerPath(program)).map(
+      ({ line, message }) => `${program.file}:${line} ${message}`,
+    ),
+  );
+}
+
+const documents = listDocuments();
+const programs = documents.flatMap((path) => readDocPrograms(path, readText(path)));
+const runnable = programs.filter((program) => program.runs);
+
+describe("the documents", () => {
+  test("have code that runs in README.md and docs/guide.md", () => {
+    const files = runnable.map((program) => program.file);
+    expect(files).toEqual(expect.arrayContaining(["README.md", "docs/guide.md"]));
+  });
+
+  test("have code that compiles", () => {
+    expect(compileAll(programs)).toEqual([]);
+  });
+
+  test("lead to places that are there", () => {
+    const read = (path: string) => {
+      if (!existsSync(join(ROOT, path))) return undefined;
+      return path.endsWith(".md") ? readText(path) : "";
+    };
+    const links = documents.flatMap((path) => localLinks(path, readText(path)));
+    const named = [...readSources("src")].flatMap(([path, text]) => namedDocuments(path, text));
+    expect(checkReferences([...links, ...named], read)).toEqual([]);
+  });
+});
+
+describe("code of the documents runs", () => {
+  let workshop: Workshop;
+  beforeAll(async () => {
+    workshop = await openWorkshop();
+  });
+  afterAll(() => workshop.remove());
+
+  test.concurrent.for(runnable.map((program) => [program.place, program] as const))(
+    "%s",
+    async ([, program]) => {
+      expect(await workshop.run(program)).toBeUndefined();
+    },
+  );
+});
+
+test("the examples in docstrings compile", () => {
+  const names = Object.keys(member(parseFacts(readText(PUBLIC_NAMES_PATH)), "sessiontree"));
+  const examples = [...readSources("src")].flatMap(([path, text]) => readExamplePrograms(path, text, names));
+  expect(compileAll(examples)).toEqual([]);
+});

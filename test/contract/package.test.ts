@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { checkLock, findMachineTraces, member, parseFacts } from "./support/package-facts.ts";
+import { listFiles, ROOT, readText } from "./support/repository.ts";
+
+const facts = parseFacts(readText("package.json"));
+
+test("package.json says what the package is", () => {
+  expect(facts).toMatchObject({
+    name: "sessiontree",
+    license: "MIT",
+    type: "module",
+    sideEffects: false,
+    engines: { node: ">=20.17" },
+    bin: { sessiontree: "./dist/bin.js" },
+  });
+  expect(member(facts, "exports")).toMatchObject({
+    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./core": { types: "./dist/core.d.ts", default: "./dist/core.js" },
+    "./package.json": "./package.json",
+  });
+});
+
+test("types come first in every export: TypeScript takes the first condition that holds", () => {
+  for (const conditions of Object.values(member(facts, "exports"))) {
+    if (typeof conditions === "object" && conditions !== null)
+      expect(Object.keys(conditions)[0]).toBe("types");
+  }
+});
+
+test("what npm start, npm test and a user need is there without a build or a script at installation", () => {
+  const scripts = member(facts, "scripts");
+  expect(scripts["start"]).toBe("tsx examples/main-job.ts");
+  expect(scripts["test"]).toBe("vitest run");
+  for (const name of ["preinstall", "install", "postinstall", "prepare", "pretest", "prestart"]) {
+    expect(scripts).not.toHaveProperty(name);
+  }
+});
+
+test("the licence is the one that package.json names", () => {
+  expect(readText("LICENSE")).toMatch(/^MIT License/);
+});
+
+test("the command starts with the line that makes it a program", () => {
+  expect(readText("src/cli/bin.ts").split("\n")[0]).toBe("#!/usr/bin/env node");
+});
+
+test("package-lock.json installs on every platform, from whatever registry one has", () => {
+  expect(checkLock(readText("package-lock.json"))).toEqual([]);
+});
+
+test("the types of Node are those of the oldest Node that runs the package", () => {
+  const lock = member(parseFacts(readText("package-lock.json")), "packages");
+  expect(member(lock, "node_modules/@types/node")["version"]).toMatch(/^20\./);
+});
+
+test("no file tells of the machine that it was written on", () => {
+  const ownAddress = ROOT.replace(/[\\/]$/, "");
+  const faults = listFiles("")
+    .filter((path) => !path.startsWith("test/contract/"))
+    .flatMap((path) => findMachineTraces(path, readText(path), [ownAddress]));
+  expect(faults).toEqual([]);
+});
+
+describe("the checks find", () => {
+  test("addresses and gaps in a lock file", () => {
+    const lock = (record: object) => JSON.stringify({ packages: { "node_modules/a": record } });
+    expect(checkLock(lock({ version: "1.0.0" }))).toEqual([]);
+    expect(checkLock(lock({ resolved: "https://example.com/a.tgz" }))).toEqual([
+      "node_modules/a has a resolved address",
+    ]);
+    expect(checkLock(lock({ optionalDependencies: { "a-linux": "1" } }))).toEqual([
+      "node_modules/a needs a-linux, which has no record",
+    ]);
+  });
+
+  test("paths and addresses of a machine", () => {
+    const text = 'first\nopen("/srv/checkout/a.jsonl");\nhttps://registry.example.org/x\n//h/:_authToken=1';
+    expect(findMachineTraces("a.md", text, ["/srv/checkout"])).toEqual([
+      "a.md:2 names /srv/checkout",
+      "a.md:3 names registry.example.org",
+      "a.md:4 names _authToken",
+    ]);
+    expect(findMachineTraces("a.md", "/home/alice/project, the registry. Then", ["/srv/checkout"])).toEqual(
+      [],
+    );
+  });
+});

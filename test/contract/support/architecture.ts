@@ -1,0 +1,299 @@
+import { builtinModules } from "node:module";
+import { dirname, posix } from "node:path";
+import ts from "typescript";
+import { readFences } from "./markdown.ts";
+import { type ImportRecord, lineOf, parse, readImports, visit } from "./syntax.ts";
+
+/**
+ * The house, floor by floor from the ground: folders below src/ and files in it.
+ * The picture in docs/architecture.md is the same; a test compares them.
+ */
+export const FLOORS: readonly (readonly string[])[] = [
+  ["errors.ts", "ids.ts"],
+  ["schema/"],
+  ["tree/", "jsonl/"],
+  ["context/", "reading/"],
+  ["compaction/", "store/"],
+  ["catalog/"],
+  ["manager/"],
+  ["controller/"],
+  ["index.ts", "core.ts", "testing.ts"],
+  ["cli/"],
+];
+
+/** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
+export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
+  nanoid: ["src/ids.ts"],
+  uuid: ["src/ids.ts"],
+  zod: ["src/schema/", "src/manager/extension-state.ts"],
+  "write-file-atomic": ["src/store/"],
+  trash: ["src/catalog/trash.ts"],
+  picocolors: ["src/cli/"],
+};
+
+const MAX_LINES = 350;
+const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts"]);
+const LAST_PURE_FLOOR = 3;
+const IMPURE_GLOBALS = new Set(
+  "process Buffer global require __dirname __filename performance crypto console fetch navigator".split(" "),
+);
+const TIMERS = ["setTimeout", "setInterval", "setImmediate"];
+const BUILTINS = new Set(builtinModules);
+
+/** A file of src/, parsed, with where it stands. */
+interface Room {
+  readonly path: string;
+  readonly source: ts.SourceFile;
+  readonly floor: number;
+  readonly folder: string;
+  readonly imports: readonly ImportRecord[];
+}
+
+function floorOf(path: string): number {
+  const inside = path.slice("src/".length);
+  return FLOORS.findIndex((places) =>
+    places.some((place) => (place.endsWith("/") ? inside.startsWith(place) : inside === place)),
+  );
+}
+
+/** The part of a path below src/ that names the room: a folder, or src/ itself for the files in it. */
+function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 2 ? `src/${parts[1]}` : "src";
+}
+
+function isPure(room: { path: string; floor: number }): boolean {
+  return room.floor <= LAST_PURE_FLOOR || room.path.startsWith("src/compaction/");
+}
+
+function packageOf(specifier: string): string {
+  const parts = specifier.split("/");
+  return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? specifier);
+}
+
+/** Says what is wrong with an import that names a package or a module of Node, if anything is. */
+function judgePackage(room: Room, specifier: string): string | undefined {
+  if (specifier.startsWith("node:")) {
+    return isPure(room) ? `imports ${specifier}: this floor runs in a browser` : undefined;
+  }
+  const name = packageOf(specifier);
+  if (BUILTINS.has(name)) return `imports "${specifier}": write "node:${specifier}"`;
+  const homes = PACKAGE_HOMES[name];
+  if (homes === undefined) return `imports ${name}, which has no home in PACKAGE_HOMES`;
+  if (homes.some((home) => room.path.startsWith(home))) return undefined;
+  return `imports ${name}, whose home is ${homes.join(", ")}`;
+}
+
+/** Says what is wrong with an import of another file of ours, if anything is. */
+function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>): string | undefined {
+  const other = rooms.get(target);
+  if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
+  if (room.path === "src/core.ts" && (other.floor > 4 || target.startsWith("src/store/"))) {
+    return `imports ${target}: core is floors 0 to 4 without store`;
+  }
+  if (other.floor < room.floor || other.folder === room.folder) return undefined;
+  return other.floor === room.floor
+    ? `imports ${target}: the same floor, another room`
+    : `imports ${target}: up from floor ${room.floor} to floor ${other.floor}`;
+}
+
+function checkImports(room: Room, rooms: ReadonlyMap<string, Room>): string[] {
+  const faults: string[] = [];
+  for (const { specifier, line } of room.imports) {
+    const fault =
+      specifier === null
+        ? "imports a module whose name is computed"
+        : specifier.startsWith(".")
+          ? judgeFile(room, posix.join(dirname(room.path), specifier), rooms)
+          : judgePackage(room, specifier);
+    if (fault !== undefined) faults.push(`${room.path}:${line} ${fault}`);
+  }
+  return faults;
+}
+
+function namesDeclaredIn(source: ts.SourceFile): Set<string> {
+  const names = new Set<string>();
+  visit(source, (node) => {
+    const declares =
+      ts.isVariableDeclaration(node) ||
+      ts.isParameter(node) ||
+      ts.isBindingElement(node) ||
+      ts.isFunctionDeclaration(node) ||
+      ts.isImportSpecifier(node);
+    if (declares && node.name !== undefined && ts.isIdentifier(node.name)) names.add(node.name.text);
+  });
+  return names;
+}
+
+function isPropertyName(node: ts.Identifier): boolean {
+  const { parent } = node;
+  if (ts.isPropertyAccessExpression(parent)) return parent.name === node;
+  if (ts.isQualifiedName(parent)) return parent.right === node;
+  if (ts.isBindingElement(parent)) return parent.propertyName === node;
+  return (
+    (ts.isPropertyAssignment(parent) || ts.isClassElement(parent) || ts.isTypeElement(parent)) &&
+    parent.name === node
+  );
+}
+
+/** Names the outside world (clock, chance, host) that a node reaches for, if it does. */
+function outsideReachedBy(node: ts.Node): string | undefined {
+  if (ts.isPropertyAccessExpression(node)) {
+    const text = node.getText();
+    return text === "Math.random" || text === "Date.now" ? text : undefined;
+  }
+  if (ts.isNewExpression(node) || ts.isCallExpression(node)) {
+    const callee = node.expression;
+    const noArguments = (node.arguments?.length ?? 0) === 0;
+    return ts.isIdentifier(callee) && callee.text === "Date" && noArguments ? "the clock" : undefined;
+  }
+  if (!ts.isIdentifier(node) || isPropertyName(node)) return undefined;
+  return IMPURE_GLOBALS.has(node.text) || TIMERS.includes(node.text) ? node.text : undefined;
+}
+
+/** Lists where a file of the pure floors reads a clock, draws a random number, or touches its host. */
+function checkPurity(room: Room): string[] {
+  if (!isPure(room)) return [];
+  const faults: string[] = [];
+  const own = namesDeclaredIn(room.source);
+  visit(room.source, (node) => {
+    const outside = outsideReachedBy(node);
+    if (outside === undefined || own.has(outside)) return;
+    faults.push(`${room.path}:${lineOf(node)} uses ${outside}: on this floor such things are handed in`);
+  });
+  return faults;
+}
+
+/** Lists what a file of the public floor holds beside explicit named re-exports. */
+function checkPublicFile(room: Room): string[] {
+  return room.source.statements
+    .filter((statement) => {
+      const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined;
+      return clause === undefined || !ts.isNamedExports(clause);
+    })
+    .map((statement) => `${room.path}:${lineOf(statement)} is more than an explicit named re-export`);
+}
+
+function checkShape(room: Room): string[] {
+  const faults: string[] = [];
+  const lines = room.source.text.split("\n").length - 1;
+  if (lines > MAX_LINES) faults.push(`${room.path} has ${lines} lines; ${MAX_LINES} is the most`);
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(posix.basename(room.path))) {
+    faults.push(`${room.path} is not named in kebab-case`);
+  }
+  if (PUBLIC_FILES.has(room.path)) return [...faults, ...checkPublicFile(room)];
+  const passesOn = (statement: ts.Statement) =>
+    ts.isExportDeclaration(statement) || ts.isImportDeclaration(statement);
+  const { statements } = room.source;
+  if (statements.some(ts.isExportDeclaration) && statements.every(passesOn)) {
+    faults.push(`${room.path} only re-exports: import the file that has the thing`);
+  }
+  return faults;
+}
+
+/** Finds files that import each other in a circle, directly or through others. */
+function findCycles(rooms: ReadonlyMap<string, Room>): string[] {
+  const remaining = new Map<string, string[]>();
+  for (const room of rooms.values()) {
+    const targets = room.imports.flatMap(({ specifier }) =>
+      specifier?.startsWith(".") ? [posix.join(dirname(room.path), specifier)] : [],
+    );
+    remaining.set(
+      room.path,
+      targets.filter((target) => rooms.has(target)),
+    );
+  }
+  // What imports nothing that is left cannot be part of a circle.
+  for (let shrunk = true; shrunk; ) {
+    shrunk = false;
+    for (const [path, targets] of remaining) {
+      if (targets.some((target) => remaining.has(target))) continue;
+      remaining.delete(path);
+      shrunk = true;
+    }
+  }
+  return remaining.size === 0 ? [] : [`import each other in a circle: ${followCircle(remaining)}`];
+}
+
+function followCircle(remaining: ReadonlyMap<string, readonly string[]>): string {
+  const trail: string[] = [];
+  let next = remaining.keys().next().value;
+  while (next !== undefined && !trail.includes(next)) {
+    trail.push(next);
+    next = remaining.get(next)?.find((target) => remaining.has(target));
+  }
+  return next === undefined ? trail.join(" → ") : [...trail.slice(trail.indexOf(next)), next].join(" → ");
+}
+
+/**
+ * Checks the rules of the house on a set of source files.
+ *
+ * @param files - Path (beginning with `src/`) → text.
+ * @returns One line for each breach, with the place where it is; empty if all is well.
+ */
+export function checkArchitecture(files: ReadonlyMap<string, string>): string[] {
+  const rooms = new Map<string, Room>();
+  for (const [path, text] of files) {
+    const source = parse(path, text);
+    rooms.set(path, {
+      path,
+      source,
+      floor: floorOf(path),
+      folder: folderOf(path),
+      imports: readImports(source),
+    });
+  }
+  const faults = [...rooms.values()].flatMap((room) =>
+    room.floor === -1
+      ? [`${room.path} stands on no floor: add its room to FLOORS and to docs/architecture.md`]
+      : [...checkImports(room, rooms), ...checkPurity(room), ...checkShape(room)],
+  );
+  return [...faults, ...findCycles(rooms)];
+}
+
+/**
+ * Reads the floors from the picture in docs/architecture.md: a fenced block that starts with `floor`, then lines
+ * of a number, two or more spaces, and the names of rooms, set apart by two or more spaces.
+ *
+ * @returns As `FLOORS`: ground floor first.
+ */
+export function readFloorPicture(markdown: string): string[][] {
+  const picture = readFences(markdown).find((fence) => /^\s*floor\s/.test(fence.code));
+  if (picture === undefined) throw new Error('There is no fenced block that starts with "floor".');
+  const floors: string[][] = [];
+  for (const line of picture.code.split("\n")) {
+    const [, number, rest] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
+    if (number === undefined || rest === undefined) continue;
+    const cells = rest.split(/\s{2,}/);
+    floors[Number(number)] = cells.flatMap((cell) => {
+      const words = cell.split(" ");
+      return words.every((word) => /^[a-z-]+(?:\/|\.ts)$/.test(word)) ? words : [];
+    });
+  }
+  return floors;
+}
+
+/** Compares the picture's floors with the table's; the order within a floor does not matter. */
+export function compareFloors(pictured: readonly (readonly string[])[]): string[] {
+  const faults: string[] = [];
+  for (let floor = 0; floor < Math.max(FLOORS.length, pictured.length); floor++) {
+    const inPicture = [...(pictured[floor] ?? [])].sort().join(" ");
+    const inTable = [...(FLOORS[floor] ?? [])].sort().join(" ");
+    if (inPicture !== inTable) {
+      faults.push(`floor ${floor}: the picture has "${inPicture}", FLOORS has "${inTable}"`);
+    }
+  }
+  return faults;
+}
+
+/** Compares the packages that package.json depends on with those that have a home and a row in the document. */
+export function comparePackages(dependencies: readonly string[], document: string): string[] {
+  const faults: string[] = [];
+  for (const name of new Set([...dependencies, ...Object.keys(PACKAGE_HOMES)])) {
+    if (!dependencies.includes(name)) faults.push(`${name} has a home but is no dependency`);
+    else if (!(name in PACKAGE_HOMES)) faults.push(`${name} is a dependency without a home`);
+    const row = new RegExp(`^\\|[^|]*\\b${name}\\b[^|]*\\|`, "m");
+    if (!row.test(document)) faults.push(`${name} has no row in the table of docs/architecture.md`);
+  }
+  return faults;
+}

@@ -1,0 +1,59 @@
+import { builtinModules } from "node:module";
+import { createContext, runInContext } from "node:vm";
+import { build } from "esbuild";
+
+/** What a bundle for browsers is, and what it should not have reached. */
+export interface BrowserBundle {
+  /** The bundle; its exports become the global variable `bundle`. */
+  readonly code: string;
+  /** `importer imports node:module`, for each; empty if the bundle can run in a browser. */
+  readonly nodeImports: readonly string[];
+}
+
+/** Bundles a module with all that it imports, as a bundler for browsers does. */
+export async function bundleForBrowser(entry: string): Promise<BrowserBundle> {
+  const nodeImports: string[] = [];
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "bundle",
+    platform: "browser",
+    target: "es2022",
+    plugins: [
+      {
+        name: "note-node-imports",
+        setup({ onResolve }) {
+          onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+            if (!path.startsWith("node:") && !builtinModules.includes(path)) return undefined;
+            nodeImports.push(`${importer} imports ${path}`);
+            return { path, external: true };
+          });
+        },
+      },
+    ],
+  });
+  return { code: outputFiles[0]?.text ?? "", nodeImports };
+}
+
+/**
+ * Runs a bundle and then a script where there is nothing but the language and what every browser has beside it.
+ *
+ * @param bundle - From `bundleForBrowser`.
+ * @param script - An expression over `bundle` whose value JSON can hold.
+ * @returns That value.
+ */
+export function runAsInBrowser(bundle: BrowserBundle, script: string): unknown {
+  const context = createContext({
+    TextEncoder,
+    TextDecoder,
+    structuredClone,
+    AbortController,
+    AbortSignal,
+    crypto,
+  });
+  runInContext(bundle.code, context);
+  const json: unknown = runInContext(`JSON.stringify(${script})`, context);
+  return typeof json === "string" ? JSON.parse(json) : undefined;
+}

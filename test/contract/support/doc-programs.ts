@@ -1,0 +1,79 @@
+import { inventedPath } from "./compiler.ts";
+import { readExamples } from "./docstrings.ts";
+import { readFences } from "./markdown.ts";
+
+/** Code of a document, or of a docstring, as a program of its own. */
+export interface DocProgram {
+  /** File and line where the code starts, such as `README.md:12`. */
+  readonly place: string;
+  /** The file that the code stands in. */
+  readonly file: string;
+  /** The code, every line at the line number that it has in its file. */
+  readonly text: string;
+  /** Whether it is to be run, not compiled alone. */
+  readonly runs: boolean;
+}
+
+const FLAGS = new Set(["no-run", "continues"]);
+
+function atLine(line: number, code: string): string {
+  return "\n".repeat(line - 1) + code;
+}
+
+function appended(text: string, line: number, code: string): string {
+  return text + "\n".repeat(line - text.split("\n").length) + code;
+}
+
+/**
+ * Reads the programs of a document: its fenced blocks marked `ts`.
+ *
+ * `ts no-run` is compiled and not run. `ts continues` goes on where the program before it ended: the two are one
+ * program, which runs only if all its blocks do.
+ *
+ * @throws On a block in JavaScript, or with a mark other than these: it would escape the check.
+ */
+export function readDocPrograms(file: string, markdown: string): DocProgram[] {
+  const programs: DocProgram[] = [];
+  for (const { language, flags, line, code } of readFences(markdown)) {
+    if (/^(?:typescript|tsx|javascript|jsx?|mjs)$/i.test(language)) {
+      throw new Error(`${file}:${line} is marked ${language}: write ts, so that it is checked.`);
+    }
+    if (language !== "ts") continue;
+    const unknown = flags.find((flag) => !FLAGS.has(flag));
+    if (unknown !== undefined) throw new Error(`${file}:${line} has the unknown mark ${unknown}.`);
+    const runs = !flags.includes("no-run");
+    if (!flags.includes("continues")) {
+      programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs });
+      continue;
+    }
+    const before = programs.pop();
+    if (before === undefined) throw new Error(`${file}:${line} continues nothing.`);
+    programs.push({ ...before, text: appended(before.text, line, code), runs: runs && before.runs });
+  }
+  return programs;
+}
+
+/**
+ * Reads the programs of a source file's `@example` tags. They are compiled, not run.
+ *
+ * An example without an import has the public names that it uses imported for it.
+ *
+ * @param publicNames - What "sessiontree" exports.
+ */
+export function readExamplePrograms(
+  file: string,
+  text: string,
+  publicNames: readonly string[],
+): DocProgram[] {
+  return readExamples(file, text).map(({ line, code }) => {
+    const words = new Set(code.match(/[A-Za-z_$][\w$]*/g));
+    const used = publicNames.filter((name) => words.has(name));
+    const imports = /^import\s/m.test(code) ? "" : `import { ${used.join(", ")} } from "sessiontree";`;
+    return { place: `${file}:${line}`, file, text: imports + atLine(line, code), runs: false };
+  });
+}
+
+/** Gives the path that a program has for the compiler. */
+export function compilerPath(program: DocProgram): string {
+  return inventedPath(`${program.place.replace(/[^\w.-]/g, "_")}.ts`);
+}

@@ -1,0 +1,65 @@
+import ts from "typescript";
+import { createProgram, entryFile } from "./compiler.ts";
+
+/** What a module exports: name → what kind of thing it is. */
+export type PublicNames = Readonly<Record<string, string>>;
+
+/** The checked-in list of what each entry point exports. */
+export const PUBLIC_NAMES_PATH = "test/contract/public-names.json";
+
+const KINDS: readonly [ts.SymbolFlags, string][] = [
+  [ts.SymbolFlags.Class, "class"],
+  [ts.SymbolFlags.Function, "function"],
+  [ts.SymbolFlags.Variable, "const"],
+  [ts.SymbolFlags.Enum, "enum"],
+  [ts.SymbolFlags.Interface, "interface"],
+  [ts.SymbolFlags.TypeAlias, "type"],
+  [ts.SymbolFlags.Module, "namespace"],
+];
+
+function isTypeOnly(symbol: ts.Symbol): boolean {
+  return (symbol.declarations ?? []).some(
+    (declaration) => ts.isExportSpecifier(declaration) && ts.isTypeOnlyExportDeclaration(declaration),
+  );
+}
+
+function kindOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
+  const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  const kinds = KINDS.filter(([flag]) => target.flags & flag).map(([, kind]) => kind);
+  const isValue = (target.flags & ts.SymbolFlags.Value) !== 0;
+  return `${isValue && isTypeOnly(symbol) ? "type of " : ""}${kinds.join(" and ") || "unresolved"}`;
+}
+
+/** Reads what a module of a program exports, sorted by name. */
+export function readExports(program: ts.Program, path: string): PublicNames {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path);
+  const symbol = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+  if (symbol === undefined) throw new Error(`${path} is no module.`);
+  const exported = checker.getExportsOfModule(symbol);
+  const pairs = exported.map((item) => [item.name, kindOf(item, checker)] as const);
+  return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Reads what the package exports today, entry point by entry point. */
+export function readPublicNames(): Readonly<Record<string, PublicNames>> {
+  const program = createProgram([entryFile("index"), entryFile("core")]);
+  return {
+    sessiontree: readExports(program, entryFile("index")),
+    "sessiontree/core": readExports(program, entryFile("core")),
+  };
+}
+
+/** Says how what is exported differs from what the list has: one line for each name. */
+export function compareNames(listed: PublicNames, exported: PublicNames): string[] {
+  const faults: string[] = [];
+  for (const name of new Set([...Object.keys(listed), ...Object.keys(exported)])) {
+    const was = listed[name];
+    const is = exported[name];
+    if (was === is) continue;
+    if (was === undefined) faults.push(`+ ${is} ${name}: exported, not in the list`);
+    else if (is === undefined) faults.push(`- ${was} ${name}: in the list, not exported`);
+    else faults.push(`! ${name}: the list says ${was}, it is ${is}`);
+  }
+  return faults;
+}

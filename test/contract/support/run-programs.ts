@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { build } from "esbuild";
+import ts from "typescript";
+import { PACKAGE_HOMES } from "./architecture.ts";
+import type { DocProgram } from "./doc-programs.ts";
+import { ROOT, TARGET } from "./repository.ts";
+
+const TIMEOUT_MS = 30_000;
+
+function link(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  symlinkSync(from, to, "junction");
+}
+
+/** Puts the package where programs below `folder` find it, as an installation would. */
+async function install(folder: string): Promise<void> {
+  const packages = join(folder, "node_modules");
+  if (TARGET === "dist") return link(ROOT, join(packages, "sessiontree"));
+  for (const name of Object.keys(PACKAGE_HOMES)) link(join(ROOT, "node_modules", name), join(packages, name));
+  const home = join(packages, "sessiontree");
+  await build({
+    entryPoints: { index: join(ROOT, "src/index.ts"), core: join(ROOT, "src/core.ts") },
+    outdir: join(home, "dist"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    sourcemap: "inline",
+  });
+  cpSync(join(ROOT, "package.json"), join(home, "package.json"));
+}
+
+/** A folder of its own, with the package installed, in which programs are run. */
+export interface Workshop {
+  /**
+   * Runs a program in a process, a working directory and a home folder of its own.
+   *
+   * @returns What went wrong, as the process said it; undefined if it ended well.
+   */
+  run(program: DocProgram): Promise<string | undefined>;
+  /** Removes the folder. */
+  remove(): void;
+}
+
+/** Opens a workshop in the system's folder for temporary files. */
+export async function openWorkshop(): Promise<Workshop> {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-docs-"));
+  await install(folder);
+  let count = 0;
+  return {
+    run(program) {
+      count += 1;
+      const home = join(folder, `program-${count}`);
+      const script = join(home, "program.mjs");
+      mkdirSync(home);
+      writeFileSync(script, transpile(program));
+      return execute(script, home);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function transpile(program: DocProgram): string {
+  const { outputText } = ts.transpileModule(program.text, {
+    fileName: program.file,
+    compilerOptions: {
+      module: ts.ModuleKind.ESNext,
+      target: ts.ScriptTarget.ES2022,
+      verbatimModuleSyntax: true,
+      inlineSourceMap: true,
+      inlineSources: true,
+    },
+  });
+  return outputText;
+}
+
+function execute(script: string, home: string): Promise<string | undefined> {
+  const { PATH, SystemRoot } = process.env;
+  const env = { PATH, SystemRoot, HOME: home, USERPROFILE: home, TMPDIR: home, TEMP: home, TMP: home };
+  const options = { cwd: home, env, timeout: TIMEOUT_MS };
+  return new Promise((resolve) => {
+    execFile(process.execPath, ["--enable-source-maps", script], options, (error, _stdout, stderr) => {
+      if (error === null) resolve(undefined);
+      else resolve(error.killed ? `did not end within ${TIMEOUT_MS} ms` : stderr || error.message);
+    });
+  });
+}
