@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  checkArchitecture,
-  compareFloors,
-  comparePackages,
-  FLOORS,
-  readFloorPicture,
-} from "./support/architecture.ts";
+import { checkArchitecture, FLOORS } from "./support/architecture.ts";
+import { compareFloors, comparePackages, readFloorPicture } from "./support/house-document.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { readSources, readText } from "./support/repository.ts";
 

@@ -1,8 +1,8 @@
 import { builtinModules } from "node:module";
 import { dirname, posix } from "node:path";
 import ts from "typescript";
-import { readFences } from "./markdown.ts";
-import { type ImportRecord, lineOf, parse, readImports, visit } from "./syntax.ts";
+import { checkPurity } from "./purity.ts";
+import { type ImportRecord, lineOf, parse, readImports } from "./syntax.ts";
 
 /**
  * The house, floor by floor from the ground: folders below src/ and files in it.
@@ -34,10 +34,6 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 const MAX_LINES = 350;
 const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts"]);
 const LAST_PURE_FLOOR = 3;
-const IMPURE_GLOBALS = new Set(
-  "process Buffer global require __dirname __filename performance crypto console fetch navigator".split(" "),
-);
-const TIMERS = ["setTimeout", "setInterval", "setImmediate"];
 const BUILTINS = new Set(builtinModules);
 
 /** A file of src/, parsed, with where it stands. */
@@ -108,59 +104,6 @@ function checkImports(room: Room, rooms: ReadonlyMap<string, Room>): string[] {
           : judgePackage(room, specifier);
     if (fault !== undefined) faults.push(`${room.path}:${line} ${fault}`);
   }
-  return faults;
-}
-
-function namesDeclaredIn(source: ts.SourceFile): Set<string> {
-  const names = new Set<string>();
-  visit(source, (node) => {
-    const declares =
-      ts.isVariableDeclaration(node) ||
-      ts.isParameter(node) ||
-      ts.isBindingElement(node) ||
-      ts.isFunctionDeclaration(node) ||
-      ts.isImportSpecifier(node);
-    if (declares && node.name !== undefined && ts.isIdentifier(node.name)) names.add(node.name.text);
-  });
-  return names;
-}
-
-function isPropertyName(node: ts.Identifier): boolean {
-  const { parent } = node;
-  if (ts.isPropertyAccessExpression(parent)) return parent.name === node;
-  if (ts.isQualifiedName(parent)) return parent.right === node;
-  if (ts.isBindingElement(parent)) return parent.propertyName === node;
-  return (
-    (ts.isPropertyAssignment(parent) || ts.isClassElement(parent) || ts.isTypeElement(parent)) &&
-    parent.name === node
-  );
-}
-
-/** Names the outside world (clock, chance, host) that a node reaches for, if it does. */
-function outsideReachedBy(node: ts.Node): string | undefined {
-  if (ts.isPropertyAccessExpression(node)) {
-    const text = node.getText();
-    return text === "Math.random" || text === "Date.now" ? text : undefined;
-  }
-  if (ts.isNewExpression(node) || ts.isCallExpression(node)) {
-    const callee = node.expression;
-    const noArguments = (node.arguments?.length ?? 0) === 0;
-    return ts.isIdentifier(callee) && callee.text === "Date" && noArguments ? "the clock" : undefined;
-  }
-  if (!ts.isIdentifier(node) || isPropertyName(node)) return undefined;
-  return IMPURE_GLOBALS.has(node.text) || TIMERS.includes(node.text) ? node.text : undefined;
-}
-
-/** Lists where a file of the pure floors reads a clock, draws a random number, or touches its host. */
-function checkPurity(room: Room): string[] {
-  if (!isPure(room)) return [];
-  const faults: string[] = [];
-  const own = namesDeclaredIn(room.source);
-  visit(room.source, (node) => {
-    const outside = outsideReachedBy(node);
-    if (outside === undefined || own.has(outside)) return;
-    faults.push(`${room.path}:${lineOf(node)} uses ${outside}: on this floor such things are handed in`);
-  });
   return faults;
 }
 
@@ -246,54 +189,11 @@ export function checkArchitecture(files: ReadonlyMap<string, string>): string[] 
   const faults = [...rooms.values()].flatMap((room) =>
     room.floor === -1
       ? [`${room.path} stands on no floor: add its room to FLOORS and to docs/architecture.md`]
-      : [...checkImports(room, rooms), ...checkPurity(room), ...checkShape(room)],
+      : [
+          ...checkImports(room, rooms),
+          ...(isPure(room) ? checkPurity(room.source) : []),
+          ...checkShape(room),
+        ],
   );
   return [...faults, ...findCycles(rooms)];
-}
-
-/**
- * Reads the floors from the picture in docs/architecture.md: a fenced block that starts with `floor`, then lines
- * of a number, two or more spaces, and the names of rooms, set apart by two or more spaces.
- *
- * @returns As `FLOORS`: ground floor first.
- */
-export function readFloorPicture(markdown: string): string[][] {
-  const picture = readFences(markdown).find((fence) => /^\s*floor\s/.test(fence.code));
-  if (picture === undefined) throw new Error('There is no fenced block that starts with "floor".');
-  const floors: string[][] = [];
-  for (const line of picture.code.split("\n")) {
-    const [, number, rest] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? [];
-    if (number === undefined || rest === undefined) continue;
-    const cells = rest.split(/\s{2,}/);
-    floors[Number(number)] = cells.flatMap((cell) => {
-      const words = cell.split(" ");
-      return words.every((word) => /^[a-z-]+(?:\/|\.ts)$/.test(word)) ? words : [];
-    });
-  }
-  return floors;
-}
-
-/** Compares the picture's floors with the table's; the order within a floor does not matter. */
-export function compareFloors(pictured: readonly (readonly string[])[]): string[] {
-  const faults: string[] = [];
-  for (let floor = 0; floor < Math.max(FLOORS.length, pictured.length); floor++) {
-    const inPicture = [...(pictured[floor] ?? [])].sort().join(" ");
-    const inTable = [...(FLOORS[floor] ?? [])].sort().join(" ");
-    if (inPicture !== inTable) {
-      faults.push(`floor ${floor}: the picture has "${inPicture}", FLOORS has "${inTable}"`);
-    }
-  }
-  return faults;
-}
-
-/** Compares the packages that package.json depends on with those that have a home and a row in the document. */
-export function comparePackages(dependencies: readonly string[], document: string): string[] {
-  const faults: string[] = [];
-  for (const name of new Set([...dependencies, ...Object.keys(PACKAGE_HOMES)])) {
-    if (!dependencies.includes(name)) faults.push(`${name} has a home but is no dependency`);
-    else if (!(name in PACKAGE_HOMES)) faults.push(`${name} is a dependency without a home`);
-    const row = new RegExp(`^\\|[^|]*\\b${name}\\b[^|]*\\|`, "m");
-    if (!row.test(document)) faults.push(`${name} has no row in the table of docs/architecture.md`);
-  }
-  return faults;
 }
