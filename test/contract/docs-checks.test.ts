@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createProgram, diagnose } from "./support/compiler.ts";
 import { compilerPath, readDocPrograms, readExamplePrograms } from "./support/doc-programs.ts";
 import { checkReferences, localLinks, namedDocuments } from "./support/links.ts";
@@ -120,8 +120,8 @@ describe("a program that runs", () => {
   let workshop: Workshop;
   beforeAll(async () => {
     workshop = await openWorkshop();
+    return () => workshop.remove();
   });
-  afterAll(() => workshop.remove());
   const run = (text: string) => workshop.run({ place: "a.md:1", file: "a.md", text, runs: true });
 
   test("has the package, and a folder of its own as working directory, home and place for temporary files", async () => {

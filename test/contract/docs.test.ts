@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createProgram, diagnose } from "./support/compiler.ts";
 import {
   compilerPath,
@@ -54,8 +54,8 @@ describe("code of the documents runs", () => {
   let workshop: Workshop;
   beforeAll(async () => {
     workshop = await openWorkshop();
+    return () => workshop.remove();
   });
-  afterAll(() => workshop.remove());
 
   test.concurrent.for(runnable.map((program) => [program.place, program] as const))(
     "%s",

@@ -49,9 +49,16 @@ export interface Workshop {
 /** Opens a workshop in the system's folder for temporary files. */
 export async function openWorkshop(): Promise<Workshop> {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-docs-"));
-  await install(folder);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    await install(folder);
+  } catch (error) {
+    remove();
+    throw error;
+  }
   let count = 0;
   return {
+    remove,
     run(program) {
       count += 1;
       const home = join(folder, `program-${count}`);
@@ -60,7 +67,6 @@ export async function openWorkshop(): Promise<Workshop> {
       writeFileSync(script, transpile(program));
       return execute(script, home);
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
