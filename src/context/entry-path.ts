@@ -12,16 +12,23 @@ export interface EntryPath {
   typeAt(index: number): string;
   /** The entry at `index`; undefined if its body is damaged. */
   entryAt(index: number): AnySessionEntry | undefined;
+  /** The entries at these places together, which costs less than one by one; undefined for damaged bodies. */
+  entriesAt(indices: readonly number[]): (AnySessionEntry | undefined)[];
   /** Where the entry with this id stands on the path, or -1. */
   indexOf(id: string): number;
 }
 
-/** Makes a path of entries that are in memory, root first. */
+/**
+ * Makes a path of entries that are in memory, root first.
+ *
+ * Where two entries have the same id, the first one has it, as in a session file.
+ */
 export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
   return {
     length: entries.length,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt: (index) => entries[index],
-    indexOf: (id) => entries.findLastIndex((entry) => entry.id === id),
+    entriesAt: (indices) => indices.map((index) => entries[index]),
+    indexOf: (id) => entries.findIndex((entry) => entry.id === id),
   };
 }

@@ -1,0 +1,18 @@
+import { fieldsOf } from "./entry-fields.ts";
+
+/**
+ * Gives the texts of a message's content, one for each text block.
+ *
+ * @param content - As stored: a text, a list of blocks, or whatever somebody wrote.
+ * @returns Empty if there is no text; blocks of other kinds are passed over.
+ */
+export function textsOf(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  if (!Array.isArray(content)) return [];
+  const texts: string[] = [];
+  for (const block of content) {
+    const { type, text } = fieldsOf(block);
+    if (type === "text" && typeof text === "string") texts.push(text);
+  }
+  return texts;
+}

@@ -1,0 +1,80 @@
+import type { ImageContent, TextContent } from "../schema/content.ts";
+import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../schema/message.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import { repairToolPairs } from "./tool-pairs.ts";
+
+type UserBlock = TextContent | ImageContent;
+
+const BRANCH_SUMMARY_SENTENCE =
+  "The conversation followed another branch for a while and came back to this point. This is a summary of that branch:";
+
+const COMPACTION_SUMMARY_SENTENCE =
+  "The conversation before this point was compacted. This is a summary of the history that was left out:";
+
+/**
+ * Turns the messages of a context into what a model's provider understands.
+ *
+ * Commands, messages of extensions and summaries become user messages; unknown roles are left out.
+ *
+ * @param messages - The messages of a context.
+ * @param options - `repairToolPairs`: whether to make every tool call have its result and the reverse.
+ * @returns A new array; messages with a role of the provider's are the same objects.
+ * @remarks Cost: O(messages). Source: docs/format.md#context
+ */
+export function convertToLlm(
+  messages: readonly AgentMessage[],
+  options: { repairToolPairs?: boolean | undefined } = {},
+): Message[] {
+  const converted = messages.flatMap((message) => convertMessage(message) ?? []);
+  return options.repairToolPairs === true ? repairToolPairs(converted).messages : converted;
+}
+
+function convertMessage(message: AgentMessage): Message | undefined {
+  // A list that another program made may hold anything; what is no message has no role to know it by.
+  if (typeof fieldsOf(message)["role"] !== "string") return undefined;
+  switch (message.role) {
+    case "system":
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return message;
+    case "bashExecution":
+      return message.excludeFromContext
+        ? undefined
+        : userMessage([textBlock(bashText(message))], message.timestamp);
+    case "custom":
+      return userMessage(blocksOf(message.content), message.timestamp);
+    case "branchSummary":
+      return userMessage([summaryBlock(BRANCH_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+    case "compactionSummary":
+      return userMessage([summaryBlock(COMPACTION_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+    default:
+      return undefined;
+  }
+}
+
+function userMessage(content: UserBlock[], timestamp: number): UserMessage {
+  return { role: "user", content, timestamp };
+}
+
+function textBlock(text: string): TextContent {
+  return { type: "text", text };
+}
+
+function blocksOf(content: string | UserBlock[]): UserBlock[] {
+  if (typeof content === "string") return [textBlock(content)];
+  return Array.isArray(content) ? content : [];
+}
+
+function summaryBlock(sentence: string, summary: string): TextContent {
+  return textBlock(`${sentence}\n\n<summary>\n${summary ?? ""}\n</summary>`);
+}
+
+function bashText(message: BashExecutionMessage): string {
+  const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
+  const parts = [`Ran \`${command ?? ""}\`\n${output ? `\`\`\`\n${output}\n\`\`\`` : "(no output)"}`];
+  if (cancelled) parts.push("(command cancelled)");
+  else if (typeof exitCode === "number" && exitCode !== 0) parts.push(`Command exited with code ${exitCode}`);
+  if (truncated && fullOutputPath) parts.push(`[Output truncated. Full output: ${fullOutputPath}]`);
+  return parts.join("\n\n");
+}

@@ -1,0 +1,25 @@
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { AgentMessage } from "../schema/message.ts";
+
+const NO_FIELDS: JsonRecord = Object.freeze({});
+
+/**
+ * Gives the fields of a stored value as what they are before anybody has looked: unknown.
+ *
+ * A session file can hold anything under any name, whatever the interfaces say.
+ *
+ * @returns The value itself, or an empty record if it is no object.
+ */
+export function fieldsOf(value: unknown): JsonRecord {
+  return isJsonRecord(value) ? value : NO_FIELDS;
+}
+
+/** Tells whether a stored value is a message: an object with a role. Its other fields are as somebody wrote them. */
+export function isStoredMessage(value: unknown): value is AgentMessage {
+  return typeof fieldsOf(value)["role"] === "string";
+}
+
+/** Tells whether a stored value can be a message's content: a text, or a list of blocks. */
+export function isContent(value: unknown): value is string | unknown[] {
+  return typeof value === "string" || Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import type { EntryPath } from "./entry-path.ts";
+
+/** A model, and who serves it. */
+export interface ModelChoice {
+  provider: string;
+  modelId: string;
+}
+
+/** What a path says about settings; undefined where it says nothing. */
+export interface PathSettings {
+  readonly thinkingLevel: string | undefined;
+  readonly model: ModelChoice | undefined;
+}
+
+const LEVEL_TYPES: ReadonlySet<string> = new Set(["thinking_level_change"]);
+const MODEL_TYPES: ReadonlySet<string> = new Set(["model_change", "message"]);
+
+/**
+ * Finds the settings in force at the end of a path: of each, the latest that the whole path names.
+ *
+ * @remarks Cost: O(path) in heads at worst; bodies are parsed from the leaf back until one names what is looked for.
+ */
+export function findSettings(path: EntryPath): PathSettings {
+  return {
+    thinkingLevel: findLast(path, LEVEL_TYPES, thinkingLevelSetBy),
+    model: findLast(path, MODEL_TYPES, modelSetBy),
+  };
+}
+
+/** Gives the thinking level that an entry sets, or undefined if it sets none. */
+export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
+  if (!LEVEL_TYPES.has(entry.type)) return undefined;
+  const { thinkingLevel } = fieldsOf(entry);
+  return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
+}
+
+/** Gives the model that an entry sets, by a change or by having answered; undefined if it does not name one in full. */
+export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
+  const fields = fieldsOf(entry);
+  if (entry.type === "model_change") return modelChoice(fields["provider"], fields["modelId"]);
+  if (entry.type !== "message") return undefined;
+  const message = fieldsOf(fields["message"]);
+  return message["role"] === "assistant" ? modelChoice(message["provider"], message["model"]) : undefined;
+}
+
+function modelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {
+  return typeof provider === "string" && typeof modelId === "string" ? { provider, modelId } : undefined;
+}
+
+function findLast<T>(
+  path: EntryPath,
+  types: ReadonlySet<string>,
+  read: (entry: AnySessionEntry) => T | undefined,
+): T | undefined {
+  for (let index = path.length - 1; index >= 0; index--) {
+    if (!types.has(path.typeAt(index))) continue;
+    const entry = path.entryAt(index);
+    const value = entry === undefined ? undefined : read(entry);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

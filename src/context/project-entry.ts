@@ -1,0 +1,164 @@
+import type { AnySessionEntry, ContextEditEntry } from "../schema/entry.ts";
+import type { JsonRecord } from "../schema/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  CompactionSummaryMessage,
+  CustomMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../schema/message.ts";
+import { fieldsOf, isContent, isStoredMessage } from "./entry-fields.ts";
+
+/** The messages whose content a context edit can replace. */
+type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
+
+/**
+ * Gives the messages that one selected entry contributes to a context.
+ *
+ * Whatever the entry holds, nothing is thrown: a field that is missing or of the wrong type counts as empty. A stored
+ * message whose content is a text or a list comes back as the very object that is stored.
+ *
+ * @param entry - The entry; a compaction is taken to be the one that the context begins with.
+ * @param edit - The context edit in force on it; one that is malformed does not count.
+ * @param keepsTail - Whether a compaction's `retainedTail` counts; unless said, it does if the compaction names no kept entry.
+ * @returns The messages in order; empty if the entry contributes nothing.
+ * @remarks Cost: O(1), and O(retained tail) for a compaction that has one. Source: docs/format.md#context
+ */
+export function projectContextEntry(
+  entry: AnySessionEntry,
+  edit?: ContextEditEntry,
+  keepsTail: boolean = namesNoKeptEntry(entry),
+): AgentMessage[] {
+  const replacement = edit !== undefined && isContextEdit(edit) ? edit.replacement : undefined;
+  if (replacement === null) return [];
+  const fields = fieldsOf(entry);
+  switch (entry.type) {
+    case "message":
+      return editable(storedMessage(fields["message"]), replacement?.content);
+    case "custom_message":
+      return editable(customMessage(fields), replacement?.content);
+    case "compaction":
+      return compactionMessages(fields, keepsTail);
+    case "branch_summary":
+      return branchSummaryMessages(fields);
+    default:
+      return [];
+  }
+}
+
+/** Gives the messages that one entry contributes to a context, as if there were no context edits. */
+export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
+  return projectContextEntry(entry);
+}
+
+/** Tells whether an entry is a context edit that says whom it edits and how. */
+export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
+  const { targetId, replacement } = fieldsOf(entry);
+  if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
+  return replacement === null || isContent(fieldsOf(replacement)["content"]);
+}
+
+function namesNoKeptEntry(entry: AnySessionEntry): boolean {
+  const { firstKeptEntryId } = fieldsOf(entry);
+  return typeof firstKeptEntryId !== "string" || firstKeptEntryId === entry.id;
+}
+
+function storedMessage(value: unknown): AgentMessage | undefined {
+  return isStoredMessage(value) ? withContent(value) : undefined;
+}
+
+/** The message itself if it has content, else a copy with an empty one, so that nobody further on stumbles. */
+function withContent(message: AgentMessage): AgentMessage {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+      return isContent(message.content) ? message : { ...message, content: [] };
+    case "system":
+      return isContent(message.content) ? message : { ...message, content: "" };
+    default:
+      return message;
+  }
+}
+
+function editable(message: AgentMessage | undefined, content: unknown): AgentMessage[] {
+  if (message === undefined) return [];
+  return [content === undefined ? message : withReplacement(message, content)];
+}
+
+function withReplacement(message: AgentMessage, content: unknown): AgentMessage {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return replaceContent(message, content);
+    case "assistant":
+    case "toolResult":
+      return replaceContent(
+        message,
+        typeof content === "string" ? [{ type: "text", text: content }] : content,
+      );
+    default:
+      return message;
+  }
+}
+
+function replaceContent<M extends EditableMessage>(message: M, content: unknown): M {
+  return isContentOf<M>(content) ? { ...message, content } : message;
+}
+
+function isContentOf<M extends EditableMessage>(content: unknown): content is M["content"] {
+  return isContent(content);
+}
+
+function customMessage(fields: JsonRecord): CustomMessage {
+  const { customType, content, display, details } = fields;
+  return {
+    role: "custom",
+    customType: textOf(customType),
+    content: isContentOf<CustomMessage>(content) ? content : [],
+    display: display !== false,
+    ...(details === undefined ? {} : { details }),
+    timestamp: unixMillis(fields["timestamp"]),
+  };
+}
+
+function compactionMessages(fields: JsonRecord, keepsTail: boolean): AgentMessage[] {
+  const messages: AgentMessage[] = [];
+  const system = storedMessage(fields["systemMessage"]);
+  if (system?.role === "system") messages.push(system);
+  messages.push(compactionSummary(fields));
+  if (!keepsTail || !Array.isArray(fields["retainedTail"])) return messages;
+  for (const value of fields["retainedTail"]) {
+    const message = storedMessage(value);
+    if (message !== undefined) messages.push(message);
+  }
+  return messages;
+}
+
+function compactionSummary(fields: JsonRecord): CompactionSummaryMessage {
+  const { summary, tokensBefore } = fields;
+  return {
+    role: "compactionSummary",
+    summary: textOf(summary),
+    tokensBefore: typeof tokensBefore === "number" ? tokensBefore : 0,
+    timestamp: unixMillis(fields["timestamp"]),
+  };
+}
+
+function branchSummaryMessages(fields: JsonRecord): AgentMessage[] {
+  const { summary, fromId } = fields;
+  if (typeof summary !== "string" || summary === "") return [];
+  const from = typeof fromId === "string" ? fromId : null;
+  return [{ role: "branchSummary", summary, fromId: from, timestamp: unixMillis(fields["timestamp"]) }];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** An entry's time in Unix milliseconds, written as a number or as ISO 8601; the epoch if it is unreadable. */
+function unixMillis(timestamp: unknown): number {
+  const timeMs = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp;
+  return typeof timeMs === "number" && Number.isFinite(timeMs) ? timeMs : 0;
+}

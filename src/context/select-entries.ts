@@ -1,0 +1,109 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import type { EntryPath } from "./entry-path.ts";
+
+/** A compaction that names no entry of the path before it as the first one kept. */
+export interface SelectionIssue {
+  readonly code: "KEPT_ENTRY_MISSING";
+  /** Where the compaction stands on the path. */
+  readonly index: number;
+  /** Id of the compaction. */
+  readonly entryId: string;
+  /** What is wrong, for a person. */
+  readonly message: string;
+}
+
+/** Which entries of a path a context is made of. */
+export interface SelectedEntries {
+  /** Their places on the path, in the order of the context: the compaction, what it keeps, what follows it. */
+  readonly indices: readonly number[];
+  /** Place of the compaction that the context begins with; -1 if there is none. */
+  readonly compactionIndex: number;
+  /** Whether the compaction's `retainedTail` stands in for entries before it. */
+  readonly keepsTail: boolean;
+  /** Bodies that had to be read to choose, by place, so that nobody reads them twice; undefined if damaged. */
+  readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
+  readonly issue: SelectionIssue | undefined;
+}
+
+/** The kept part before a compaction: `[from, compaction)`, or the messages that it brings along. */
+interface KeptPart {
+  readonly from: number;
+  readonly keepsTail: boolean;
+  readonly issue: SelectionIssue | undefined;
+}
+
+/**
+ * Chooses the entries that a context is made of.
+ *
+ * Without a compaction that is the whole path. Else it is the latest compaction whose body can be read, the entries that it keeps
+ * (without system messages, which the compaction replays), and everything after it.
+ *
+ * @remarks Cost: O(path) in heads; of bodies, those of the compaction and of the messages that it keeps.
+ * Source: docs/format.md#context
+ */
+export function selectEntries(path: EntryPath): SelectedEntries {
+  const parsed = new Map<number, AnySessionEntry | undefined>();
+  const indices: number[] = [];
+  const compactionIndex = latestCompaction(path, parsed);
+  const compaction = parsed.get(compactionIndex);
+  let kept: KeptPart = { from: 0, keepsTail: false, issue: undefined };
+  if (compaction !== undefined) {
+    kept = keptPart(path, compaction, compactionIndex);
+    indices.push(compactionIndex);
+    readMessages(path, kept.from, compactionIndex, parsed);
+    for (let index = kept.from; index < compactionIndex; index++) {
+      if (!isSystemMessage(parsed.get(index))) indices.push(index);
+    }
+  }
+  for (let index = compactionIndex + 1; index < path.length; index++) indices.push(index);
+  return { indices, compactionIndex, keepsTail: kept.keepsTail, parsed, issue: kept.issue };
+}
+
+/** Where the latest compaction stands; a damaged one cannot say what it stands for and is passed over. */
+function latestCompaction(path: EntryPath, parsed: Map<number, AnySessionEntry | undefined>): number {
+  for (let index = path.length - 1; index >= 0; index--) {
+    if (path.typeAt(index) !== "compaction") continue;
+    const entry = path.entryAt(index);
+    parsed.set(index, entry);
+    if (entry !== undefined) return index;
+  }
+  return -1;
+}
+
+function keptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
+  const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(compaction);
+  if (keptId === compaction.id) return { from: compactionIndex, keepsTail: true, issue: undefined };
+  const from = typeof keptId === "string" ? path.indexOf(keptId) : -1;
+  if (from >= 0 && from < compactionIndex) return { from, keepsTail: false, issue: undefined };
+  const isOtherForm = Array.isArray(retainedTail) && (keptId === undefined || keptId === null);
+  const issue = isOtherForm ? undefined : missing(compaction.id, compactionIndex, keptId);
+  return { from: compactionIndex, keepsTail: true, issue };
+}
+
+function missing(entryId: string, index: number, keptId: unknown): SelectionIssue {
+  const named =
+    typeof keptId === "string" ? `${JSON.stringify(keptId)}, which is not before it on its branch` : "none";
+  const message = `Compaction ${entryId} must name the first entry that it keeps and names ${named}: it keeps nothing.`;
+  return { code: "KEPT_ENTRY_MISSING", index, entryId, message };
+}
+
+/** Reads the message entries in `[from, to)`, together. */
+function readMessages(
+  path: EntryPath,
+  from: number,
+  to: number,
+  parsed: Map<number, AnySessionEntry | undefined>,
+): void {
+  const indices: number[] = [];
+  for (let index = from; index < to; index++) if (path.typeAt(index) === "message") indices.push(index);
+  path.entriesAt(indices).forEach((entry, i) => {
+    const index = indices[i];
+    if (index !== undefined) parsed.set(index, entry);
+  });
+}
+
+function isSystemMessage(entry: AnySessionEntry | undefined): boolean {
+  const { message } = fieldsOf(entry);
+  return entry?.type === "message" && fieldsOf(message)["role"] === "system";
+}

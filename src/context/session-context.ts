@@ -1,0 +1,245 @@
+import type { AnySessionEntry, CompactionEntry, ContextEditEntry, SessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import { fieldsOf } from "./entry-fields.ts";
+import { type EntryPath, entryPathOf } from "./entry-path.ts";
+import { findLeafPath } from "./leaf-path.ts";
+import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
+import { isContextEdit, projectContextEntry } from "./project-entry.ts";
+import { type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
+
+/** What a model sees at a leaf, and which model it is. */
+export interface SessionContext {
+  messages: AgentMessage[];
+  /** `"off"` if nothing on the path says more. */
+  thinkingLevel: string;
+  /** Null if nothing on the path names a model. */
+  model: ModelChoice | null;
+}
+
+/** What one entry contributes to a context. */
+export interface ProjectedSessionEntry {
+  sourceEntry: SessionEntry;
+  /** Empty if the entry is selected and contributes nothing. */
+  messages: AgentMessage[];
+}
+
+/** A context together with the entries that its messages come from. */
+export interface SessionProjection extends SessionContext {
+  /** The selected entries in the order of the context. */
+  entries: ProjectedSessionEntry[];
+}
+
+/** Settings to fall back on where the path names none, such as those of a header. */
+export interface SettingsFallback {
+  readonly thinkingLevel?: string | undefined;
+  readonly model?: ModelChoice | null | undefined;
+}
+
+type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
+
+/** Up to so many messages a copy is cheap, and a plain object is easier to look at than one that copies on demand. */
+const COPIED_AT_ONCE = 1000;
+
+/** Gives the messages of one entry: `projectContextEntry`, or the same with a memory. */
+export type ProjectEntry = typeof projectContextEntry;
+
+/**
+ * The projection of one path, which grows with the path.
+ *
+ * Building it and extending it are the same code, so that they cannot differ. What it hands out are snapshots.
+ */
+export class PathProjection {
+  /** What is wrong with the path's compaction, if anything. */
+  readonly issue: SelectionIssue | undefined;
+  readonly #selected: ProjectedSessionEntry[] = [];
+  readonly #messages: AgentMessage[] = [];
+  readonly #edits = new Map<string, ContextEditEntry>();
+  readonly #project: ProjectEntry;
+  #thinkingLevel: string | undefined;
+  #model: ModelChoice | undefined;
+
+  constructor(path: EntryPath, project: ProjectEntry = projectContextEntry) {
+    this.#project = project;
+    const selected = selectEntries(path);
+    this.issue = selected.issue;
+    this.#addAll(path, selected);
+    const settings = findSettings(path);
+    this.#thinkingLevel = settings.thinkingLevel;
+    this.#model = settings.model;
+  }
+
+  /**
+   * Adds an entry that was appended at the end of the path.
+   *
+   * @returns False if the entry changes what stands before it: then the projection must be built anew.
+   * @remarks Cost: O(1).
+   */
+  extend(entry: AnySessionEntry): boolean {
+    if (entry.type === "compaction" || entry.type === "context_edit") return false;
+    this.#add(entry, this.#project(entry, this.#edits.get(entry.id)));
+    this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
+    this.#model = modelSetBy(entry) ?? this.#model;
+    return true;
+  }
+
+  /** Gives the selected entries, a copy. */
+  contextEntries(): SessionEntry[] {
+    return this.#selected.map(({ sourceEntry }) => sourceEntry);
+  }
+
+  /** Gives the context as it stands. */
+  context(fallback: SettingsFallback = {}): SessionContext {
+    const settings = this.#settings(fallback);
+    const messages = this.#messages;
+    if (messages.length <= COPIED_AT_ONCE) return { messages: messages.slice(), ...settings };
+    return copiedOnDemand(messages, settings);
+  }
+
+  /** Gives the projection as it stands; `entries` and `messages` are copies. */
+  projection(fallback: SettingsFallback = {}): SessionProjection {
+    return { entries: this.#selected.slice(), messages: this.#messages.slice(), ...this.#settings(fallback) };
+  }
+
+  #settings(fallback: SettingsFallback): Settings {
+    const model = this.#model ?? fallback.model ?? null;
+    return {
+      thinkingLevel: this.#thinkingLevel ?? fallback.thinkingLevel ?? "off",
+      model: model === null ? null : { ...model },
+    };
+  }
+
+  #addAll(path: EntryPath, selected: SelectedEntries): void {
+    const { indices, compactionIndex, keepsTail } = selected;
+    const entries = readSelected(path, selected);
+    for (const entry of entries) {
+      if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
+    }
+    entries.forEach((entry, i) => {
+      if (entry === undefined) return;
+      const isFirst = indices[i] === compactionIndex;
+      const isSuperseded = entry.type === "compaction" && !isFirst;
+      const edit = this.#edits.get(entry.id);
+      this.#add(entry, isSuperseded ? [] : this.#project(entry, edit, isFirst ? keepsTail : undefined));
+    });
+  }
+
+  #add(entry: AnySessionEntry, messages: AgentMessage[]): void {
+    this.#selected.push({ sourceEntry: asSessionEntry(entry), messages });
+    for (const message of messages) this.#messages.push(message);
+  }
+}
+
+/** Reads the selected entries that choosing did not read, together. */
+function readSelected(
+  path: EntryPath,
+  { indices, parsed }: SelectedEntries,
+): (AnySessionEntry | undefined)[] {
+  const rest = path.entriesAt(indices.filter((index) => !parsed.has(index)));
+  let next = 0;
+  return indices.map((index) => (parsed.has(index) ? parsed.get(index) : rest[next++]));
+}
+
+/**
+ * Makes a context whose messages are copied when they are first looked at, as they are now: the array only grows.
+ *
+ * Copying 100,000 messages takes far longer than an append, and who only wants the settings need not pay for it.
+ */
+function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
+  const length = growing.length;
+  let copy: AgentMessage[] | undefined;
+  return {
+    get messages() {
+      copy ??= growing.slice(0, length);
+      return copy;
+    },
+    set messages(messages) {
+      copy = messages;
+    },
+    ...settings,
+  };
+}
+
+/** The public types know the eleven types of pi; entries of unknown type exist at run time all the same. */
+function asSessionEntry(entry: AnySessionEntry): SessionEntry {
+  return entry as SessionEntry;
+}
+
+/**
+ * Projects a path: the messages that a model sees at its end, and the entries that they come from.
+ *
+ * @param path - The path root → leaf; empty for the place before the first entry.
+ * @param fallback - Settings where the path names none; without it `"off"` and null.
+ * @remarks Cost: O(path) in heads, and the bodies that are selected. Source: docs/format.md#context
+ */
+export function projectPath(path: EntryPath, fallback?: SettingsFallback): SessionProjection {
+  return new PathProjection(path).projection(fallback);
+}
+
+/**
+ * Gives the entries that the context at a leaf is made of, in the order of the context.
+ *
+ * @param entries - A session's entries in file order; a header among them is passed over.
+ * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param byId - The entries by id, if the caller has them.
+ * @returns A new array; empty before the first entry.
+ * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
+ */
+export function buildContextEntries(
+  entries: readonly (AnySessionEntry | SessionHeader)[],
+  leafId?: string | null,
+  byId?: ReadonlyMap<string, AnySessionEntry>,
+): SessionEntry[] {
+  return projectionAt(entries, leafId, byId).contextEntries();
+}
+
+/**
+ * Gives the messages that a model sees at a leaf, and for each the entry that it comes from.
+ *
+ * @param entries - A session's entries in file order; a header among them is passed over.
+ * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param byId - The entries by id, if the caller has them.
+ * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
+ */
+export function buildSessionProjection(
+  entries: readonly (AnySessionEntry | SessionHeader)[],
+  leafId?: string | null,
+  byId?: ReadonlyMap<string, AnySessionEntry>,
+): SessionProjection {
+  return projectionAt(entries, leafId, byId).projection();
+}
+
+/**
+ * Gives the messages, thinking level and model at a leaf.
+ *
+ * @param entries - A session's entries in file order; a header among them is passed over.
+ * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param byId - The entries by id, if the caller has them.
+ * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
+ */
+export function buildSessionContext(
+  entries: readonly (AnySessionEntry | SessionHeader)[],
+  leafId?: string | null,
+  byId?: ReadonlyMap<string, AnySessionEntry>,
+): SessionContext {
+  return projectionAt(entries, leafId, byId).context();
+}
+
+/** Gives the last compaction in an array of entries, or null if it holds none. */
+export function getLatestCompactionEntry(
+  entries: readonly (AnySessionEntry | SessionHeader)[],
+): CompactionEntry | null {
+  return entries.findLast(isCompaction) ?? null;
+}
+
+function isCompaction(entry: AnySessionEntry | SessionHeader): entry is CompactionEntry {
+  return fieldsOf(entry)["type"] === "compaction";
+}
+
+function projectionAt(
+  entries: readonly (AnySessionEntry | SessionHeader)[],
+  leafId: string | null | undefined,
+  byId: ReadonlyMap<string, AnySessionEntry> | undefined,
+): PathProjection {
+  return new PathProjection(entryPathOf(findLeafPath(entries, leafId, byId)));
+}

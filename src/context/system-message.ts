@@ -1,0 +1,57 @@
+import type { AgentMessage, SystemMessage, ToolDeclaration } from "../schema/message.ts";
+import { textsOf } from "./content-text.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/**
+ * Folds the system messages of a context into the one that a compaction replays in their place.
+ *
+ * Contents are joined by a blank line, sections and tools patched by name in order; what is malformed does not count.
+ *
+ * @param messages - The messages of the context; all but system messages are passed over.
+ * @param timestamp - Time of the compaction, Unix milliseconds.
+ * @returns The message, or undefined if nothing would be in it.
+ * @remarks Cost: O(messages). Source: docs/format.md#context
+ */
+export function foldSystemMessages(
+  messages: readonly AgentMessage[],
+  timestamp: number,
+): SystemMessage | undefined {
+  const contents: string[] = [];
+  const sections = new Map<string, string>();
+  const tools = new Map<string, ToolDeclaration>();
+  for (const message of messages) {
+    const { role, content, ...patch } = fieldsOf(message);
+    if (role !== "system") continue;
+    const texts = textsOf(content);
+    if (texts.some((text) => text !== "")) contents.push(texts.join("\n"));
+    patchSections(sections, patch["sections"]);
+    patchTools(tools, patch["toolsRemoved"], patch["toolsAdded"]);
+  }
+  if (contents.length === 0 && sections.size === 0 && tools.size === 0) return undefined;
+  return {
+    role: "system",
+    content: contents.join("\n\n"),
+    // Object.fromEntries defines what it is given, so a section named __proto__ stays a section.
+    ...(sections.size === 0 ? {} : { sections: Object.fromEntries(sections) }),
+    ...(tools.size === 0 ? {} : { toolsAdded: [...tools.values()] }),
+    timestamp,
+  };
+}
+
+function patchSections(sections: Map<string, string>, patch: unknown): void {
+  for (const [name, text] of Object.entries(fieldsOf(patch))) {
+    if (text === null) sections.delete(name);
+    else if (typeof text === "string") sections.set(name, text);
+  }
+}
+
+function patchTools(tools: Map<string, ToolDeclaration>, removed: unknown, added: unknown): void {
+  if (Array.isArray(removed)) for (const name of removed) tools.delete(name);
+  if (!Array.isArray(added)) return;
+  for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
+}
+
+/** A tool is known by its name; the rest is what the host declared, and goes back to it as it was. */
+function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
+  return typeof fieldsOf(tool)["name"] === "string";
+}
