@@ -25,7 +25,11 @@ export interface BodyContext {
  *
  * @returns Undefined if the body is damaged: no JSON, or a message entry without a message.
  */
-export function decodeEntry(bytes: Uint8Array, head: EntryHead, context: BodyContext): AnySessionEntry | undefined {
+export function decodeEntry(
+  bytes: Uint8Array,
+  head: EntryHead,
+  context: BodyContext,
+): AnySessionEntry | undefined {
   const record = decodeRecord(bytes);
   if (record === undefined || record["type"] !== head.type) return undefined;
   if (head.type === "message" && !isMessageShaped(record["message"])) return undefined;
@@ -60,7 +64,8 @@ export function currentLine(
     });
   }
   const changed = change?.(entry) ?? entry;
-  const isAsWritten = changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
+  const isAsWritten =
+    changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
   return isAsWritten ? bytes : encodeRecord(changed);
 }
 
@@ -94,7 +99,11 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
 }
 
 function hasHead(record: JsonRecord, head: EntryHead): record is UnknownEntry {
-  return record["id"] === head.id && record["parentId"] === head.parentId && typeof record["timestamp"] === "string";
+  return (
+    record["id"] === head.id &&
+    record["parentId"] === head.parentId &&
+    typeof record["timestamp"] === "string"
+  );
 }
 
 /** ISO time of a head; the epoch where it has none, since a host may format what it is given. */

@@ -134,7 +134,8 @@ function hexKey(bytes: Uint8Array, start: number): number {
   let key = 0;
   for (let i = start; i < start + 8; i++) {
     const byte = bytes[i] ?? 0;
-    const digit = byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
+    const digit =
+      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
     if (digit === -1) return -1;
     key = key * 16 + digit;
   }
@@ -176,9 +177,16 @@ function isoMillis(bytes: Uint8Array, start: number): number {
     bytes[start + 19] === 0x2e &&
     bytes[start + 23] === 0x5a;
   if (!isSpelledSo) return Number.NaN;
-  const [month, day, hour, minute, second] = [number(5, 2), number(8, 2), number(11, 2), number(14, 2), number(17, 2)];
+  const [month, day, hour, minute, second] = [
+    number(5, 2),
+    number(8, 2),
+    number(11, 2),
+    number(14, 2),
+    number(17, 2),
+  ];
   // What a calendar does not have is left to Date.parse, so that both paths agree on it.
-  const isOrdinary = day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0) && hour <= 23 && minute <= 59 && second <= 59;
+  const isOrdinary =
+    day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0) && hour <= 23 && minute <= 59 && second <= 59;
   if (!isOrdinary) return Number.NaN;
   const year = number(0, 4);
   return year >= 100 ? Date.UTC(year, month - 1, day, hour, minute, second, number(20, 3)) : Number.NaN;

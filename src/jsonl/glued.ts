@@ -51,7 +51,11 @@ function looksLikeRecord(record: JsonRecord): boolean {
 
 /** Finds the next `{` behind which `"type"` or `"id"` stands, blocks of a message's content left out. */
 function nextRecordStart(bytes: Uint8Array, start: number, end: number): number {
-  for (let at = bytes.indexOf(OPEN_BRACE, start); at !== -1 && at < end; at = bytes.indexOf(OPEN_BRACE, at + 1)) {
+  for (
+    let at = bytes.indexOf(OPEN_BRACE, start);
+    at !== -1 && at < end;
+    at = bytes.indexOf(OPEN_BRACE, at + 1)
+  ) {
     let key = at + 1;
     while (key < end && bytes[key] === 0x20) key++;
     if (bytes[key] !== QUOTE) continue;

@@ -23,7 +23,8 @@ export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRec
   const inFront = HEAD_IN_FRONT.exec(front);
   if (inFront !== null) return headOf(inFront[1], inFront[2], inFront[3], inFront[4]);
   const type = mayStandBehind ? TYPE_IN_FRONT.exec(front) : null;
-  const behind = type && HEAD_BEHIND.exec(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
+  const behind =
+    type && HEAD_BEHIND.exec(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
   return behind ? headOf(type[1], behind[1], behind[2], behind[3]) : undefined;
 }
 

@@ -45,8 +45,12 @@ export function statedVersion(header: JsonRecord): StatedVersion {
  * @remarks Cost: O(records).
  */
 export function migrateSessionEntries(records: object[]): boolean {
-  const header = records.find((record): record is JsonRecord => isJsonRecord(record) && record["type"] === "session");
-  const hasIds = records.some((record) => isJsonRecord(record) && record !== header && typeof record["id"] === "string");
+  const header = records.find(
+    (record): record is JsonRecord => isJsonRecord(record) && record["type"] === "session",
+  );
+  const hasIds = records.some(
+    (record) => isJsonRecord(record) && record !== header && typeof record["id"] === "string",
+  );
   const version = header === undefined ? 1 : (statedVersion(header).version ?? (hasIds ? 3 : 1));
   if (version >= CURRENT_SESSION_VERSION) return false;
   const ids = version < 2 ? linearIds(records, header) : [];
@@ -69,7 +73,8 @@ function linearIds(records: readonly object[], header: JsonRecord | undefined): 
   return records.map((record, place) => {
     if (!isJsonRecord(record) || record === header) return undefined;
     let id = typeof record["id"] === "string" ? record["id"] : "";
-    for (let attempt = 0; id === "" || taken.has(id); attempt++) id = inventEntryId(sessionId, place, attempt);
+    for (let attempt = 0; id === "" || taken.has(id); attempt++)
+      id = inventEntryId(sessionId, place, attempt);
     taken.add(id);
     return id;
   });

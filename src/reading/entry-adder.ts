@@ -63,7 +63,8 @@ export class EntryAdder {
 
   /** Adds an entry from its parsed record, or from a record of its head. */
   addRecord(record: JsonRecord, type: string, place: LinePlace): void {
-    const stated = typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
+    const stated =
+      typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
     this.version ??= stated === undefined ? 1 : 3;
     const timestampMs = timeOf(record["timestamp"]);
     const isLinear = this.version === 1 || (stated === undefined && !Object.hasOwn(record, "parentId"));
@@ -73,7 +74,8 @@ export class EntryAdder {
       return;
     }
     const id = stated ?? this.#inventId();
-    if (stated === undefined && this.version >= 2) this.#context.issues.put("ID_INVENTED", place, idOfKey(id));
+    if (stated === undefined && this.version >= 2)
+      this.#context.issues.put("ID_INVENTED", place, idOfKey(id));
     const ordinal = this.tree.add(type, id, parent, timestampMs, this.hasDamageBehindLast);
     if (!isLinear && !Object.hasOwn(record, "parentId")) this.#unstated.push(ordinal);
     this.#place(ordinal, place);

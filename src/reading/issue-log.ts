@@ -21,7 +21,8 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   PARENT_MISSING: (about) => `The parent ${about} is nowhere in the file; the entry became a root.`,
   PARENT_BRIDGED: (about) => `The parent ${about} was on a damaged line; the entry hangs on the one before.`,
   PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
-  KEPT_ENTRY_MISSING: (about) => `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
+  KEPT_ENTRY_MISSING: (about) =>
+    `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
 };
 
@@ -34,7 +35,14 @@ const LINK_CODES = {
 /** Makes an issue about a place of the file. */
 export function makeIssue(code: IssueCode, place: LinePlace, entryId?: string, about = ""): SessionIssue {
   const { line, offset, length } = place;
-  return { code, line, offset, length, message: TEXTS[code](about), ...(entryId !== undefined && { entryId }) };
+  return {
+    code,
+    line,
+    offset,
+    length,
+    message: TEXTS[code](about),
+    ...(entryId !== undefined && { entryId }),
+  };
 }
 
 /** The issues of one session. */

@@ -26,7 +26,11 @@ export class Places {
   }
 
   at(ordinal: number): LinePlace {
-    return { offset: this.offsetAt(ordinal), length: this.#lengths[ordinal] ?? 0, line: this.#lines[ordinal] ?? 0 };
+    return {
+      offset: this.offsetAt(ordinal),
+      length: this.#lengths[ordinal] ?? 0,
+      line: this.#lines[ordinal] ?? 0,
+    };
   }
 
   offsetAt(ordinal: number): number {

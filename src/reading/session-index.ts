@@ -55,7 +55,11 @@ export class SessionIndex {
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes } = options;
-    this.#adder = new EntryAdder({ issues: this.#issues, readBytes, takeOwn: (ordinal) => this.#own.delete(ordinal) });
+    this.#adder = new EntryAdder({
+      issues: this.#issues,
+      readBytes,
+      takeOwn: (ordinal) => this.#own.delete(ordinal),
+    });
     const sink: LineSink = {
       line: (line) => this.#takeLine(line),
       overlong: (line) => this.#takeOverlong(line),
@@ -199,7 +203,11 @@ export class SessionIndex {
       return false;
     }
     if (length < bytes.length) {
-      this.#issues.put("NUL_BYTES", { ...place, offset: place.offset + length, length: bytes.length - length });
+      this.#issues.put("NUL_BYTES", {
+        ...place,
+        offset: place.offset + length,
+        length: bytes.length - length,
+      });
     }
     if (parsed !== undefined) this.#takeValue(parsed.value, place);
     else this.#takeUnreadable(place, text);

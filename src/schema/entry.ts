@@ -1,6 +1,12 @@
 import type { ImageContent, TextContent, Usage } from "./content.ts";
 import type { SessionHeader } from "./header.ts";
-import type { AgentMessage, AssistantMessage, SystemMessage, ToolResultMessage, UserMessage } from "./message.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  SystemMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "./message.ts";
 
 /** What every entry has: its head. */
 export interface SessionEntryBase {
@@ -162,4 +168,15 @@ export function isKnownEntryType(type: string): type is SessionEntry["type"] {
 /** Tells whether an entry is of one of the eleven known types. */
 export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
   return KNOWN_TYPES.has(entry.type);
+}
+
+/**
+ * Gives an entry under the type that the API promises.
+ *
+ * That union has the eleven types of pi, so that values flow both ways between the two; entries of other types exist
+ * at run time all the same, and `isKnownEntry` tells them. This is the one place where the two types are taken for
+ * one another.
+ */
+export function asSessionEntry(entry: AnySessionEntry): SessionEntry {
+  return entry as SessionEntry;
 }

@@ -15,4 +15,12 @@ export interface SessionHeader {
   cwd: string;
   /** Path of the session that this one was forked from. */
   parentSession?: string;
+  /** Another name for `parentSession`, in old files and the Rust port's: read, never written. */
+  branchedFrom?: string;
+  /** Settings at creation, in version-1 and Rust headers: the last resort when nothing on the path says more. */
+  provider?: string;
+  modelId?: string;
+  thinkingLevel?: string;
+  /** Where the newer Rust port last stood: kept, not used. */
+  leafId?: string;
 }

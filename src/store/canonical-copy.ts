@@ -1,5 +1,5 @@
-import { currentLine } from "../jsonl/entry-body.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import { currentLine } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";

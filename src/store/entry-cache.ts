@@ -2,6 +2,7 @@ import { DAMAGED_TYPE, damagedEntry, decodeEntry } from "../jsonl/entry-body.ts"
 import { makeIssue } from "../reading/issue-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
 import type { SessionLog } from "./session-log.ts";
 
@@ -31,13 +32,22 @@ export class EntryCache {
 
   /** Gives an entry; one whose body is damaged is given as an entry of the type `damaged`. */
   entryAt(ordinal: number): AnySessionEntry {
-    return this.#known(ordinal) ?? this.entriesAt([ordinal])[0] ?? damagedEntry(this.#log.index.tree.headAt(ordinal));
+    return (
+      this.#known(ordinal) ??
+      this.entriesAt([ordinal])[0] ??
+      damagedEntry(this.#log.index.tree.headAt(ordinal))
+    );
   }
 
   /** Gives an entry, or undefined if its body is damaged. */
   bodyAt(ordinal: number): AnySessionEntry | undefined {
     const entry = this.entryAt(ordinal);
     return isDamaged(entry) ? undefined : entry;
+  }
+
+  /** Gives many entries, undefined in the place of each whose body is damaged. */
+  bodiesAt(ordinals: Iterable<number>): (AnySessionEntry | undefined)[] {
+    return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
   }
 
   /** Gives many entries, reading those that are not held together. */
@@ -76,13 +86,13 @@ export class EntryCache {
     }
   }
 
-  /** Takes over what another cache holds, for a log that was read anew: by id, since ordinals may have changed. */
-  adopt(other: EntryCache): void {
-    const [from, to] = [other.#log.index.tree, this.#log.index.tree];
+  /** Takes over what another cache holds for the tree before: by id, since ordinals may have changed. */
+  adopt(other: EntryCache, before: EntryTree): void {
+    const { tree } = this.#log.index;
     for (const [ordinal, reference] of other.#weak) {
       const entry = reference.deref();
-      const there = to.find(from.idAt(ordinal));
-      if (entry !== undefined && there >= 0) this.remember(there, entry, 0);
+      const there = tree.find(before.idAt(ordinal));
+      if (entry !== undefined && there !== NONE) this.remember(there, entry, 0);
     }
   }
 

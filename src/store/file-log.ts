@@ -6,10 +6,17 @@ import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { AppendFile, type FileState, NotAPlainFileError } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { type FileSystem, ifPresent, makeFolder, realFileSystem, readRange, syncFolder } from "./file-system.ts";
+import {
+  type FileSystem,
+  ifPresent,
+  makeFolder,
+  readRange,
+  realFileSystem,
+  syncFolder,
+} from "./file-system.ts";
 import { encodeLines } from "./log-lines.ts";
-import { feedFile } from "./read-session-file.ts";
 import { readLinesOf } from "./read-lines.ts";
+import { feedFile } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 import { hasErrorCode } from "./system-error.ts";
 import { upgradeFile } from "./upgrade-file.ts";
@@ -70,6 +77,12 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     const size = log.#translated("read", () => ifPresent(() => log.#readAll()));
     return size === undefined || size === 0 ? undefined : log;
+  }
+
+  /** Tells whether anything stands at a path. */
+  static exists(path: string, options: FileLogOptions = {}): boolean {
+    const fs = options.fs ?? realFileSystem;
+    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   }
 
   /**
@@ -138,9 +151,11 @@ export class FileLog implements SessionLog {
   upgrade(): string | undefined {
     if (this.#unwritten !== undefined || !this.#index.needsUpgrade) return undefined;
     const backup = upgradeFile(this.#fs, this.path, this, () => this.#assertUnchanged());
+    const before = this.#index;
     this.#file.forget();
     this.#index = this.#newIndex();
     this.#translated("read", () => this.#readAll());
+    this.#tell({ kind: "reloaded", before });
     return backup;
   }
 
@@ -160,7 +175,8 @@ export class FileLog implements SessionLog {
     const { maxLineBytes } = this.#options;
     return new SessionIndex({
       readBytes: (offset, length) =>
-        this.#unwritten?.read(offset, length) ?? this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
+        this.#unwritten?.read(offset, length) ??
+        this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
       ...(maxLineBytes !== undefined && { maxLineBytes }),
     });
   }
@@ -273,7 +289,7 @@ export class FileLog implements SessionLog {
       this.#index = before;
       throw error;
     }
-    return this.#tell({ kind: "reloaded" });
+    return this.#tell({ kind: "reloaded", before });
   }
 
   #tell(change: LogChange): LogChange {
@@ -301,14 +317,21 @@ export class FileLog implements SessionLog {
 function fileError(path: string, intent: "read" | "write", cause: unknown): SessionError {
   const details = { path };
   if (hasErrorCode(cause, "EEXIST")) {
-    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, { details, cause });
-  }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  if (intent === "read" || cause instanceof NotAPlainFileError) {
-    return new SessionError("NOT_A_SESSION", `Cannot read ${path}: ${reason}. Check the path and its permissions.`, {
+    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
       details,
       cause,
     });
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (intent === "read" || cause instanceof NotAPlainFileError) {
+    return new SessionError(
+      "NOT_A_SESSION",
+      `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
+      {
+        details,
+        cause,
+      },
+    );
   }
   return new SessionError(
     "WRITE_FAILED",

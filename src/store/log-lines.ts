@@ -14,7 +14,10 @@ const encoder = new TextEncoder();
 export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
   const texts = lines.map(({ text }) => `${text}\n`);
   const bytes = encoder.encode((hasBreak ? "\n" : "") + texts.join(""));
-  const lengths = lines.length === 1 ? [bytes.length - (hasBreak ? 1 : 0)] : texts.map((text) => encoder.encode(text).length);
+  const lengths =
+    lines.length === 1
+      ? [bytes.length - (hasBreak ? 1 : 0)]
+      : texts.map((text) => encoder.encode(text).length);
   return {
     bytes,
     addTo(index) {

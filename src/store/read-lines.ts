@@ -33,7 +33,8 @@ export function readLinesOf(
   };
   for (const ordinal of ordinals) {
     const { offset, length } = places.at(ordinal);
-    const isNear = offset >= end && offset - end <= MAX_GAP_BYTES && offset + length - start <= MAX_READ_BYTES;
+    const isNear =
+      offset >= end && offset - end <= MAX_GAP_BYTES && offset + length - start <= MAX_READ_BYTES;
     if (run.length > 0 && !isNear) flush();
     if (run.length === 0) start = offset;
     end = offset + length;

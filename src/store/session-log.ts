@@ -13,7 +13,7 @@ export type LogChange =
   /** Entries of others were added, from this ordinal on. */
   | { readonly kind: "foreign"; readonly from: number }
   /** The lines were replaced as a whole: ordinals mean something else now. */
-  | { readonly kind: "reloaded" };
+  | { readonly kind: "reloaded"; readonly before: SessionIndex };
 
 /**
  * Where the lines of one session live.

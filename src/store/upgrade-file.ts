@@ -3,8 +3,8 @@ import { SessionError } from "../errors.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import { bodyContextOf, copyLines } from "./canonical-copy.ts";
-import { readSessionFile } from "./read-session-file.ts";
 import type { FileSystem } from "./file-system.ts";
+import { readSessionFile } from "./read-session-file.ts";
 import type { SessionLog } from "./session-log.ts";
 import { writeWhole } from "./write-whole.ts";
 
@@ -18,15 +18,19 @@ import { writeWhole } from "./write-whole.ts";
  * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
  * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
  */
-export function upgradeFile(fs: FileSystem, path: string, log: SessionLog, assertUnchanged: () => void): string {
+export function upgradeFile(
+  fs: FileSystem,
+  path: string,
+  log: SessionLog,
+  assertUnchanged: () => void,
+): string {
   const { header, tree, version } = log.index;
   if (header === undefined) throw new TypeError("a session without a header cannot be upgraded");
-  const ordinals = Array.from({ length: tree.size }, (_, ordinal) => ordinal);
   try {
     const backup = writeWhole({
       fs,
       path,
-      pieces: copyLines(log, { header, ordinals }),
+      pieces: copyLines(log, { header, ordinals: tree.ordinals() }),
       mode: fs.statSync(path).mode & 0o777,
       backup: `${basename(path)}.v${version}.bak`,
       verify: (temporary) => {
@@ -64,14 +68,15 @@ function findDifference(
   if (copy.tree.size !== tree.size) return `${copy.tree.size} entries instead of ${tree.size}`;
   const contexts = [bodyContextOf(log.index), bodyContextOf(copy)] as const;
   let difference: string | undefined;
-  log.readLines(tree.size === 0 ? [] : Array.from({ length: tree.size }, (_, i) => i), (ordinal, bytes) => {
+  log.readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
     const copied = copy.tree.headAt(ordinal);
     const body = decodeEntry(bytes, head, contexts[0]);
     const isSame =
       head.id === copied.id &&
       head.parentId === copied.parentId &&
-      (body === undefined || JSON.stringify(body) === JSON.stringify(decodeEntry(lineOf(ordinal), copied, contexts[1])));
+      (body === undefined ||
+        JSON.stringify(body) === JSON.stringify(decodeEntry(lineOf(ordinal), copied, contexts[1])));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;

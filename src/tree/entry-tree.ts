@@ -177,6 +177,11 @@ export class EntryTree {
     }
   }
 
+  /** Gives the ordinals of all entries, in order. */
+  *ordinals(): Generator<number, void> {
+    for (let i = 0; i < this.#size; i++) yield i;
+  }
+
   /** Tells whether an entry has no children. */
   isLeaf(ordinal: number): boolean {
     return this.#firstChild[ordinal] === NONE;

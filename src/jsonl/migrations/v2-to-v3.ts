@@ -7,6 +7,7 @@ import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
  */
 export function upgradeV2Record(record: JsonRecord): JsonRecord {
   const message = record["message"];
-  if (record["type"] !== "message" || !isJsonRecord(message) || message["role"] !== "hookMessage") return record;
+  if (record["type"] !== "message" || !isJsonRecord(message) || message["role"] !== "hookMessage")
+    return record;
   return { ...record, message: { ...message, role: "custom" } };
 }

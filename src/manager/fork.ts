@@ -1,0 +1,129 @@
+import { SessionError } from "../errors.ts";
+import { createEntryId } from "../ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { headerSettings } from "../reading/session-header.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { type CopyPlan, copyLines } from "../store/canonical-copy.ts";
+import { FileLog, type FileLogOptions } from "../store/file-log.ts";
+import { realFileSystem } from "../store/file-system.ts";
+import { MemoryLog } from "../store/memory-log.ts";
+import type { SessionLog } from "../store/session-log.ts";
+import { writeWhole } from "../store/write-whole.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import type { SessionCore } from "./session-core.ts";
+
+/** Gives a new header the settings that another one carries, so that both sessions have the same context. */
+export function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
+  const { thinkingLevel, model } = headerSettings(source);
+  return { ...header, ...model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
+}
+
+/** Plans a copy of all entries. */
+export function planWhole(log: SessionLog, header: SessionHeader): CopyPlan {
+  return { header: withSettingsOf(header, log.index.header), ordinals: log.index.tree.ordinals() };
+}
+
+/** A branch as it goes into a session of its own. */
+export interface BranchPlan extends CopyPlan {
+  /** Labels in force on entries of the branch, to be appended behind it. */
+  readonly labels: readonly LabelToKeep[];
+  /** Id of the last entry copied; null if there is none. */
+  readonly lastId: string | null;
+}
+
+interface LabelToKeep {
+  readonly targetId: string;
+  readonly label: string;
+  readonly timestamp: string;
+}
+
+/**
+ * Plans a copy of the path root → `leaf` without its label entries: what hung on a label hangs on what the label hung on.
+ */
+export function planBranch(core: SessionCore, leaf: number, header: SessionHeader): BranchPlan {
+  const { tree } = core;
+  const path = tree.path(leaf);
+  const isLabel = (ordinal: number) => tree.typeAt(ordinal) === "label";
+  const ordinals = path.filter((ordinal) => !isLabel(ordinal));
+  const place = new Map(Array.from(ordinals, (ordinal, i) => [ordinal, i]));
+  const headOf = (ordinal: number): EntryHead => {
+    const parent = ordinals[(place.get(ordinal) ?? 0) - 1];
+    return { ...tree.headAt(ordinal), parentId: parent === undefined ? null : tree.idAt(parent) };
+  };
+  const last = ordinals.at(-1);
+  return {
+    header: withSettingsOf(header, core.log.index.header),
+    ordinals,
+    headOf,
+    change: (entry) => withKeptEntry(entry, tree, path),
+    labels: labelsOn(core, ordinals),
+    lastId: last === undefined ? null : tree.idAt(last),
+  };
+}
+
+/** Lets a compaction whose first kept entry was a label keep from the next entry on. */
+function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array): AnySessionEntry {
+  const keptId = "firstKeptEntryId" in entry ? entry.firstKeptEntryId : undefined;
+  if (entry.type !== "compaction" || typeof keptId !== "string") return entry;
+  const kept = tree.find(keptId);
+  if (kept === NONE || tree.typeAt(kept) !== "label") return entry;
+  const from = path.indexOf(kept);
+  const next = from === -1 ? undefined : path.slice(from).find((ordinal) => tree.typeAt(ordinal) !== "label");
+  return next === undefined ? entry : { ...entry, firstKeptEntryId: tree.idAt(next) };
+}
+
+function labelsOn(core: SessionCore, ordinals: Int32Array): LabelToKeep[] {
+  const labels = core.bookkeeping.labels();
+  const kept: LabelToKeep[] = [];
+  for (const ordinal of ordinals) {
+    const targetId = core.tree.idAt(ordinal);
+    const mark = labels.get(targetId);
+    if (mark !== undefined) kept.push({ targetId, label: mark.label, timestamp: mark.timestamp });
+  }
+  return kept;
+}
+
+/** Spells a branch, its labels behind it. */
+export function* branchLines(core: SessionCore, plan: BranchPlan): Generator<string | Uint8Array, void> {
+  yield* copyLines(core.log, plan);
+  const taken = new Set<string>();
+  let parentId = plan.lastId;
+  for (const { targetId, label, timestamp } of plan.labels) {
+    const id = createEntryId((candidate) => taken.has(candidate) || core.tree.find(candidate) !== NONE);
+    taken.add(id);
+    yield `${encodeRecord({ type: "label", id, parentId, timestamp, targetId, label })}\n`;
+    parentId = id;
+  }
+}
+
+/**
+ * Puts the lines of a copy into a new session file, and opens it.
+ *
+ * @throws {SessionError} `SESSION_EXISTS` if something stands at the path.
+ */
+export function writeCopy(
+  path: string,
+  lines: Iterable<string | Uint8Array>,
+  options: FileLogOptions,
+): FileLog {
+  const fs = options.fs ?? realFileSystem;
+  if (FileLog.exists(path, options)) {
+    throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another session id.`, {
+      details: { path },
+    });
+  }
+  writeWhole({ fs, path, pieces: lines });
+  const log = FileLog.open(path, options);
+  if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
+  return log;
+}
+
+/** Puts the lines of a copy into a session in memory. */
+export function copyToMemory(lines: Iterable<string | Uint8Array>): MemoryLog {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return new MemoryLog(
+    Array.from(lines, (line) => (typeof line === "string" ? line : decoder.decode(line))).join(""),
+  );
+}

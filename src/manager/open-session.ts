@@ -1,0 +1,96 @@
+import { SessionError } from "../errors.ts";
+import { assertValidSessionId } from "../ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { copyLines } from "../store/canonical-copy.ts";
+import { FileLog } from "../store/file-log.ts";
+import { MemoryLog } from "../store/memory-log.ts";
+import { absolutePath } from "../store/session-paths.ts";
+import { copyToMemory, planWhole, writeCopy } from "./fork.ts";
+import {
+  ensureFolder,
+  type NewSessionOptions,
+  newHeader,
+  newSessionPath,
+  type SessionOptions,
+  sessionFolder,
+} from "./session-options.ts";
+
+const clock = (options: SessionOptions) => (options.now ?? Date.now)();
+
+/** Begins a session in a file of its own in a project's folder, which is made. */
+export function createLog(cwd: string, options: SessionOptions, session: NewSessionOptions): FileLog {
+  const header = newHeader(cwd, clock(options), session);
+  const folder = sessionFolder(cwd, options);
+  const path = newSessionPath(folder, header);
+  ensureFolder(folder);
+  return FileLog.create(path, header, options);
+}
+
+/**
+ * Opens the session at a path, or begins one there if the file is missing or empty.
+ *
+ * @throws {SessionError} `NOT_A_SESSION`, and `SESSION_NOT_FOUND` for a missing file opened read-only
+ */
+export function openLog(path: string, options: SessionOptions): FileLog {
+  const absolute = absolutePath(path);
+  const existing = FileLog.open(absolute, options);
+  if (existing !== undefined) return existing;
+  const header = newHeader(options.cwd ?? process.cwd(), clock(options));
+  const isEmptyFile = FileLog.exists(absolute, options);
+  if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(absolute);
+  // An empty file gets its header at once: there is nothing in it to lose, and pi does the same.
+  const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
+  return FileLog.create(absolute, header, { ...options, createAtOnce });
+}
+
+/** Makes a session in memory of given entries; a header among them beats `session.id`. */
+export function memoryLog(
+  cwd: string,
+  options: SessionOptions,
+  session: NewSessionOptions,
+  entries: readonly (SessionEntry | SessionHeader)[] = [],
+): MemoryLog {
+  if (session.id !== undefined) assertValidSessionId(session.id);
+  const given = entries.find((entry) => entry.type === "session");
+  const header = given ?? newHeader(cwd, clock(options), session);
+  const records = [header, ...entries.filter((entry) => entry !== given)];
+  const log = new MemoryLog(records.map((record) => `${encodeRecord(record)}\n`).join(""));
+  const { header: current } = log.index;
+  return log.index.needsUpgrade && current !== undefined
+    ? copyToMemory(copyLines(log, planWhole(log, current)))
+    : log;
+}
+
+/**
+ * Copies a session of another project into this one: new id, everything else kept, in the current version.
+ *
+ * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
+ */
+export function forkLog(
+  sourcePath: string,
+  targetCwd: string,
+  options: SessionOptions,
+  session: NewSessionOptions,
+): FileLog {
+  const sourceFile = absolutePath(sourcePath);
+  const source = FileLog.open(sourceFile, { mode: "read-only" });
+  if (source === undefined) throw sessionNotFound(sourceFile);
+  const parentSession = session.parentSession ?? sourceFile;
+  const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
+  const folder = sessionFolder(targetCwd, options);
+  const path = newSessionPath(folder, header);
+  ensureFolder(folder);
+  return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+}
+
+function sessionNotFound(path: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `There is no session at ${path}. Check the path, or list the sessions.`,
+    {
+      details: { path },
+    },
+  );
+}

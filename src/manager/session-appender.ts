@@ -1,0 +1,207 @@
+import { foldSystemMessages } from "../context/system-message.ts";
+import { SessionError } from "../errors.ts";
+import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
+import { asSessionEntry, type ContextEditableContent, type UsageEntry } from "../schema/entry.ts";
+import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { assertEditable, editableContent } from "./context-edits.ts";
+import type { EntryDraft } from "./session-core.ts";
+import { SessionReader } from "./session-reader.ts";
+
+/** A message that can be appended: every role but the two that are made while projecting. */
+export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
+
+/** Where and on what condition an entry is appended. */
+export interface AppendOptions {
+  /** The entry to hang on; null for a new root. Default: the leaf. */
+  readonly parentId?: string | null;
+  /** The leaf that the caller has seen; if it is another one by now, nothing is appended. */
+  readonly expectedLeafId?: string | null;
+}
+
+/** `customType` of the entry that `persistLeaf` appends. */
+export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
+
+/**
+ * All that can be appended to a session, and where its leaf can go.
+ *
+ * Every append is in the file before it is in the tree, hangs on the leaf and becomes the leaf. One that fails with
+ * `WRITE_FAILED` has changed nothing.
+ */
+export class SessionAppender extends SessionReader {
+  /**
+   * Appends a message.
+   *
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is no message, or of a role that is made while projecting.
+   * @throws {SessionError} `WRITE_FAILED`, and then nothing has changed.
+   */
+  appendMessage(message: AppendableMessage): string {
+    const role: unknown = message?.role;
+    if (typeof role !== "string")
+      throw new TypeError('A message needs a role; give an object such as { role: "user", … }.');
+    if (role === "branchSummary" || role === "compactionSummary") {
+      throw new TypeError(
+        `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
+      );
+    }
+    return this.core.append({ type: "message", message }).id;
+  }
+
+  /** Appends the thinking level that holds from here on. */
+  appendThinkingLevelChange(thinkingLevel: string): string {
+    return this.core.append({ type: "thinking_level_change", thinkingLevel }).id;
+  }
+
+  /** Appends the model that is used from here on. */
+  appendModelChange(provider: string, modelId: string): string {
+    return this.core.append({ type: "model_change", provider, modelId }).id;
+  }
+
+  /** Appends tokens spent beside the conversation, and gives the entry. */
+  appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
+    const draft = { type: "usage", kind, provider, model, usage, ...(note !== undefined && { note }) };
+    const { id, parentId, timestamp } = this.core.append(draft);
+    return { ...draft, type: "usage", id, parentId, timestamp };
+  }
+
+  /**
+   * Appends a compaction: from here on the summary stands for what is before the first kept entry.
+   *
+   * @param firstKeptEntryId - Null keeps nothing.
+   * @param tokensBefore - Size of the context before, in tokens.
+   */
+  appendCompaction<T = unknown>(
+    summary: string,
+    firstKeptEntryId: string | null,
+    tokensBefore: number,
+    details?: T,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const { messages } = this.buildSessionContext();
+    return this.core.append((id, timestampMs) => ({
+      type: "compaction",
+      summary,
+      firstKeptEntryId: firstKeptEntryId ?? id,
+      tokensBefore,
+      ...optional({ details, fromHook, usage, systemMessage: foldSystemMessages(messages, timestampMs) }),
+    })).id;
+  }
+
+  /** Appends state of an extension, which is never in the context. */
+  appendCustomEntry(customType: string, data?: unknown): string {
+    return this.core.append({ type: "custom", customType, ...optional({ data }) }).id;
+  }
+
+  /** Appends a message of an extension, which is in the context. */
+  appendCustomMessageEntry<T = unknown>(
+    customType: string,
+    content: string | (TextContent | ImageContent)[],
+    display: boolean,
+    details?: T,
+  ): string {
+    return this.core.append({
+      type: "custom_message",
+      customType,
+      content,
+      display,
+      ...optional({ details }),
+    }).id;
+  }
+
+  /** Sets the display name; an empty one clears it. Line breaks become spaces. */
+  appendSessionInfo(name: string): string {
+    return this.core.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
+  }
+
+  /**
+   * Sets the label of an entry; empty or undefined clears it.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  appendLabelChange(targetId: string, label: string | undefined): string {
+    this.core.require(targetId);
+    return this.core.append({ type: "label", targetId, ...optional({ label: label || undefined }) }).id;
+  }
+
+  /**
+   * Changes what an entry of the active branch contributes to the context from here on.
+   *
+   * @param replacement - Null removes its messages.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
+   */
+  appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
+    const target = asSessionEntry(this.core.cache.entryAt(this.core.require(targetId)));
+    assertEditable(target, this.core.isOnPath(targetId));
+    const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
+    return this.core.append({ type: "context_edit", targetId, replacement: edit }).id;
+  }
+
+  /**
+   * Appends an entry of any type, at any place, on the condition that the leaf has not moved.
+   *
+   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`, and then nothing was written.
+   */
+  append(draft: EntryDraft, options: AppendOptions = {}): string {
+    const { expectedLeafId, parentId } = options;
+    if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
+      throw new SessionError(
+        "STALE_LEAF",
+        `The leaf is ${this.getLeafId()}, not ${expectedLeafId}; look at the session again and decide anew.`,
+        { details: { expectedLeafId, leafId: this.getLeafId() } },
+      );
+    }
+    if (typeof draft.type !== "string" || draft.type === "" || draft.type === "session") {
+      throw new TypeError('An entry needs a type other than "session".');
+    }
+    if (parentId === undefined) return this.core.append(draft).id;
+    return this.core.append(draft, parentId === null ? NONE : this.core.require(parentId)).id;
+  }
+
+  /**
+   * Moves the leaf to an entry: the next append begins a branch there.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branch(branchFromId: string): void {
+    this.core.moveLeaf(this.core.require(branchFromId));
+  }
+
+  /** Moves the leaf before the first entry: the next append is a new root. */
+  resetLeaf(): void {
+    this.core.moveLeaf(NONE);
+  }
+
+  /**
+   * Moves the leaf and appends there a summary of the branch that was left.
+   *
+   * @param branchFromId - Null is the place before the first entry.
+   * @returns Id of the summary's entry.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branchWithSummary(
+    branchFromId: string | null,
+    summary: string,
+    details?: unknown,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const place = branchFromId === null ? NONE : this.core.require(branchFromId);
+    const fromId = this.getLeafId() ?? "root";
+    return this.core.append(
+      { type: "branch_summary", fromId, summary, ...optional({ details, fromHook, usage }) },
+      place,
+    ).id;
+  }
+
+  /** Makes the present leaf the leaf of the next open, by an entry that any reader of the format follows. */
+  persistLeaf(): string {
+    return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
+  }
+}
+
+/** The fields that are not undefined. */
+function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,280 @@
+import { type CachedContext, ContextCache } from "../context/context-cache.ts";
+import { SessionError } from "../errors.ts";
+import { createEntryId } from "../ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { makeIssue } from "../reading/issue-log.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import { EntryCache } from "../store/entry-cache.ts";
+import type { LogChange, SessionLog } from "../store/session-log.ts";
+import { Bookkeeping } from "../tree/bookkeeping.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { SessionEvents } from "./session-events.ts";
+import { treePath } from "./tree-path.ts";
+
+/** An entry before it has an id, a parent and a time. */
+export interface EntryDraft {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Makes a draft that must know the id or the time that its entry will have. */
+export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
+
+/** What a session is run with. */
+export interface CoreOptions {
+  /** Gives Unix milliseconds. */
+  readonly now: () => number;
+  /** May alter an entry before it is kept anywhere. */
+  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+}
+
+/**
+ * One tree, one log, one leaf, and what is derived from them: the state behind a `SessionManager`.
+ *
+ * All appends go through `append`; all moves of the leaf through `moveLeaf`.
+ */
+export class SessionCore {
+  readonly events = new SessionEvents();
+  readonly options: CoreOptions;
+  #log: SessionLog;
+  #cache: EntryCache;
+  #bookkeeping: Bookkeeping;
+  readonly #context = new ContextCache();
+  #leaf: number;
+  #isDegraded = false;
+
+  constructor(log: SessionLog, options: CoreOptions) {
+    this.options = options;
+    this.#log = log;
+    this.#cache = new EntryCache(log);
+    this.#bookkeeping = this.#newBookkeeping();
+    this.#leaf = log.index.storedLeaf;
+    this.#listen();
+  }
+
+  get log(): SessionLog {
+    return this.#log;
+  }
+
+  get tree(): EntryTree {
+    return this.#log.index.tree;
+  }
+
+  get cache(): EntryCache {
+    return this.#cache;
+  }
+
+  get bookkeeping(): Bookkeeping {
+    return this.#bookkeeping;
+  }
+
+  /** Ordinal of the leaf, or NONE before the first entry. */
+  get leaf(): number {
+    return this.#leaf;
+  }
+
+  get leafId(): string | null {
+    return this.idOf(this.#leaf);
+  }
+
+  /** Gives the id of an ordinal; null for NONE. */
+  idOf(ordinal: number): string | null {
+    return ordinal === NONE ? null : this.tree.idAt(ordinal);
+  }
+
+  /**
+   * Gives the ordinal of an id that must exist.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  require(id: string): number {
+    const ordinal = this.tree.find(id);
+    if (ordinal !== NONE) return ordinal;
+    throw new SessionError(
+      "ENTRY_NOT_FOUND",
+      `Entry ${id} not found in this session; check the id with getEntries().`,
+      {
+        details: { entryId: id },
+      },
+    );
+  }
+
+  /** Tells whether an entry is on the path to the leaf. */
+  isOnPath(id: string): boolean {
+    const ordinal = this.tree.find(id);
+    return ordinal !== NONE && this.tree.commonAncestor(ordinal, this.#leaf) === ordinal;
+  }
+
+  /** The context at the leaf; a live view. */
+  context(): CachedContext {
+    const context = this.#context.get(() => treePath(this.tree, this.#cache, this.tree.path(this.#leaf)));
+    if (context.issue !== undefined) this.#reportMissingKept(context.issue.entryId, context.issue.message);
+    return context;
+  }
+
+  /** Ordinals of all entries in the order of the file, which differs from that of arrival where others wrote, too. */
+  fileOrder(): Int32Array {
+    const { size } = this.tree;
+    const { places } = this.#log.index;
+    const ordinals = Int32Array.from({ length: size }, (_, i) => i);
+    const isInOrder = ordinals.every((i) => i === 0 || places.offsetAt(i - 1) < places.offsetAt(i));
+    return isInOrder ? ordinals : ordinals.sort((a, b) => places.offsetAt(a) - places.offsetAt(b));
+  }
+
+  /**
+   * Appends an entry under a parent and makes it the leaf.
+   *
+   * The entry is on its way to the disk before it is in the tree: if writing fails, nothing has changed.
+   */
+  append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
+    this.assertWritable();
+    const { tree } = this;
+    const timestampMs = this.options.now();
+    const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
+    const { type, ...body } = typeof draft === "function" ? draft(id, timestampMs) : draft;
+    const head: EntryHead = { type, id, parentId: this.idOf(parent), timestampMs };
+    const made = {
+      type,
+      id,
+      parentId: head.parentId,
+      timestamp: new Date(timestampMs).toISOString(),
+      ...body,
+    };
+    const entry = this.#prepared(made);
+    const text = encodeRecord(entry);
+    const ordinal = this.#write(head, text, isConversation(entry));
+    this.#cache.remember(ordinal, entry, text.length);
+    this.#advance(ordinal, entry);
+    return entry;
+  }
+
+  /** Moves the leaf; NONE is the place before the first entry. */
+  moveLeaf(ordinal: number): void {
+    if (ordinal === this.#leaf) return;
+    const previousLeafId = this.leafId;
+    this.#leaf = ordinal;
+    this.#context.clear();
+    this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
+  }
+
+  /** Goes on with another log: a new, branched or opened session. */
+  replaceLog(log: SessionLog): void {
+    this.#log.onChange = undefined;
+    this.#use(log, new EntryCache(log), log.index.storedLeaf);
+  }
+
+  /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW` */
+  assertWritable(): void {
+    const reason = this.#log.readOnlyReason;
+    if (reason === undefined) return;
+    const details = { path: this.#log.path };
+    if (reason === "closed") {
+      throw new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
+        details,
+      });
+    }
+    if (reason === "version") {
+      const version = this.#log.index.version;
+      throw new SessionError(
+        "VERSION_TOO_NEW",
+        `The session is of version ${version}, newer than this library knows; update sessiontree to append to it.`,
+        { details: { ...details, version } },
+      );
+    }
+    throw new SessionError(
+      "READ_ONLY",
+      "The session was opened read-only; open it without that mode to append.",
+      {
+        details,
+      },
+    );
+  }
+
+  /** Lets the host's hook see an entry before it is kept anywhere. */
+  #prepared(made: AnySessionEntry): AnySessionEntry {
+    const entry = this.options.beforePersist?.(made) ?? made;
+    const isSame = entry.id === made.id && entry.parentId === made.parentId && entry.type === made.type;
+    if (isSame) return entry;
+    throw new SessionError(
+      "ENTRY_INVALID",
+      "beforePersist changed the id, parent or type of an entry; change its other fields only.",
+      { details: { entryId: made.id } },
+    );
+  }
+
+  #write(head: EntryHead, text: string, isLasting: boolean): number {
+    try {
+      const ordinal = this.#log.append([{ head, text }], isLasting);
+      if (this.#isDegraded) this.events.emit("persistence_state", { state: "ok" });
+      this.#isDegraded = false;
+      return ordinal;
+    } catch (error) {
+      if (!this.#isDegraded && error instanceof Error) {
+        this.#isDegraded = true;
+        this.events.emit("persistence_state", { state: "degraded", error });
+      }
+      throw error;
+    }
+  }
+
+  #advance(ordinal: number, entry: AnySessionEntry): void {
+    const previousLeafId = this.leafId;
+    const isAtLeaf = this.tree.parentAt(ordinal) === this.#leaf;
+    this.#leaf = ordinal;
+    if (isAtLeaf) this.#context.extend(entry);
+    else this.#context.clear();
+    if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
+    if (this.events.has("leaf_changed"))
+      this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId });
+  }
+
+  #listen(): void {
+    this.#log.onChange = (change) => this.#takeChange(change);
+  }
+
+  #takeChange(change: LogChange): void {
+    if (change.kind === "foreign") {
+      const entries = Array.from({ length: this.tree.size - change.from }, (_, i) => change.from + i);
+      if (this.events.has("foreign_entries")) {
+        this.events.emit("foreign_entries", { entries: this.#cache.entriesAt(entries) });
+      }
+      return;
+    }
+    const cache = new EntryCache(this.#log);
+    const before = change.before.tree;
+    cache.adopt(this.#cache, before);
+    this.#use(this.#log, cache, this.#leaf === NONE ? NONE : this.tree.find(before.idAt(this.#leaf)));
+  }
+
+  #use(log: SessionLog, cache: EntryCache, leaf: number): void {
+    this.#log = log;
+    this.#cache = cache;
+    this.#bookkeeping = this.#newBookkeeping();
+    this.#context.clear();
+    this.#leaf = leaf;
+    this.#listen();
+  }
+
+  #newBookkeeping(): Bookkeeping {
+    return new Bookkeeping(this.tree, (ordinal) => this.#cache.bodyAt(ordinal));
+  }
+
+  #reportMissingKept(entryId: string, about: string): void {
+    const ordinal = this.tree.find(entryId);
+    this.#log.index.report(
+      makeIssue("KEPT_ENTRY_MISSING", this.#log.index.places.at(ordinal), entryId, about),
+    );
+  }
+}
+
+/** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */
+function isConversation(entry: AnySessionEntry): boolean {
+  const message = "message" in entry ? entry.message : undefined;
+  return (
+    entry.type === "message" &&
+    isJsonRecord(message) &&
+    (message["role"] === "user" || message["role"] === "assistant")
+  );
+}

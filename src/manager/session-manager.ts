@@ -1,0 +1,273 @@
+import { findSessionById, listSessions, mostRecentSession } from "../catalog/catalog.ts";
+import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { FileLog } from "../store/file-log.ts";
+import type { SessionLog } from "../store/session-log.ts";
+import { projectFolder } from "../store/session-paths.ts";
+import { branchLines, copyToMemory, planBranch, writeCopy } from "./fork.ts";
+import { createLog, forkLog, memoryLog, openLog } from "./open-session.ts";
+import { SessionAppender } from "./session-appender.ts";
+import { SessionCore } from "./session-core.ts";
+import {
+  coreOptions,
+  ensureFolder,
+  folderOf,
+  type NewSessionOptions,
+  newHeader,
+  newSessionPath,
+  type SessionOptions,
+  sessionFolder,
+  sessionOptions,
+} from "./session-options.ts";
+
+/**
+ * One session: its tree, the leaf on which the next entry hangs, and the file behind it.
+ *
+ * Every append is in the file before it is in the tree, hangs on the leaf and becomes the leaf. Nothing is ever changed
+ * or taken away. All calls are synchronous unless they return a promise.
+ *
+ * @remarks Source: docs/guide.md
+ */
+export class SessionManager extends SessionAppender {
+  readonly #options: SessionOptions;
+  #cwd: string;
+  #sessionDir: string;
+
+  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: SessionOptions) {
+    super(new SessionCore(log, coreOptions(options)));
+    this.#cwd = cwd;
+    this.#sessionDir = sessionDir;
+    this.#options = options;
+  }
+
+  /**
+   * Begins a session for a working directory. Its file appears with the first user or assistant message.
+   *
+   * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
+   * @throws {SessionError} `INVALID_SESSION_ID`
+   */
+  static create(
+    cwd: string,
+    sessionDir?: string | SessionOptions,
+    options: NewSessionOptions = {},
+  ): SessionManager {
+    const given = sessionOptions(sessionDir);
+    return new SessionManager(createLog(cwd, given, options), cwd, sessionFolder(cwd, given), given);
+  }
+
+  /**
+   * Opens a session file, whatever state it is in. A missing or empty file is a new session.
+   *
+   * @param path - May be relative, start with `~`, or be a `file://` URL.
+   * @param sessionDir - Folder for sessions made from this one, or options. Default: the file's folder.
+   * @param cwdOverride - Working directory instead of the header's.
+   * @throws {SessionError} `NOT_A_SESSION`, and the file is as it was.
+   */
+  static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
+    const given = sessionOptions(sessionDir);
+    const cwd = cwdOverride ?? given.cwd;
+    const log = openLog(path, cwd === undefined ? given : { ...given, cwd });
+    const folder = given.sessionDir === undefined ? folderOf(log.path) : sessionFolder("", given);
+    return new SessionManager(log, cwd ?? (log.index.header?.cwd || process.cwd()), folder, given);
+  }
+
+  /** Opens the project's session whose file was modified last, or begins one. */
+  static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
+    const given = sessionOptions(sessionDir);
+    const recent = mostRecentSession(sessionFolder(cwd, given), cwd);
+    if (recent === null) return SessionManager.create(cwd, given);
+    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, sessionFolder(cwd, given), given);
+  }
+
+  /**
+   * Begins a session that is kept nowhere but in memory.
+   *
+   * @param entries - What it begins with; a header among them beats `options.id`.
+   */
+  static inMemory(
+    cwd: string = process.cwd(),
+    options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
+    entries?: readonly (SessionEntry | SessionHeader)[],
+  ): SessionManager {
+    return new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+  }
+
+  /**
+   * Copies a session, of another project as a rule, into a new one with its own id.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
+   * @remarks Cost: O(source).
+   */
+  static forkFrom(
+    sourcePath: string,
+    targetCwd: string,
+    sessionDir?: string | SessionOptions,
+    options: NewSessionOptions = {},
+  ): SessionManager {
+    const given = sessionOptions(sessionDir);
+    const log = forkLog(sourcePath, targetCwd, given, options);
+    return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
+  }
+
+  /** Gives the path of the project's session with exactly this id; undefined if there is none. */
+  static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
+    return findSessionById(sessionFolder(cwd, sessionOptions(sessionDir)), id, cwd);
+  }
+
+  /**
+   * Lists the project's sessions, latest first.
+   *
+   * @param onProgress - Called with what was loaded so far and how many there are.
+   */
+  static async list(
+    cwd: string,
+    sessionDir?: string | SessionOptions,
+    onProgress?: SessionListProgress,
+    signal?: AbortSignal,
+  ): Promise<SessionInfo[]> {
+    const given = sessionOptions(sessionDir);
+    return listSessions({
+      cwd,
+      sessionDir: sessionFolder(cwd, given),
+      ...(onProgress && { onProgress }),
+      ...(signal && { signal }),
+    });
+  }
+
+  /** Lists all sessions of all projects, or those of one flat folder, latest first. */
+  static listAll(onProgress?: SessionListProgress, signal?: AbortSignal): Promise<SessionInfo[]>;
+  static listAll(
+    sessionDir?: string,
+    onProgress?: SessionListProgress,
+    signal?: AbortSignal,
+  ): Promise<SessionInfo[]>;
+  static async listAll(
+    first?: string | SessionListProgress,
+    second?: SessionListProgress | AbortSignal,
+    third?: AbortSignal,
+  ): Promise<SessionInfo[]> {
+    const sessionDir = typeof first === "string" ? first : undefined;
+    const onProgress = [first, second].find((one) => typeof one === "function");
+    const signal = [second, third].find((one) => one instanceof AbortSignal);
+    return listSessions({
+      ...(sessionDir !== undefined && { sessionDir }),
+      ...(onProgress && { onProgress }),
+      ...(signal && { signal }),
+    });
+  }
+
+  /** Gives the working directory. */
+  getCwd(): string {
+    return this.#cwd;
+  }
+
+  /** Gives the folder in which sessions made from this one are kept; empty in memory. */
+  getSessionDir(): string {
+    return this.#sessionDir;
+  }
+
+  /** Tells whether that is the project's default folder. */
+  usesDefaultSessionDir(): boolean {
+    return this.isPersisted() && this.#sessionDir === projectFolder(this.#cwd, this.#options);
+  }
+
+  /**
+   * Begins a new session in this object.
+   *
+   * @returns Path of its file; undefined in memory.
+   */
+  newSession(options: NewSessionOptions = {}): string | undefined {
+    const given = { ...this.#options, sessionDir: this.#sessionDir };
+    const log = this.isPersisted()
+      ? createLog(this.#cwd, given, options)
+      : memoryLog(this.#cwd, this.#options, options);
+    this.core.replaceLog(log);
+    return log.path;
+  }
+
+  /** Switches this object to another file and keeps the working directory. */
+  setSessionFile(path: string): void {
+    const log = openLog(path, { ...this.#options, cwd: this.#cwd });
+    this.#sessionDir = this.#options.sessionDir === undefined ? folderOf(log.path) : this.#sessionDir;
+    this.core.replaceLog(log);
+  }
+
+  /**
+   * Makes a session of the path root → `leafId`, and goes on with it in this object.
+   *
+   * Label entries are taken out of the chain; the labels in force on the path are appended behind it.
+   *
+   * @returns Path of the new file; undefined in memory.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  createBranchedSession(leafId: string): string | undefined {
+    const leaf = this.core.require(leafId);
+    const parentSession = this.getSessionFile();
+    const header = newHeader(
+      this.#cwd,
+      this.core.options.now(),
+      parentSession === undefined ? {} : { parentSession },
+    );
+    const lines = branchLines(this.core, planBranch(this.core, leaf, header));
+    if (!this.isPersisted()) {
+      this.core.replaceLog(copyToMemory(lines));
+      return undefined;
+    }
+    ensureFolder(this.#sessionDir);
+    const log = writeCopy(newSessionPath(this.#sessionDir, header), lines, this.#options);
+    this.core.replaceLog(log);
+    return log.path;
+  }
+
+  /**
+   * Rewrites the file in the current version if it is of an older one; the first append does so by itself.
+   *
+   * @returns Path of the backup; undefined if there was nothing to do.
+   * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
+   */
+  upgrade(): string | undefined {
+    this.core.assertWritable();
+    return this.core.log instanceof FileLog ? this.core.log.upgrade() : undefined;
+  }
+
+  /** Resolves when everything appended so far survives a power cut. */
+  async flush(): Promise<void> {
+    await this.core.log.flush();
+  }
+
+  /** Flushes and releases the file. Idempotent; appends throw `SESSION_CLOSED` afterwards. */
+  async close(): Promise<void> {
+    const { log, leaf, tree, events } = this.core;
+    if (log.readOnlyReason === "closed") return;
+    const isElsewhere = leaf !== tree.size - 1;
+    if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
+      this.persistLeaf();
+    await log.close();
+    events.emit("closed", {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** What can be asked of a session; what hosts hand to those who must not change it. */
+export type ReadonlySessionManager = Pick<
+  SessionManager,
+  | "getCwd"
+  | "getSessionDir"
+  | "getSessionId"
+  | "getSessionFile"
+  | "getLeafId"
+  | "getLeafEntry"
+  | "getEntry"
+  | "getLabel"
+  | "getBranch"
+  | "buildContextEntries"
+  | "buildSessionProjection"
+  | "getHeader"
+  | "getEntries"
+  | "getTree"
+  | "getSessionName"
+>;

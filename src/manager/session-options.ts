@@ -1,0 +1,75 @@
+import { dirname, join } from "node:path";
+import { createSessionId } from "../ids.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import type { FileLogOptions } from "../store/file-log.ts";
+import { makeFolder, realFileSystem } from "../store/file-system.ts";
+import { absolutePath, projectFolder, type SessionPlaces, sessionFileName } from "../store/session-paths.ts";
+import type { CoreOptions } from "./session-core.ts";
+
+/** How a session is opened or made, wherever pi takes the string `sessionDir`. */
+export interface SessionOptions extends SessionPlaces, FileLogOptions {
+  /** One flat folder for the sessions of all projects. Default: a folder for each project below the agent's. */
+  readonly sessionDir?: string;
+  /** Working directory, instead of the one that the header names. */
+  readonly cwd?: string;
+  /** Whether `close` makes the present leaf the leaf of the next open, if it is not the last entry. Default false. */
+  readonly persistLeafOnClose?: boolean;
+  /** May redact an entry before it is kept anywhere; must leave id, parent and type alone. */
+  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** Gives Unix milliseconds, for tests. Default: the clock. */
+  readonly now?: () => number;
+}
+
+/** What a new session may be given. */
+export interface NewSessionOptions {
+  /** Session id; a UUIDv7 by default. */
+  id?: string;
+  /** Path of the session that this one descends from. */
+  parentSession?: string;
+}
+
+/** Turns pi's string, or nothing, into options. */
+export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
+  if (given === undefined) return {};
+  return typeof given === "string" ? { sessionDir: given } : given;
+}
+
+/** Gives the folder in which a project's sessions are kept; makes nothing. */
+export function sessionFolder(cwd: string, options: SessionOptions): string {
+  return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
+}
+
+/** Makes a folder for sessions, if it is not there. */
+export function ensureFolder(folder: string): void {
+  makeFolder(realFileSystem, folder);
+}
+
+/** Makes the header of a new session. */
+export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
+  return {
+    type: "session",
+    version: CURRENT_SESSION_VERSION,
+    id: options.id ?? createSessionId(),
+    timestamp: new Date(now).toISOString(),
+    cwd,
+    ...(options.parentSession !== undefined && { parentSession: options.parentSession }),
+  };
+}
+
+/** Gives the path of a new session's file. */
+export function newSessionPath(folder: string, header: SessionHeader): string {
+  return join(folder, sessionFileName(header.timestamp, header.id));
+}
+
+/** Gives the part of the options that concerns a session's state. */
+export function coreOptions(options: SessionOptions): CoreOptions {
+  const { now = Date.now, beforePersist } = options;
+  return { now, ...(beforePersist !== undefined && { beforePersist }) };
+}
+
+/** Gives the folder of a session's file. */
+export function folderOf(path: string): string {
+  return dirname(path);
+}

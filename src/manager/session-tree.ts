@@ -1,0 +1,53 @@
+import type { SessionEntry } from "../schema/entry.ts";
+import type { LabelMark } from "../tree/bookkeeping.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+
+/** An entry with all that hangs on it. */
+export interface SessionTreeNode {
+  entry: SessionEntry;
+  /** By time. */
+  children: SessionTreeNode[];
+  /** The label in force on the entry. */
+  label?: string;
+  /** When the label was set, ISO 8601. */
+  labelTimestamp?: string;
+}
+
+/**
+ * Makes nodes of all entries.
+ *
+ * @param entries - By ordinal.
+ * @returns The roots in file order.
+ */
+export function buildTree(
+  tree: EntryTree,
+  entries: readonly SessionEntry[],
+  labels: ReadonlyMap<string, LabelMark>,
+): SessionTreeNode[] {
+  const roots: SessionTreeNode[] = [];
+  const nodes = entries.map((entry): SessionTreeNode => {
+    const mark = labels.get(entry.id);
+    return { entry, children: [], ...(mark && { label: mark.label, labelTimestamp: mark.timestamp }) };
+  });
+  for (const [ordinal, node] of nodes.entries()) {
+    (nodes[tree.parentAt(ordinal)]?.children ?? roots).push(node);
+  }
+  for (const { children } of nodes) if (children.length > 1) sortByTime(tree, children);
+  return roots;
+}
+
+/** Sorts siblings by time; those without one stay in front, and equals in file order. */
+function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
+  const timeOf = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
+  siblings.sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+/** Goes through an entry (or, for NONE, all roots) and all that descends from it, parents first. */
+export function* walkTree(tree: EntryTree, start: number): Generator<number, void> {
+  const open = start === NONE ? [...tree.children(NONE)].reverse() : [start];
+  for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
+    yield ordinal;
+    // One by one: as arguments of one call, a million children would not fit on the stack.
+    for (const child of [...tree.children(ordinal)].reverse()) open.push(child);
+  }
+}
