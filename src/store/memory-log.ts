@@ -51,7 +51,9 @@ export class MemoryLog implements SessionLog {
     return undefined;
   }
 
-  async flush(): Promise<void> {}
+  async flush(): Promise<void> {
+    // Nothing here outlives the process, so there is nothing to wait for.
+  }
 
   async close(): Promise<void> {
     this.#isClosed = true;
