@@ -1,0 +1,129 @@
+/**
+ * The part of sessiontree that needs no file system: formats, trees, contexts, compaction. Runs in a browser, too.
+ *
+ * @module
+ */
+
+export {
+  type BranchPreparation,
+  type BranchSource,
+  type BranchSummaryResult,
+  type CollectEntriesResult,
+  collectEntriesForBranchSummary,
+  type GenerateBranchSummaryOptions,
+  generateBranchSummary,
+  prepareBranchEntries,
+  type WrittenBranchSummary,
+} from "./compaction/branch-summary.ts";
+export { compactWithoutModel } from "./compaction/compact-without-model.ts";
+export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
+export {
+  computeFileLists,
+  createFileOps,
+  extractFileOpsFromMessage,
+  type FileLists,
+  type FileOperations,
+  formatFileOperations,
+} from "./compaction/file-operations.ts";
+export {
+  type CompactionPlan,
+  type CompactionPreparation,
+  type CompactionSkipReason,
+  planCompaction,
+  prepareCompaction,
+} from "./compaction/plan.ts";
+export type {
+  Summarize,
+  SummarizeReply,
+  SummarizeRequest,
+  SummaryKind,
+} from "./compaction/request-summary.ts";
+export {
+  type CompactionLimits,
+  type CompactionSettings,
+  DEFAULT_COMPACTION_SETTINGS,
+  settingsForModel,
+} from "./compaction/settings.ts";
+export {
+  type CompactionDetails,
+  type CompactionResult,
+  type CompactOptions,
+  compact,
+} from "./compaction/summarize.ts";
+export {
+  type ContextUsageEstimate,
+  calculateContextTokens,
+  estimateContextTokens,
+  estimateProjectedContextTokens,
+  estimateTokens,
+  getLastAssistantUsage,
+  shouldCompact,
+  type TokenCounter,
+} from "./compaction/tokens.ts";
+export { serializeConversation } from "./compaction/transcript.ts";
+export { convertToLlm } from "./context/convert-to-llm.ts";
+export type { ModelChoice } from "./context/path-settings.ts";
+export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";
+export {
+  buildContextEntries,
+  buildSessionContext,
+  buildSessionProjection,
+  getLatestCompactionEntry,
+  type ProjectedSessionEntry,
+  type SessionContext,
+  type SessionProjection,
+} from "./context/session-context.ts";
+export { foldSystemMessages } from "./context/system-message.ts";
+export {
+  repairToolPairs,
+  type ToolPairRepair,
+  type ToolPairRepairKind,
+  type ToolPairsRepaired,
+} from "./context/tool-pairs.ts";
+export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
+export { assertValidSessionId } from "./ids.ts";
+export { migrateSessionEntries } from "./jsonl/migrate.ts";
+export { parseSessionEntries } from "./reading/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./reading/read-session.ts";
+export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
+export {
+  type AnySessionEntry,
+  type BranchSummaryEntry,
+  type CompactionEntry,
+  type ContextEditableContent,
+  type ContextEditEntry,
+  type CustomEntry,
+  type CustomMessageEntry,
+  type FileEntry,
+  isKnownEntry,
+  type LabelEntry,
+  type ModelChangeEntry,
+  type SessionEntry,
+  type SessionEntryBase,
+  type SessionInfoEntry,
+  type SessionMessageEntry,
+  type ThinkingLevelChangeEntry,
+  type UnknownEntry,
+  type UsageEntry,
+} from "./schema/entry.ts";
+export type { SessionHeader } from "./schema/header.ts";
+export type { IssueCode, SessionIssue } from "./schema/issue.ts";
+export type { JsonObject, JsonValue } from "./schema/json.ts";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  BashExecutionMessage,
+  BranchSummaryMessage,
+  CompactionSummaryMessage,
+  CustomAgentMessages,
+  CustomMessage,
+  Message,
+  NestedToolCall,
+  StopReason,
+  SystemMessage,
+  ThinkingLevel,
+  ToolDeclaration,
+  ToolResultMessage,
+  UserMessage,
+} from "./schema/message.ts";
+export { CURRENT_SESSION_VERSION } from "./schema/version.ts";

@@ -1,0 +1,52 @@
+import { damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { makeIssue } from "./issue-log.ts";
+import { SessionIndex } from "./session-index.ts";
+
+/** A session as its bytes say it, in the current version. */
+export interface ReadSessionResult {
+  /** Undefined if the bytes are no session. */
+  readonly header: SessionHeader | undefined;
+  /** Version of the bytes. */
+  readonly version: number;
+  /** In file order; those with a damaged body have the type `damaged`. */
+  readonly entries: AnySessionEntry[];
+  /** Where the next entry would hang; null in an empty session. */
+  readonly leafId: string | null;
+  /** What was odd. */
+  readonly issues: SessionIssue[];
+}
+
+/**
+ * Reads a whole session from memory, every body parsed: the plain form of what a `SessionManager` does lazily.
+ *
+ * For places without a file system, such as a browser. It never throws, whatever the bytes are.
+ *
+ * @remarks Cost: O(bytes). Source: docs/format.md#reading
+ */
+export function readSession(content: Uint8Array | string): ReadSessionResult {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
+  index.feed(bytes);
+  index.end();
+  const { tree, places, version } = index;
+  const context = { version, entryIdFrom: (recordNumber: number) => index.entryIdFrom(recordNumber) };
+  const entries = Array.from(tree.ordinals(), (ordinal) => {
+    const { offset, length } = places.at(ordinal);
+    const head = tree.headAt(ordinal);
+    const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
+    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), head.id));
+    return entry ?? damagedEntry(head);
+  });
+  const leaf = index.storedLeaf;
+  return {
+    header: index.header,
+    version,
+    entries,
+    leafId: leaf === NONE ? null : tree.idAt(leaf),
+    issues: index.issues,
+  };
+}
