@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { type AnySessionEntry, isKnownEntryType } from "./entry.ts";
+import { sessionEntrySchema, unknownEntrySchema } from "./entry-schema.ts";
+import type { SessionHeader } from "./header.ts";
+import { sessionHeaderSchema } from "./header-schema.ts";
+import { isJsonRecord, type JsonRecord } from "./json.ts";
+import { agentMessageSchema } from "./message-schema.ts";
+import { describeProblems, wordIssue } from "./problems.ts";
+
+/** What a check of data found: the value, typed, or what is wrong with it in words. */
+export type Validation<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      /** At least one and at most twenty lines, each a place, a colon, and what was expected there. */
+      readonly problems: readonly string[];
+    };
+
+const KNOWN_ROLES: ReadonlySet<unknown> = new Set(
+  agentMessageSchema.options.flatMap((option) => [...option.shape.role.values]),
+);
+
+/**
+ * Checks an entry against the interface of its type, as strictly as the types say.
+ *
+ * Of an entry of unknown type, and of a message of a role that a host added, only the head is checked. A reader
+ * is more lenient than this: an entry that fails here can still be read, kept and shown.
+ *
+ * @param value - A parsed line, or an entry in memory.
+ * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
+ * @remarks Cost: O(size of the value).
+ */
+export function validateEntry(value: unknown): Validation<AnySessionEntry> {
+  return isOpenEntry(value) ? check(unknownEntrySchema, value) : check(sessionEntrySchema, value);
+}
+
+/**
+ * Checks a session header, as strictly as the types say.
+ *
+ * @param value - The first record of a file, or a header in memory.
+ * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
+ */
+export function validateHeader(value: unknown): Validation<SessionHeader> {
+  return check(sessionHeaderSchema, value);
+}
+
+/** Tells whether an entry is of a kind about which this library knows no more than the head. */
+function isOpenEntry(value: unknown): boolean {
+  if (!isJsonRecord(value) || typeof value["type"] !== "string") return false;
+  return !isKnownEntryType(value["type"]) || hasForeignRole(value);
+}
+
+function hasForeignRole(entry: JsonRecord): boolean {
+  const message = entry["type"] === "message" ? entry["message"] : undefined;
+  return isJsonRecord(message) && typeof message["role"] === "string" && !KNOWN_ROLES.has(message["role"]);
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown): Validation<T> {
+  const problems: string[] = [];
+  return conforms(schema, value, problems) ? { ok: true, value } : { ok: false, problems };
+}
+
+/** Narrows the value itself: what zod returns is a copy, and copies lose identity and keys such as `__proto__`. */
+function conforms<T>(schema: z.ZodType<T>, value: unknown, problems: string[]): value is T {
+  const result = schema.safeParse(value, { error: wordIssue });
+  if (!result.success) problems.push(...describeProblems(result.error));
+  return result.success;
+}

@@ -1,0 +1,287 @@
+import type * as content from "../../../src/schema/content.ts";
+import * as contentSchema from "../../../src/schema/content-schema.ts";
+import type * as entry from "../../../src/schema/entry.ts";
+import * as entrySchema from "../../../src/schema/entry-schema.ts";
+import type { SessionHeader } from "../../../src/schema/header.ts";
+import { sessionHeaderSchema } from "../../../src/schema/header-schema.ts";
+import type * as message from "../../../src/schema/message.ts";
+import * as messageSchema from "../../../src/schema/message-schema.ts";
+
+/** A value with every field of its interface, the schema that judges it, and the fields that it may lack. */
+export interface Sample {
+  readonly name: string;
+  readonly schema: {
+    readonly shape: object;
+    safeParse(value: unknown): { success: boolean; data?: unknown };
+  };
+  readonly value: { readonly [key: string]: unknown };
+  readonly optional: readonly string[];
+}
+
+const text: Required<content.TextContent> = { type: "text", text: "hi", textSignature: "s" };
+const image: Required<content.ImageContent> = { type: "image", data: "aGk=", mimeType: "image/png" };
+const thinking: Required<content.ThinkingContent> = {
+  type: "thinking",
+  thinking: "hm",
+  thinkingSignature: "s",
+  redacted: false,
+};
+const toolCall: Required<content.ToolCall> = {
+  type: "toolCall",
+  id: "call_1",
+  name: "read",
+  arguments: { path: "/a", limits: [1, null, { deep: true }] },
+  thoughtSignature: "s",
+  namespace: "files",
+};
+const usage: Required<content.Usage> = {
+  input: 1,
+  output: 2,
+  cacheRead: 3,
+  cacheWrite: 4,
+  cacheWrite1h: 1,
+  reasoning: 1,
+  totalTokens: 10,
+  cost: { input: 0.1, output: 0.2, cacheRead: 0, cacheWrite: 0, total: 0.3, totalFromProvider: true },
+};
+const declaration: Required<message.ToolDeclaration> = {
+  name: "read",
+  description: "Reads a file.",
+  parameters: { type: "object" },
+};
+const system: Required<message.SystemMessage> = {
+  role: "system",
+  content: [text],
+  sections: { rules: "Be kind.", old: null },
+  toolsAdded: [declaration],
+  toolsRemoved: ["write"],
+  timestamp: 1,
+};
+const user: Required<message.UserMessage> = { role: "user", content: [text, image], timestamp: 1 };
+const assistant: Required<message.AssistantMessage> = {
+  role: "assistant",
+  content: [thinking, text, toolCall],
+  api: "messages",
+  provider: "acme",
+  model: "m-1",
+  responseModel: "m-1b",
+  responseId: "r1",
+  thinkingLevel: "high",
+  usage,
+  stopReason: "toolUse",
+  errorMessage: "",
+  timestamp: 1,
+};
+const nestedCall: Required<message.NestedToolCall> = {
+  id: "n1",
+  name: "read",
+  arguments: { path: "/a" },
+  status: "ok",
+};
+const toolResult: Required<message.ToolResultMessage> = {
+  role: "toolResult",
+  toolCallId: "call_1",
+  toolName: "read",
+  content: [text, image],
+  details: { lines: [1, 2] },
+  isError: false,
+  usage,
+  nestedCalls: { calls: [nestedCall], complete: true },
+  timestamp: 1,
+};
+const bash: Required<message.BashExecutionMessage> = {
+  role: "bashExecution",
+  command: "ls",
+  output: "a",
+  exitCode: 0,
+  cancelled: false,
+  truncated: true,
+  fullOutputPath: "/tmp/out",
+  excludeFromContext: true,
+  timestamp: 1,
+};
+const custom: Required<message.CustomMessage> = {
+  role: "custom",
+  customType: "todo",
+  content: "text",
+  display: true,
+  details: [1],
+  timestamp: 1,
+};
+const branchSummary: Required<message.BranchSummaryMessage> = {
+  role: "branchSummary",
+  summary: "s",
+  fromId: null,
+  timestamp: 1,
+};
+const compactionSummary: Required<message.CompactionSummaryMessage> = {
+  role: "compactionSummary",
+  summary: "s",
+  tokensBefore: 9,
+  timestamp: 1,
+};
+
+const head = { id: "0a1b2c3d", parentId: null, timestamp: "2026-02-03T22:52:06.410Z" };
+const messageEntry: Required<entry.SessionMessageEntry> = { type: "message", ...head, message: user };
+const levelEntry: Required<entry.ThinkingLevelChangeEntry> = {
+  type: "thinking_level_change",
+  ...head,
+  thinkingLevel: "high",
+};
+const modelEntry: Required<entry.ModelChangeEntry> = {
+  type: "model_change",
+  ...head,
+  provider: "acme",
+  modelId: "m",
+};
+const usageEntry: Required<entry.UsageEntry> = {
+  type: "usage",
+  ...head,
+  kind: "title",
+  provider: "acme",
+  model: "m",
+  usage,
+  note: "n",
+};
+const compactionEntry: Required<entry.CompactionEntry> = {
+  type: "compaction",
+  ...head,
+  summary: "s",
+  firstKeptEntryId: "0a1b2c3d",
+  tokensBefore: 9,
+  details: { readFiles: [] },
+  fromHook: true,
+  usage,
+  systemMessage: system,
+  retainedTail: [user, assistant],
+};
+const branchEntry: Required<entry.BranchSummaryEntry> = {
+  type: "branch_summary",
+  ...head,
+  fromId: "root",
+  summary: "s",
+  details: {},
+  fromHook: false,
+  usage,
+};
+const customEntry: Required<entry.CustomEntry> = {
+  type: "custom",
+  ...head,
+  customType: "todo",
+  data: { n: 1 },
+};
+const customMessageEntry: Required<entry.CustomMessageEntry> = {
+  type: "custom_message",
+  ...head,
+  customType: "todo",
+  content: [text],
+  display: false,
+  details: null,
+};
+const editEntry: Required<entry.ContextEditEntry> = {
+  type: "context_edit",
+  ...head,
+  targetId: "0a1b2c3d",
+  replacement: { content: [thinking, toolCall] },
+};
+const labelEntry: Required<entry.LabelEntry> = {
+  type: "label",
+  ...head,
+  targetId: "0a1b2c3d",
+  label: "here",
+};
+const infoEntry: Required<entry.SessionInfoEntry> = { type: "session_info", ...head, name: "n" };
+const header: Required<SessionHeader> = {
+  type: "session",
+  version: 3,
+  id: "s-1",
+  timestamp: head.timestamp,
+  cwd: "/work",
+  parentSession: "/a.jsonl",
+  branchedFrom: "/b.jsonl",
+  provider: "acme",
+  modelId: "m",
+  thinkingLevel: "off",
+  leafId: "0a1b2c3d",
+};
+
+function sample(
+  name: string,
+  schema: Sample["schema"],
+  value: object,
+  optional: readonly string[] = [],
+): Sample {
+  return { name, schema, value: { ...value }, optional };
+}
+
+/** Every message role, whole. */
+export const MESSAGE_SAMPLES: readonly Sample[] = [
+  sample("system", messageSchema.systemMessageSchema, system, ["sections", "toolsAdded", "toolsRemoved"]),
+  sample("user", messageSchema.userMessageSchema, user),
+  sample("assistant", messageSchema.assistantMessageSchema, assistant, [
+    "responseModel",
+    "responseId",
+    "thinkingLevel",
+    "errorMessage",
+  ]),
+  sample("toolResult", messageSchema.toolResultMessageSchema, toolResult, [
+    "details",
+    "usage",
+    "nestedCalls",
+  ]),
+  sample("bashExecution", messageSchema.bashExecutionMessageSchema, bash, [
+    "exitCode",
+    "fullOutputPath",
+    "excludeFromContext",
+  ]),
+  sample("custom", messageSchema.customMessageSchema, custom, ["details"]),
+  sample("branchSummary", messageSchema.branchSummaryMessageSchema, branchSummary),
+  sample("compactionSummary", messageSchema.compactionSummaryMessageSchema, compactionSummary),
+];
+
+/** Every entry type, whole. */
+export const ENTRY_SAMPLES: readonly Sample[] = [
+  sample("message", entrySchema.sessionMessageEntrySchema, messageEntry),
+  sample("thinking_level_change", entrySchema.thinkingLevelChangeEntrySchema, levelEntry),
+  sample("model_change", entrySchema.modelChangeEntrySchema, modelEntry),
+  sample("usage", entrySchema.usageEntrySchema, usageEntry, ["note"]),
+  sample("compaction", entrySchema.compactionEntrySchema, compactionEntry, [
+    "details",
+    "fromHook",
+    "usage",
+    "systemMessage",
+    "retainedTail",
+  ]),
+  sample("branch_summary", entrySchema.branchSummaryEntrySchema, branchEntry, [
+    "details",
+    "fromHook",
+    "usage",
+  ]),
+  sample("custom", entrySchema.customEntrySchema, customEntry, ["data"]),
+  sample("custom_message", entrySchema.customMessageEntrySchema, customMessageEntry, ["details"]),
+  sample("context_edit", entrySchema.contextEditEntrySchema, editEntry),
+  sample("label", entrySchema.labelEntrySchema, labelEntry, ["label"]),
+  sample("session_info", entrySchema.sessionInfoEntrySchema, infoEntry, ["name"]),
+];
+
+/** The header, whole. */
+export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, header, [
+  "version",
+  "parentSession",
+  "branchedFrom",
+  "provider",
+  "modelId",
+  "thinkingLevel",
+  "leafId",
+]);
+
+/** Content blocks, usage, and the other parts of messages, whole. */
+export const PART_SAMPLES: readonly Sample[] = [
+  sample("text", contentSchema.textContentSchema, text, ["textSignature"]),
+  sample("image", contentSchema.imageContentSchema, image),
+  sample("thinking", contentSchema.thinkingContentSchema, thinking, ["thinkingSignature", "redacted"]),
+  sample("toolCall", contentSchema.toolCallSchema, toolCall, ["thoughtSignature", "namespace"]),
+  sample("usage", contentSchema.usageSchema, usage, ["cacheWrite1h", "reasoning"]),
+  sample("tool declaration", messageSchema.toolDeclarationSchema, declaration),
+  sample("nested tool call", messageSchema.nestedToolCallSchema, nestedCall, ["arguments"]),
+];
