@@ -134,6 +134,7 @@ export type {
   UserMessage,
 } from "./schema/message.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
-export type { Durability, FileLogOptions } from "./store/file-log.ts";
+export type { Durability, FileLogOptions } from "./store/file-log-options.ts";
+export type { LeaseMode } from "./store/lease.ts";
 export { loadEntriesFromFile } from "./store/load-entries.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./store/session-paths.ts";

@@ -3,7 +3,7 @@ import { createSessionId } from "../ids.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import type { FileLogOptions } from "../store/file-log.ts";
+import type { FileLogOptions } from "../store/file-log-options.ts";
 import { makeFolder, realFileSystem } from "../store/file-system.ts";
 import { absolutePath, projectFolder, type SessionPlaces, sessionFileName } from "../store/session-paths.ts";
 import type { CoreOptions } from "./session-core.ts";

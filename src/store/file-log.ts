@@ -1,11 +1,13 @@
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
+import { isSessionError, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { AppendFile, type FileState, NotAPlainFileError } from "./append-file.ts";
+import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
+import { fileError, notASession, replaced } from "./file-errors.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
 import {
   type FileSystem,
   ifPresent,
@@ -14,32 +16,17 @@ import {
   realFileSystem,
   syncFolder,
 } from "./file-system.ts";
+import { Lease } from "./lease.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedFile } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
-import { hasErrorCode } from "./system-error.ts";
 import { upgradeFile } from "./upgrade-file.ts";
-
-/** When an append counts as done: in the hands of the operating system, or on the disk. */
-export type Durability = "os" | "fsync";
-
-/** How a session file is used. */
-export interface FileLogOptions {
-  /** `read-only` never writes and holds no descriptor. Default `read-write`. */
-  readonly mode?: "read-write" | "read-only";
-  /** `os` (default): an append survives the process. `fsync`: it survives a power cut. */
-  readonly durability?: Durability;
-  /** Bytes; longer lines are an issue. Default 256 MiB. */
-  readonly maxLineBytes?: number;
-  /** Whether a new session's file is made at once instead of with the first message. */
-  readonly createAtOnce?: boolean;
-  /** For tests. */
-  readonly fs?: FileSystem;
-}
 
 /** How often the file's state is looked at, at most. */
 const LOOK_EVERY_MS = 1;
+
+const DEFAULT_LEASE_WAIT_MS = 10_000;
 
 /**
  * A session whose lines are in a file.
@@ -56,7 +43,9 @@ export class FileLog implements SessionLog {
   #index: SessionIndex;
   /** The bytes of a session whose file has not been made yet. */
   #unwritten: Blocks | undefined;
+  #lease: Lease | undefined;
   #isClosed = false;
+  #isReadOnly: boolean;
   #lookedBeforeAt = Number.NEGATIVE_INFINITY;
   #lookedAfterAt = Number.NEGATIVE_INFINITY;
 
@@ -65,6 +54,7 @@ export class FileLog implements SessionLog {
     this.#options = options;
     this.#file = new AppendFile(this.#fs, path);
     this.#index = this.#newIndex();
+    this.#isReadOnly = options.mode === "read-only";
   }
 
   /**
@@ -75,8 +65,17 @@ export class FileLog implements SessionLog {
    */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const log = new FileLog(path, options);
-    const size = log.#translated("read", () => ifPresent(() => log.#readAll()));
-    return size === undefined || size === 0 ? undefined : log;
+    if (!FileLog.exists(path, options)) return undefined;
+    log.#takeLease();
+    try {
+      const size = log.#translated("read", () => ifPresent(() => log.#readAll()));
+      if (size !== undefined && size > 0) return log;
+      log.#lease?.release();
+      return undefined;
+    } catch (error) {
+      log.#lease?.release();
+      throw error;
+    }
   }
 
   /** Tells whether anything stands at a path. */
@@ -92,6 +91,8 @@ export class FileLog implements SessionLog {
    */
   static create(path: string, header: SessionHeader, options: FileLogOptions = {}): FileLog {
     const log = new FileLog(path, options);
+    if (options.lease !== undefined && options.lease !== "none") makeFolder(log.#fs, dirname(path));
+    log.#takeLease();
     const unwritten = new Blocks();
     unwritten.add(new TextEncoder().encode(`${encodeRecord(header)}\n`));
     log.#unwritten = unwritten;
@@ -111,7 +112,7 @@ export class FileLog implements SessionLog {
 
   get readOnlyReason(): "mode" | "version" | "closed" | undefined {
     if (this.#isClosed) return "closed";
-    if (this.#options.mode === "read-only") return "mode";
+    if (this.#isReadOnly) return "mode";
     return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
@@ -166,9 +167,24 @@ export class FileLog implements SessionLog {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    await this.flush();
-    this.#isClosed = true;
-    this.#file.release();
+    try {
+      await this.flush();
+    } finally {
+      this.#isClosed = true;
+      this.#file.release();
+      this.#lease?.release();
+    }
+  }
+
+  #takeLease(): void {
+    const { lease = "none", leaseWaitMs = DEFAULT_LEASE_WAIT_MS } = this.#options;
+    if (lease === "none" || this.#isReadOnly) return;
+    try {
+      this.#lease = Lease.take(this.#fs, this.path, lease === "wait" ? leaseWaitMs : 0);
+    } catch (error) {
+      if (lease !== "read-only" || !isSessionError(error, "LEASE_HELD")) throw error;
+      this.#isReadOnly = true;
+    }
   }
 
   #newIndex(): SessionIndex {
@@ -312,46 +328,4 @@ export class FileLog implements SessionLog {
       throw fileError(this.path, intent, error);
     }
   }
-}
-
-function fileError(path: string, intent: "read" | "write", cause: unknown): SessionError {
-  const details = { path };
-  if (hasErrorCode(cause, "EEXIST")) {
-    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
-      details,
-      cause,
-    });
-  }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  if (intent === "read" || cause instanceof NotAPlainFileError) {
-    return new SessionError(
-      "NOT_A_SESSION",
-      `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
-      {
-        details,
-        cause,
-      },
-    );
-  }
-  return new SessionError(
-    "WRITE_FAILED",
-    `Cannot write to ${path}: ${reason}. Nothing was added; append again when the cause is gone.`,
-    { details, cause },
-  );
-}
-
-function notASession(path: string): SessionError {
-  return new SessionError(
-    "NOT_A_SESSION",
-    `${path} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
-    { details: { path } },
-  );
-}
-
-function replaced(path: string): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
-    { details: { path } },
-  );
 }

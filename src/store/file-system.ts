@@ -19,6 +19,7 @@ export type FileSystem = Pick<
   | "mkdirSync"
   | "linkSync"
   | "copyFileSync"
+  | "utimesSync"
 >;
 
 /** The machine's file system. */

@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { SessionError } from "../errors.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { makeIssue } from "../reading/issue-log.ts";
+import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import { describeProblems } from "../schema/problems.ts";
+
+/** What extension state needs of a session; a `SessionManager` has it. */
+export interface StateSession {
+  appendCustomEntry(customType: string, data?: unknown): string;
+  /** The path root → leaf. */
+  getBranch(): readonly SessionEntry[];
+  /** All entries in file order. */
+  getEntries(): readonly SessionEntry[];
+  reportIssue(issue: SessionIssue): void;
+}
+
+/** One kind of state that an extension keeps in sessions, typed by its schema. */
+export interface EntryType<Schema extends z.core.$ZodType> {
+  /** The name under which the state is stored. */
+  readonly customType: string;
+  readonly schema: Schema;
+
+  /**
+   * Appends a value at the leaf, stored as given.
+   *
+   * @returns Id of the new entry.
+   * @throws {SessionError} `ENTRY_INVALID` if the value, or what JSON would keep of it, does not fit the schema;
+   * nothing is written then.
+   * @throws {TypeError} If the value holds a cycle or a BigInt.
+   */
+  append(session: StateSession, data: z.input<Schema>): string;
+
+  /**
+   * Gives the value nearest to the leaf on the active path that fits the schema; undefined if there is none.
+   *
+   * Values between it and the leaf that do not fit are reported and passed over.
+   *
+   * @remarks Cost: O(path).
+   */
+  latest(session: StateSession): z.output<Schema> | undefined;
+
+  /**
+   * Gives all values of the session that fit the schema, from every branch, in file order. The others are reported.
+   *
+   * @remarks Cost: O(file).
+   */
+  all(session: StateSession): z.output<Schema>[];
+}
+
+type Reading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly cause: unknown };
+
+const NOWHERE = { line: 0, offset: 0, length: 0 };
+
+// Keyed weakly by what was judged, so that definitions made anew for each call do not report anew.
+const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
+
+/**
+ * Defines a kind of extension state: `custom` entries of one `customType` whose data fits a schema.
+ *
+ * State follows the tree: `latest` answers for the active path. Stored values are data, so one that does not fit is
+ * an issue (`STATE_INVALID`, once per value) and never an exception.
+ *
+ * @param customType - Name of the state, unique to the extension; not empty.
+ * @param schema - A synchronous zod schema. Defaults and transforms apply when a value is read.
+ * @returns A frozen object that holds no session.
+ * @throws {TypeError} If the name is no text or empty.
+ * @example
+ * const Todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
+ * Todo.append(session, { open: ["write tests"] });
+ * const open = Todo.latest(session)?.open ?? [];
+ */
+export function defineEntryType<Schema extends z.core.$ZodType>(
+  customType: string,
+  schema: Schema,
+): EntryType<Schema> {
+  if (typeof customType !== "string" || customType === "") {
+    throw new TypeError("An entry type needs a name; give a text that is not empty.");
+  }
+  const isOurs = (entry: SessionEntry): entry is CustomEntry =>
+    entry.type === "custom" && entry.customType === customType;
+  const readEntry = (session: StateSession, entry: CustomEntry): Reading<z.output<Schema>> => {
+    const reading = read(schema, entry.data);
+    if (!reading.ok) reportOnce(session, entry, reading.problems);
+    return reading;
+  };
+  return Object.freeze({
+    customType,
+    schema,
+    append(session: StateSession, data: z.input<Schema>): string {
+      assertFits(customType, schema, data);
+      return session.appendCustomEntry(customType, data);
+    },
+    latest(session: StateSession): z.output<Schema> | undefined {
+      const path = session.getBranch();
+      for (let i = path.length - 1; i >= 0; i--) {
+        const entry = path[i];
+        if (entry === undefined || !isOurs(entry)) continue;
+        const reading = readEntry(session, entry);
+        if (reading.ok) return reading.value;
+      }
+      return undefined;
+    },
+    all(session: StateSession): z.output<Schema>[] {
+      return session
+        .getEntries()
+        .filter(isOurs)
+        .flatMap((entry) => {
+          const reading = readEntry(session, entry);
+          return reading.ok ? [reading.value] : [];
+        });
+    },
+  });
+}
+
+function assertFits(customType: string, schema: z.core.$ZodType, data: unknown): void {
+  // What JSON would change (a Date, NaN) must not be found out only when the session is opened again.
+  for (const value of [data, storedForm(data)]) {
+    const reading = read(schema, value);
+    if (reading.ok) continue;
+    throw new SessionError(
+      "ENTRY_INVALID",
+      `The value does not fit the schema of ${JSON.stringify(customType)} (${reading.problems.join("; ")}); correct it and append again.`,
+      { details: { customType, problems: reading.problems }, cause: reading.cause },
+    );
+  }
+}
+
+/** Gives a value as it will be after it was written and read. */
+function storedForm(data: unknown): unknown {
+  const record: unknown = JSON.parse(encodeRecord({ data }));
+  return isJsonRecord(record) ? record["data"] : undefined;
+}
+
+function read<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): Reading<z.output<Schema>> {
+  try {
+    const result = z.core.safeParse(schema, value);
+    if (result.success) return { ok: true, value: result.data };
+    return { ok: false, problems: describeProblems(result.error), cause: result.error };
+  } catch (cause) {
+    // A transform or refinement of the extension threw: its own code, but about this value.
+    const message = cause instanceof Error ? cause.message : String(cause);
+    return { ok: false, problems: [`the schema failed: ${message}`], cause };
+  }
+}
+
+function reportOnce(session: StateSession, entry: CustomEntry, problems: readonly string[]): void {
+  const known = reported.get(session) ?? new WeakSet();
+  reported.set(session, known);
+  if (known.has(entry)) return;
+  known.add(entry);
+  const about = `entry ${entry.id} of ${JSON.stringify(entry.customType)}: ${problems.join("; ")}`;
+  session.reportIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
+}

@@ -1,0 +1,48 @@
+import { SessionError } from "../errors.ts";
+import { NotAPlainFileError } from "./append-file.ts";
+import { hasErrorCode } from "./system-error.ts";
+
+/** Turns the system's error about a session file into ours. */
+export function fileError(path: string, intent: "read" | "write", cause: unknown): SessionError {
+  const details = { path };
+  if (hasErrorCode(cause, "EEXIST")) {
+    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
+      details,
+      cause,
+    });
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (intent === "read" || cause instanceof NotAPlainFileError) {
+    return new SessionError(
+      "NOT_A_SESSION",
+      `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
+      {
+        details,
+        cause,
+      },
+    );
+  }
+  return new SessionError(
+    "WRITE_FAILED",
+    `Cannot write to ${path}: ${reason}. Nothing was added; append again when the cause is gone.`,
+    { details, cause },
+  );
+}
+
+/** The error for a file without a session header. */
+export function notASession(path: string): SessionError {
+  return new SessionError(
+    "NOT_A_SESSION",
+    `${path} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
+    { details: { path } },
+  );
+}
+
+/** The error for a file that lacks entries which it had. */
+export function replaced(path: string): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
+    { details: { path } },
+  );
+}

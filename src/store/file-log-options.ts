@@ -1,0 +1,23 @@
+import type { FileSystem } from "./file-system.ts";
+import type { LeaseMode } from "./lease.ts";
+
+/** When an append counts as done: in the hands of the operating system, or on the disk. */
+export type Durability = "os" | "fsync";
+
+/** How a session file is used. */
+export interface FileLogOptions {
+  /** `read-only` never writes and holds no descriptor. Default `read-write`. */
+  readonly mode?: "read-write" | "read-only";
+  /** `os` (default): an append survives the process. `fsync`: it survives a power cut. */
+  readonly durability?: Durability;
+  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  readonly maxLineBytes?: number;
+  /** Whether, and how, to be the only writer. Default `none`. */
+  readonly lease?: LeaseMode;
+  /** How long `lease: "wait"` waits, in milliseconds; blocks the thread. Default 10,000. */
+  readonly leaseWaitMs?: number;
+  /** Whether a new session's file is made at once instead of with the first message. */
+  readonly createAtOnce?: boolean;
+  /** For tests. */
+  readonly fs?: FileSystem;
+}
