@@ -156,6 +156,24 @@ describe("what it hands out", () => {
     expect(lastMade()).toBe(buildSessionContext(line.entries, "e1").messages[0]);
   });
 
+  it("has other messages for a compaction whose kept entry turns up", () => {
+    const kept = line.message(user("a"));
+    const compaction = line.compaction("e1", { retainedTail: [user("tail")] });
+    expect(
+      cache
+        .get(() => entryPathOf([compaction]))
+        .context()
+        .messages.map(brief),
+    ).toEqual(["compactionSummary:so far", "user:tail"]);
+    cache.clear();
+    expect(
+      cache
+        .get(() => entryPathOf([kept, compaction]))
+        .context()
+        .messages.map(brief),
+    ).toEqual(["compactionSummary:so far", "user:a"]);
+  });
+
   it("has the summary of a compaction only where it comes first", () => {
     line.message(user("a"));
     line.compaction("e1", { summary: "one" });

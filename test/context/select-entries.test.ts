@@ -96,6 +96,15 @@ describe("selectEntries", () => {
     });
   });
 
+  it("says so where such a compaction names an entry all the same, and that is not there", () => {
+    const entries = compacted("nowhere", { retainedTail: [user("x")] });
+    expect(selectEntries(watchedPath(entries))).toMatchObject({
+      indices: [4, 5, 6],
+      keepsTail: true,
+      issue: { entryId: "e5" },
+    });
+  });
+
   it("prefers kept entries to the messages brought along", () => {
     const entries = compacted("e3", { retainedTail: [user("x")] });
     expect(selectEntries(watchedPath(entries))).toMatchObject({ indices: [4, 2, 3, 5, 6], keepsTail: false });
