@@ -14,7 +14,10 @@ export function fieldsOf(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/** Tells whether a stored value is a message: an object with a role. Its other fields are as somebody wrote them. */
+/**
+ * Tells whether a stored value is a message: an object with a role. Its other fields are as somebody wrote
+ * them.
+ */
 export function isStoredMessage(value: unknown): value is AgentMessage {
   return typeof fieldsOf(value)["role"] === "string";
 }

@@ -3,7 +3,8 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 /**
  * A path root → leaf of which heads are known and bodies are parsed when asked for.
  *
- * Context is built over this, so that the same code serves entries in memory and a file whose bodies stay on disk.
+ * Context is built over this, so that the same code serves entries in memory and a file whose bodies stay on
+ * disk.
  */
 export interface EntryPath {
   /** Number of entries. */

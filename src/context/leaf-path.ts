@@ -5,12 +5,13 @@ import { fieldsOf } from "./entry-fields.ts";
 /**
  * Finds the entries root → leaf among entries in memory.
  *
- * A parent is the nearest entry before that has the id, else the first one later. An entry whose parent is missing
- * begins the path; a cycle is broken at its first entry.
+ * A parent is the nearest entry before that has the id, else the first one later. An entry whose parent is
+ * missing begins the path; a cycle is broken at its first entry.
  *
  * @param records - Entries in file order; a header among them is passed over.
  * @param leafId - Where the path ends; undefined or unknown: at the last entry; null: before the first.
- * @param byId - Entries by id, if the caller has them: then parents are looked up there and `records` are not indexed.
+ * @param byId - Entries by id, if the caller has them: then parents are looked up there and `records` are
+ * not indexed.
  * @returns A new array; empty if there is no entry, or `leafId` is null.
  * @remarks Cost: O(records), or O(path) with `byId`.
  */

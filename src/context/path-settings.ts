@@ -20,7 +20,8 @@ const MODEL_TYPES: ReadonlySet<string> = new Set(["model_change", "message"]);
 /**
  * Finds the settings in force at the end of a path: of each, the latest that the whole path names.
  *
- * @remarks Cost: O(path) in heads at worst; bodies are parsed from the leaf back until one names what is looked for.
+ * @remarks Cost: O(path) in heads at worst; bodies are parsed from the leaf back until one names what is
+ * looked for.
  */
 export function findSettings(path: EntryPath): PathSettings {
   return {
@@ -36,7 +37,10 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
   return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
 }
 
-/** Gives the model that an entry sets, by a change or by having answered; undefined if it does not name one in full. */
+/**
+ * Gives the model that an entry sets, by a change or by having answered; undefined if it does not name one
+ * in full.
+ */
 export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
   const fields = fieldsOf(entry);
   if (entry.type === "model_change") return modelChoice(fields["provider"], fields["modelId"]);

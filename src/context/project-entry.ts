@@ -16,12 +16,13 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
 /**
  * Gives the messages that one selected entry contributes to a context.
  *
- * Whatever the entry holds, nothing is thrown: a field that is missing or of the wrong type counts as empty. A stored
- * message whose content is a text or a list comes back as the very object that is stored.
+ * Whatever the entry holds, nothing is thrown: a field that is missing or of the wrong type counts as empty.
+ * A stored message whose content is a text or a list comes back as the very object that is stored.
  *
  * @param entry - The entry; a compaction is taken to be the one that the context begins with.
  * @param edit - The context edit in force on it; one that is malformed does not count.
- * @param keepsTail - Whether a compaction's `retainedTail` counts; unless said, it does if the compaction names no kept entry.
+ * @param keepsTail - Whether a compaction's `retainedTail` counts; unless said, it does if the compaction
+ * names no kept entry.
  * @returns The messages in order; empty if the entry contributes nothing.
  * @remarks Cost: O(1), and O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
@@ -68,7 +69,9 @@ function storedMessage(value: unknown): AgentMessage | undefined {
   return isStoredMessage(value) ? withContent(value) : undefined;
 }
 
-/** The message itself if it has content, else a copy with an empty one, so that nobody further on stumbles. */
+/**
+ * The message itself if it has content, else a copy with an empty one, so that nobody further on stumbles.
+ */
 function withContent(message: AgentMessage): AgentMessage {
   switch (message.role) {
     case "user":
@@ -157,7 +160,9 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** An entry's time in Unix milliseconds, written as a number or as ISO 8601; the epoch if it is unreadable. */
+/**
+ * An entry's time in Unix milliseconds, written as a number or as ISO 8601; the epoch if it is unreadable.
+ */
 function unixMillis(timestamp: unknown): number {
   const timeMs = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp;
   return typeof timeMs === "number" && Number.isFinite(timeMs) ? timeMs : 0;

@@ -15,13 +15,17 @@ export interface SelectionIssue {
 
 /** Which entries of a path a context is made of. */
 export interface SelectedEntries {
-  /** Their places on the path, in the order of the context: the compaction, what it keeps, what follows it. */
+  /**
+   * Their places on the path, in the order of the context: the compaction, what it keeps, what follows it.
+   */
   readonly indices: readonly number[];
   /** Place of the compaction that the context begins with; -1 if there is none. */
   readonly compactionIndex: number;
   /** Whether the compaction's `retainedTail` stands in for entries before it. */
   readonly keepsTail: boolean;
-  /** Bodies that had to be read to choose, by place, so that nobody reads them twice; undefined if damaged. */
+  /**
+   * Bodies that had to be read to choose, by place, so that nobody reads them twice; undefined if damaged.
+   */
   readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
   readonly issue: SelectionIssue | undefined;
 }
@@ -36,8 +40,8 @@ interface KeptPart {
 /**
  * Chooses the entries that a context is made of.
  *
- * Without a compaction that is the whole path. Else it is the latest compaction whose body can be read, the entries that it keeps
- * (without system messages, which the compaction replays), and everything after it.
+ * Without a compaction that is the whole path. Else it is the latest compaction whose body can be read, the
+ * entries that it keeps (without system messages, which the compaction replays), and everything after it.
  *
  * @remarks Cost: O(path) in heads; of bodies, those of the compaction and of the messages that it keeps.
  * Source: docs/format.md#context

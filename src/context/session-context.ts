@@ -38,7 +38,10 @@ export interface SettingsFallback {
 
 type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
 
-/** Up to so many messages a copy is cheap, and a plain object is easier to look at than one that copies on demand. */
+/**
+ * Up to so many messages a copy is cheap, and a plain object is easier to look at than one that copies on
+ * demand.
+ */
 const COPIED_AT_ONCE = 1000;
 
 /** Gives the messages of one entry: `projectContextEntry`, or the same with a memory. */
@@ -47,7 +50,8 @@ export type ProjectEntry = typeof projectContextEntry;
 /**
  * The projection of one path, which grows with the path.
  *
- * Building it and extending it are the same code, so that they cannot differ. What it hands out are snapshots.
+ * Building it and extending it are the same code, so that they cannot differ. What it hands out are
+ * snapshots.
  */
 export class PathProjection {
   /** What is wrong with the path's compaction, if anything. */
@@ -141,9 +145,11 @@ function readSelected(
 }
 
 /**
- * Makes a context whose messages are copied when they are first looked at, as they are now: the array only grows.
+ * Makes a context whose messages are copied when they are first looked at, as they are now: the array only
+ * grows.
  *
- * Copying 100,000 messages takes far longer than an append, and who only wants the settings need not pay for it.
+ * Copying 100,000 messages takes far longer than an append, and who only wants the settings need not pay for
+ * it.
  */
 function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
   const length = growing.length;

@@ -5,7 +5,8 @@ import { fieldsOf } from "./entry-fields.ts";
 /**
  * Folds the system messages of a context into the one that a compaction replays in their place.
  *
- * Contents are joined by a blank line, sections and tools patched by name in order; what is malformed does not count.
+ * Contents are joined by a blank line, sections and tools patched by name in order; what is malformed does
+ * not count.
  *
  * @param messages - The messages of the context; all but system messages are passed over.
  * @param timestamp - Time of the compaction, Unix milliseconds.

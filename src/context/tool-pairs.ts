@@ -5,10 +5,11 @@ import { fieldsOf } from "./entry-fields.ts";
 /**
  * What a repair did.
  *
- * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result stood after another message than
- * its call's. `resultDropped`: no call before it asks for it, or it was answered already. `callDropped`: the call cannot be
- * paired: it repeats another one, has no id, or was never finished. `callRenamed`: its id was used by an earlier message, and
- * both it and its result got a new one. `messageDropped`: nothing was left of it but dropped calls.
+ * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result stood after
+ * another message than its call's. `resultDropped`: no call before it asks for it, or it was answered
+ * already. `callDropped`: the call cannot be paired: it repeats another one, has no id, or was never
+ * finished. `callRenamed`: its id was used by an earlier message, and both it and its result got a new one.
+ * `messageDropped`: nothing was left of it but dropped calls.
  */
 export type ToolPairRepairKind =
   | "resultMade"
@@ -21,7 +22,10 @@ export type ToolPairRepairKind =
 /** One thing that a repair did. */
 export interface ToolPairRepair {
   readonly kind: ToolPairRepairKind;
-  /** Index of the message concerned, in the list that was given; for a result that was made, that of its call's. */
+  /**
+   * Index of the message concerned, in the list that was given; for a result that was made, that of its
+   * call's.
+   */
   readonly index: number;
   /** Id of the call as it was; `""` where there is none. */
   readonly toolCallId: string;
@@ -54,14 +58,14 @@ interface Turn {
 type Block = AssistantMessage["content"][number];
 
 /**
- * Makes a list of messages that the strictest provider accepts: the results of an assistant message stand directly
- * after it, one for each of its calls; there are no other results, and no id is used twice.
+ * Makes a list of messages that the strictest provider accepts: the results of an assistant message stand
+ * directly after it, one for each of its calls; there are no other results, and no id is used twice.
  *
- * A result belongs to the latest message before it that made the call; where it stands further on, as when the user
- * spoke while the tool ran, it is moved. A call without a result gets one that says it was interrupted; only where the
- * message failed or was aborted the call goes, since it may be half a call and hosts leave such messages out. An id
- * that a later message uses again is renamed there, since some providers number the calls of each message anew; if it
- * has no result there, it is a repetition and goes.
+ * A result belongs to the latest message before it that made the call; where it stands further on, as when
+ * the user spoke while the tool ran, it is moved. A call without a result gets one that says it was
+ * interrupted; only where the message failed or was aborted the call goes, since it may be half a call and
+ * hosts leave such messages out. An id that a later message uses again is renamed there, since some
+ * providers number the calls of each message anew; if it has no result there, it is a repetition and goes.
  *
  * @param messages - Any list; neither it nor its messages are changed.
  * @returns A new list, with the same objects wherever nothing was to be repaired.
