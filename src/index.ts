@@ -137,4 +137,5 @@ export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
 export type { Durability, FileLogOptions } from "./store/file-log-options.ts";
 export type { LeaseMode } from "./store/lease.ts";
 export { loadEntriesFromFile } from "./store/load-entries.ts";
+export { type RepairAction, type RepairReport, repairSession } from "./store/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./store/session-paths.ts";

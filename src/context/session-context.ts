@@ -1,4 +1,10 @@
-import type { AnySessionEntry, CompactionEntry, ContextEditEntry, SessionEntry } from "../schema/entry.ts";
+import {
+  type AnySessionEntry,
+  asSessionEntry,
+  type CompactionEntry,
+  type ContextEditEntry,
+  type SessionEntry,
+} from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { fieldsOf } from "./entry-fields.ts";
@@ -164,11 +170,6 @@ function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): S
     },
     ...settings,
   };
-}
-
-/** The public types know the eleven types of pi; entries of unknown type exist at run time all the same. */
-function asSessionEntry(entry: AnySessionEntry): SessionEntry {
-  return entry as SessionEntry;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
+import type { SelectionIssue } from "../context/select-entries.ts";
 import { SessionError } from "../errors.ts";
 import { createEntryId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { makeIssue } from "../reading/issue-log.ts";
+import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -110,7 +111,7 @@ export class SessionCore {
   /** The context at the leaf; a live view. */
   context(): CachedContext {
     const context = this.#context.get(() => treePath(this.tree, this.#cache, this.tree.path(this.#leaf)));
-    if (context.issue !== undefined) this.#reportMissingKept(context.issue.entryId, context.issue.message);
+    if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
   }
 
@@ -148,6 +149,15 @@ export class SessionCore {
     this.#cache.remember(ordinal, entry, text.length);
     this.#advance(ordinal, entry);
     return entry;
+  }
+
+  /** Puts an altered entry in the place of another: the one call that changes history. */
+  rewrite(id: string, change: (entry: AnySessionEntry) => AnySessionEntry): void {
+    this.assertWritable();
+    this.require(id);
+    this.#log.rewrite((entry) => (entry.id === id ? change(entry) : entry));
+    this.#cache.forget(this.require(id));
+    this.#bookkeeping = this.#newBookkeeping();
   }
 
   /** Moves the leaf; NONE is the place before the first entry. */
@@ -234,18 +244,33 @@ export class SessionCore {
     this.#log.onChange = (change) => this.#takeChange(change);
   }
 
+  /** Reads what others appended; gives their entries. */
+  refresh(): AnySessionEntry[] {
+    const change = this.#log.refresh();
+    return change === undefined ? [] : this.#cache.entriesAt(this.#newIn(change));
+  }
+
   #takeChange(change: LogChange): void {
-    if (change.kind === "foreign") {
-      const entries = Array.from({ length: this.tree.size - change.from }, (_, i) => change.from + i);
-      if (this.events.has("foreign_entries")) {
-        this.events.emit("foreign_entries", { entries: this.#cache.entriesAt(entries) });
-      }
-      return;
-    }
+    if (change.kind === "reloaded") this.#reload(change.before);
+    const ordinals = this.#newIn(change);
+    if (ordinals.length === 0 || !this.events.has("foreign_entries")) return;
+    this.events.emit("foreign_entries", { entries: this.#cache.entriesAt(ordinals) });
+  }
+
+  /** Ordinals of the entries that a change brought. */
+  #newIn(change: LogChange): number[] {
+    const isNew =
+      change.kind === "foreign"
+        ? (ordinal: number) => ordinal >= change.from
+        : (ordinal: number) => change.before.tree.find(this.tree.idAt(ordinal)) === NONE;
+    const start = change.kind === "foreign" ? change.from : 0;
+    return Array.from({ length: this.tree.size - start }, (_, i) => start + i).filter(isNew);
+  }
+
+  #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
-    const before = change.before.tree;
-    cache.adopt(this.#cache, before);
-    this.#use(this.#log, cache, this.#leaf === NONE ? NONE : this.tree.find(before.idAt(this.#leaf)));
+    cache.adopt(this.#cache, before.tree);
+    this.#use(this.#log, cache, this.#leaf === NONE ? NONE : this.tree.find(before.tree.idAt(this.#leaf)));
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {
@@ -261,11 +286,9 @@ export class SessionCore {
     return new Bookkeeping(this.tree, (ordinal) => this.#cache.bodyAt(ordinal));
   }
 
-  #reportMissingKept(entryId: string, about: string): void {
-    const ordinal = this.tree.find(entryId);
-    this.#log.index.report(
-      makeIssue("KEPT_ENTRY_MISSING", this.#log.index.places.at(ordinal), entryId, about),
-    );
+  #reportSelection({ code, entryId, message }: SelectionIssue): void {
+    const place = this.#log.index.places.at(this.tree.find(entryId));
+    this.#log.index.report({ code, ...place, message, entryId });
   }
 }
 

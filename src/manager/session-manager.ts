@@ -7,6 +7,7 @@ import type { SessionLog } from "../store/session-log.ts";
 import { projectFolder } from "../store/session-paths.ts";
 import { branchLines, copyToMemory, planBranch, writeCopy } from "./fork.ts";
 import { createLog, forkLog, memoryLog, openLog } from "./open-session.ts";
+import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import { SessionAppender } from "./session-appender.ts";
 import { SessionCore } from "./session-core.ts";
 import {
@@ -229,6 +230,22 @@ export class SessionManager extends SessionAppender {
   upgrade(): string | undefined {
     this.core.assertWritable();
     return this.core.log instanceof FileLog ? this.core.log.upgrade() : undefined;
+  }
+
+  /**
+   * Takes the content of an entry out of the session for good, and appends a record of that.
+   *
+   * The one operation that rewrites history: the file is replaced atomically, ids and the tree's shape stay, the old
+   * bytes are kept nowhere. Lines that hold no entry are dropped. Backups of earlier upgrades are not touched.
+   *
+   * @param replacement - What stands in the place of the content. Default `[redacted]`.
+   * @returns Id of the record's entry.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, or `WRITE_FAILED`, and then the file is as it was.
+   * @remarks Cost: O(file).
+   */
+  redact(entryId: string, replacement = "[redacted]"): string {
+    this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement));
+    return this.appendCustomEntry(REDACTION_CUSTOM_TYPE, { targetId: entryId });
   }
 
   /** Resolves when everything appended so far survives a power cut. */

@@ -3,6 +3,7 @@ import { headerSettings } from "../reading/session-header.ts";
 import { asSessionEntry, type SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import { fileChanges } from "../store/file-changes.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
@@ -182,6 +183,39 @@ export class SessionReader {
    */
   buildSessionContext(): SessionContext {
     return this.core.context().context(headerSettings(this.core.log.index.header));
+  }
+
+  /**
+   * Reads what other processes appended since; the own leaf stays.
+   *
+   * @returns Their entries, in file order.
+   * @throws {SessionError} `WRITE_FAILED` if another file stands at the path now.
+   * @remarks Cost: one look at the file, and the new bytes.
+   */
+  refresh(): SessionEntry[] {
+    return this.core.refresh().map(asSessionEntry);
+  }
+
+  /**
+   * Yields entries as other processes append them, until the signal aborts.
+   *
+   * @remarks Waits for the system's word that the file changed, and looks once a second where none comes.
+   */
+  async *watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
+    const path = this.getSessionFile();
+    if (path === undefined) return;
+    const pending: SessionEntry[] = [];
+    const forget = this.on("foreign_entries", ({ entries }) => {
+      for (const entry of entries) pending.push(asSessionEntry(entry));
+    });
+    try {
+      for await (const _ of fileChanges(path, options.signal)) {
+        this.refresh();
+        yield* pending.splice(0);
+      }
+    } finally {
+      forget();
+    }
   }
 
   /**

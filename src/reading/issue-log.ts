@@ -5,6 +5,7 @@ import type { LinePlace } from "./places.ts";
 /** What each issue says; `about` is the id or the detail that the code is about. */
 const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   RECORD_BEFORE_HEADER: () => "A record of another kind stands before the session header; it is kept.",
+  HEADER_MISSING: () => "The file has no session header.",
   HEADER_REPEATED: () => "A second session header; the entries after it count as usual.",
   VERSION_UNCLEAR: () => "The header's version is no whole number; it was told from the entries.",
   VERSION_TOO_NEW: () => "The session is of a newer version; it is read, but not written.",

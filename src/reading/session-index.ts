@@ -21,6 +21,8 @@ export interface SessionIndexOptions {
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Bytes; longer lines are an issue. Default 256 MiB. */
   readonly maxLineBytes?: number;
+  /** A header to go by, for a file that has lost its own. */
+  readonly header?: SessionHeader;
 }
 
 /** A header is looked for among this many records. */
@@ -54,7 +56,7 @@ export class SessionIndex {
   #ownBytes = 0;
 
   constructor(options: SessionIndexOptions) {
-    const { readBytes, maxLineBytes } = options;
+    const { readBytes, maxLineBytes, header } = options;
     this.#adder = new EntryAdder({
       issues: this.#issues,
       readBytes,
@@ -65,6 +67,10 @@ export class SessionIndex {
       overlong: (line) => this.#takeOverlong(line),
     };
     this.#scanner = new LineScanner(sink, maxLineBytes === undefined ? {} : { maxLineBytes });
+    if (header === undefined) return;
+    const place = { line: 1, offset: 0, length: 0 };
+    this.#takeFirstRecord({ ...header }, place);
+    this.#issues.put("HEADER_MISSING", place);
   }
 
   get tree(): EntryTree {

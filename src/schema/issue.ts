@@ -1,6 +1,7 @@
 /** What can be wrong with a session's data. Each code has its heading in docs/errors.md. */
 export type IssueCode =
   | "RECORD_BEFORE_HEADER"
+  | "HEADER_MISSING"
   | "HEADER_REPEATED"
   | "VERSION_UNCLEAR"
   | "VERSION_TOO_NEW"

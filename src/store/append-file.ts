@@ -1,6 +1,13 @@
 import { constants, type Stats } from "node:fs";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
-import { FILE_MODE, type FileSystem, ifPresent, openForReading } from "./file-system.ts";
+import {
+  FILE_MODE,
+  type FileSystem,
+  ifPresent,
+  openForReading,
+  writeFully,
+  writeSome,
+} from "./file-system.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
@@ -65,7 +72,7 @@ export class AppendFile {
     const fd = this.#fs.openSync(this.path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
     try {
       this.#fs.fchmodSync(fd, FILE_MODE);
-      for (let written = 0; written < bytes.length; ) written += writeSome(this.#fs, fd, bytes, written);
+      writeFully(this.#fs, fd, bytes);
       this.#hold(fd);
     } catch (error) {
       this.#fs.closeSync(fd);
@@ -171,10 +178,4 @@ export class AppendFile {
 
 function stateOf({ dev, ino, size }: Stats): FileState {
   return { dev, ino, size };
-}
-
-function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number): number {
-  const count = fs.writeSync(fd, bytes, from, bytes.length - from);
-  if (count === 0) throw new Error("the system wrote nothing");
-  return count;
 }

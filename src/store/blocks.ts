@@ -3,6 +3,22 @@ export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
   #size = 0;
 
+  /** Makes blocks of lines. */
+  static of(lines: Iterable<Uint8Array | string>): Blocks {
+    const blocks = new Blocks();
+    const pieces = Array.from(lines, (line) =>
+      typeof line === "string" ? new TextEncoder().encode(line) : line,
+    );
+    const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+    let at = 0;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    blocks.add(whole);
+    return blocks;
+  }
+
   /** Number of bytes. */
   get size(): number {
     return this.#size;

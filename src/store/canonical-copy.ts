@@ -6,6 +6,9 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionLog } from "./session-log.ts";
 
+/** What lines can be copied from. */
+export type LineSource = Pick<SessionLog, "index" | "readLines">;
+
 /** What a copy of a session holds. */
 export interface CopyPlan {
   readonly header: SessionHeader;
@@ -27,7 +30,7 @@ const BATCH = 256;
  *
  * @remarks Cost: O(bytes copied).
  */
-export function* copyLines(log: SessionLog, plan: CopyPlan): Generator<string | Uint8Array, void> {
+export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
   yield `${encodeRecord(plan.header)}\n`;
   const { index } = log;
   const context = bodyContextOf(index);
@@ -40,6 +43,12 @@ export function* copyLines(log: SessionLog, plan: CopyPlan): Generator<string | 
     });
     yield* lines;
   }
+}
+
+/** Plans a copy of everything under the same header. */
+export function wholeCopy({ header, tree }: SessionIndex): CopyPlan {
+  if (header === undefined) throw new TypeError("a session without a header cannot be copied");
+  return { header, ordinals: tree.ordinals() };
 }
 
 /** What the bodies of a session are decoded with. */

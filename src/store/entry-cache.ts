@@ -86,6 +86,12 @@ export class EntryCache {
     }
   }
 
+  /** Forgets an entry whose line was replaced. */
+  forget(ordinal: number): void {
+    this.#weak.delete(ordinal);
+    this.#strong.delete(ordinal);
+  }
+
   /** Takes over what another cache holds for the tree before: by id, since ordinals may have changed. */
   adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;

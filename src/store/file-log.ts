@@ -2,10 +2,12 @@ import { dirname } from "node:path";
 import { isSessionError, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, notASession, replaced } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import {
@@ -19,9 +21,9 @@ import {
 import { Lease } from "./lease.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
-import { feedFile } from "./read-session-file.ts";
+import { feedFile, feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
-import { upgradeFile } from "./upgrade-file.ts";
+import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** How often the file's state is looked at, at most. */
 const LOOK_EVERY_MS = 1;
@@ -93,11 +95,8 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     if (options.lease !== undefined && options.lease !== "none") makeFolder(log.#fs, dirname(path));
     log.#takeLease();
-    const unwritten = new Blocks();
-    unwritten.add(new TextEncoder().encode(`${encodeRecord(header)}\n`));
-    log.#unwritten = unwritten;
-    log.#index.feed(unwritten.join());
-    log.#index.end();
+    log.#unwritten = Blocks.of([`${encodeRecord(header)}\n`]);
+    feedWhole(log.#index, log.#unwritten.join());
     if (options.createAtOnce) log.#createFile(new Uint8Array(0));
     return log;
   }
@@ -152,12 +151,27 @@ export class FileLog implements SessionLog {
   upgrade(): string | undefined {
     if (this.#unwritten !== undefined || !this.#index.needsUpgrade) return undefined;
     const backup = upgradeFile(this.#fs, this.path, this, () => this.#assertUnchanged());
-    const before = this.#index;
-    this.#file.forget();
-    this.#index = this.#newIndex();
-    this.#translated("read", () => this.#readAll());
-    this.#tell({ kind: "reloaded", before });
+    this.#readReplacement();
     return backup;
+  }
+
+  /**
+   * Rewrites the file with entries altered; the old one is kept nowhere.
+   *
+   * @param change - Must keep id, parent and type.
+   * @throws {SessionError} `WRITE_FAILED`, and then the file is as it was.
+   */
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void {
+    if (this.#unwritten !== undefined) {
+      const lines = copyLines(this, { ...wholeCopy(this.#index), change });
+      this.#unwritten = Blocks.of(lines);
+      this.#readReplacement();
+      return;
+    }
+    this.#translated("write", () =>
+      rewriteFile(this.#fs, this.path, this, change, () => this.#assertUnchanged()),
+    );
+    this.#readReplacement();
   }
 
   async flush(): Promise<void> {
@@ -185,6 +199,16 @@ export class FileLog implements SessionLog {
       if (lease !== "read-only" || !isSessionError(error, "LEASE_HELD")) throw error;
       this.#isReadOnly = true;
     }
+  }
+
+  /** Goes on with the file that was just put in the place of the old one. */
+  #readReplacement(): void {
+    const before = this.#index;
+    this.#file.forget();
+    this.#index = this.#newIndex();
+    if (this.#unwritten === undefined) this.#translated("read", () => this.#readAll());
+    else feedWhole(this.#index, this.#unwritten.join());
+    this.#tell({ kind: "reloaded", before });
   }
 
   #newIndex(): SessionIndex {

@@ -79,6 +79,18 @@ export function* readPieces(fs: FileSystem, fd: number, start: number, end: numb
   }
 }
 
+/** Writes all bytes at the end of a file opened for writing. */
+export function writeFully(fs: FileSystem, fd: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) written += writeSome(fs, fd, bytes, written);
+}
+
+/** Writes bytes from `from` on, as many as the system takes at once, and gives their number. */
+export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number): number {
+  const count = fs.writeSync(fd, bytes, from, bytes.length - from);
+  if (count === 0) throw new Error("the system wrote nothing");
+  return count;
+}
+
 /** Makes what was written to a folder's list of names survive a power cut, where the system can do that. */
 export function syncFolder(fs: FileSystem, folder: string): void {
   // Windows opens no folders; there the rename itself is all that can be had.

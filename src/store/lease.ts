@@ -163,8 +163,9 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
 /** Takes away the lease of a dead owner, unless somebody else has done so and taken the lease. */
 function removeDead(fs: FileSystem, path: string, dead: LeaseOwner): void {
   const aside = `${path}.${randomUUID()}`;
-  if (ifPresent(() => (fs.renameSync(path, aside), true)) === undefined) return;
-  const moved = readOwner(fs, aside);
+  ifPresent(() => fs.renameSync(path, aside));
+  const moved = ifPresent(() => readOwner(fs, aside));
+  if (moved === undefined) return;
   if (moved.token !== dead.token) restore(fs, aside, path);
   fs.unlinkSync(aside);
 }

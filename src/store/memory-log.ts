@@ -1,6 +1,9 @@
 import { SessionIndex } from "../reading/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import { Blocks } from "./blocks.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { encodeLines } from "./log-lines.ts";
+import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
 /**
@@ -10,17 +13,19 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
-  readonly index: SessionIndex;
   onChange: ((change: LogChange) => void) | undefined;
-  readonly #blocks = new Blocks();
+  #blocks: Blocks;
+  #index: SessionIndex;
   #isClosed = false;
 
   /** @param text - Lines to begin with, the header first. */
   constructor(text: string) {
-    this.index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
-    this.#blocks.add(new TextEncoder().encode(text));
-    this.index.feed(this.#blocks.join());
-    this.index.end();
+    this.#blocks = Blocks.of([text]);
+    this.#index = this.#newIndex();
+  }
+
+  get index(): SessionIndex {
+    return this.#index;
   }
 
   get readOnlyReason(): "closed" | undefined {
@@ -47,6 +52,13 @@ export class MemoryLog implements SessionLog {
     return first;
   }
 
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void {
+    const before = this.#index;
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change }));
+    this.#index = this.#newIndex();
+    this.onChange?.({ kind: "reloaded", before });
+  }
+
   refresh(): LogChange | undefined {
     return undefined;
   }
@@ -57,5 +69,11 @@ export class MemoryLog implements SessionLog {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+  }
+
+  #newIndex(): SessionIndex {
+    const index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
+    feedWhole(index, this.#blocks.join());
+    return index;
   }
 }

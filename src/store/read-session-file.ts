@@ -33,3 +33,9 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
   }
   index.end();
 }
+
+/** Feeds an index with all the bytes there are. */
+export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
+  index.feed(bytes);
+  index.end();
+}

@@ -1,4 +1,5 @@
 import type { SessionIndex } from "../reading/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 
 /** An entry on its way into a log. */
@@ -50,6 +51,14 @@ export interface SessionLog {
    * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
    */
   append(lines: readonly LogLine[], isLasting: boolean): number;
+
+  /**
+   * Puts altered entries in the place of the old ones, which are kept nowhere: the one call that changes history.
+   *
+   * @param change - Called for each entry; must keep id, parent and type.
+   * @throws {SessionError} `WRITE_FAILED`, and then everything is as it was.
+   */
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void;
 
   /** Looks for what others appended. */
   refresh(): LogChange | undefined;

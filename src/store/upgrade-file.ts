@@ -2,7 +2,9 @@ import { basename } from "node:path";
 import { SessionError } from "../errors.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
-import { bodyContextOf, copyLines } from "./canonical-copy.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { NotAPlainFileError } from "./append-file.ts";
+import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -24,14 +26,13 @@ export function upgradeFile(
   log: SessionLog,
   assertUnchanged: () => void,
 ): string {
-  const { header, tree, version } = log.index;
-  if (header === undefined) throw new TypeError("a session without a header cannot be upgraded");
+  const { version } = log.index;
   try {
     const backup = writeWhole({
       fs,
       path,
-      pieces: copyLines(log, { header, ordinals: tree.ordinals() }),
-      mode: fs.statSync(path).mode & 0o777,
+      pieces: copyLines(log, wholeCopy(log.index)),
+      mode: modeOfPlainFile(fs, path),
       backup: `${basename(path)}.v${version}.bak`,
       verify: (temporary) => {
         assertEqual(fs, log, temporary);
@@ -48,8 +49,37 @@ export function upgradeFile(
   }
 }
 
+/**
+ * Rewrites a session file with entries altered; the old bytes are kept nowhere.
+ *
+ * @param change - Must keep id, parent and type.
+ * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
+ */
+export function rewriteFile(
+  fs: FileSystem,
+  path: string,
+  log: SessionLog,
+  change: (entry: AnySessionEntry) => AnySessionEntry,
+  assertUnchanged: () => void,
+): void {
+  writeWhole({
+    fs,
+    path,
+    pieces: copyLines(log, { ...wholeCopy(log.index), change }),
+    mode: modeOfPlainFile(fs, path),
+    verify: assertUnchanged,
+  });
+}
+
+/** Permissions of a file that is about to be replaced; a link must not be, since its target would stay as it was. */
+function modeOfPlainFile(fs: FileSystem, path: string): number {
+  const stats = fs.lstatSync(path);
+  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  return stats.mode & 0o777;
+}
+
 /** Compares what was written with what was to be written: same entries, same places in the tree, same leaf. */
-function assertEqual(fs: FileSystem, log: SessionLog, path: string): void {
+export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {
     const difference = findDifference(log, copy.index, (ordinal) => copy.line(ordinal));
@@ -60,7 +90,7 @@ function assertEqual(fs: FileSystem, log: SessionLog, path: string): void {
 }
 
 function findDifference(
-  log: SessionLog,
+  log: LineSource,
   copy: SessionIndex,
   lineOf: (ordinal: number) => Uint8Array,
 ): string | undefined {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { FILE_MODE, type FileSystem, ifPresent, syncFolder } from "./file-system.ts";
+import { FILE_MODE, type FileSystem, ifPresent, syncFolder, writeFully } from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** What `writeWhole` writes and how. */
@@ -55,8 +55,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
   let block: Buffer[] = [];
   let size = 0;
   const flush = () => {
-    const bytes = Buffer.concat(block);
-    for (let at = 0; at < bytes.length; ) at += fs.writeSync(fd, bytes, at, bytes.length - at);
+    writeFully(fs, fd, Buffer.concat(block));
     block = [];
     size = 0;
   };
@@ -72,11 +71,21 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 
 /** Gives the file at `path` a second name in the same folder, numbered if it is taken. */
 function keepBeside(fs: FileSystem, path: string, name: string): string {
+  return underFreeName(join(dirname(path), name), (backup) => linkOrCopy(fs, path, backup));
+}
+
+/**
+ * Makes something under a name that is free: the one wanted, else with a number behind it.
+ *
+ * @param make - Fails with `EEXIST` if the name is taken.
+ * @returns The name.
+ */
+export function underFreeName(wanted: string, make: (path: string) => void): string {
   for (let number = 0; ; number++) {
-    const backup = join(dirname(path), number === 0 ? name : `${name}.${number}`);
+    const path = number === 0 ? wanted : `${wanted}.${number}`;
     try {
-      linkOrCopy(fs, path, backup);
-      return backup;
+      make(path);
+      return path;
     } catch (error) {
       if (!hasErrorCode(error, "EEXIST")) throw error;
     }

@@ -1,0 +1,93 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+
+/** `customType` of the entry that records a redaction. */
+export const REDACTION_CUSTOM_TYPE = "sessiontree.redaction";
+
+/** Fields that hold an entry's place and kind, and nothing that anybody said. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "id",
+  "parentId",
+  "timestamp",
+  "customType",
+  "display",
+  "targetId",
+  "fromId",
+  "firstKeptEntryId",
+  "tokensBefore",
+  "fromHook",
+  "provider",
+  "modelId",
+  "model",
+  "kind",
+  "usage",
+  "thinkingLevel",
+]);
+
+const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
+  "role",
+  "timestamp",
+  "api",
+  "provider",
+  "model",
+  "usage",
+  "stopReason",
+  "thinkingLevel",
+  "toolCallId",
+  "toolName",
+  "isError",
+  "exitCode",
+  "cancelled",
+  "truncated",
+  "excludeFromContext",
+  "customType",
+  "display",
+]);
+
+/** Fields of a message that a text stands in for. */
+const TEXT_FIELDS = ["command", "output"] as const;
+
+/**
+ * Makes the entry that stands in for one whose content must go: same place in the tree, same kind, and the
+ * replacement where the content was.
+ *
+ * Tool calls stay, without their arguments, because their results answer to them.
+ */
+export function redactEntry(entry: AnySessionEntry, replacement: string): AnySessionEntry {
+  const { type, id, parentId, timestamp } = entry;
+  const kept = keep(entry, KEPT_FIELDS);
+  const fields: JsonRecord = { ...kept };
+  if ("message" in entry && isJsonRecord(entry.message))
+    fields["message"] = redactMessage(entry.message, replacement);
+  if ("content" in entry) fields["content"] = replacement;
+  if ("summary" in entry) fields["summary"] = replacement;
+  if ("label" in entry) fields["label"] = replacement;
+  if ("name" in entry) fields["name"] = replacement;
+  if ("data" in entry) fields["data"] = { redacted: replacement };
+  if (type === "context_edit") fields["replacement"] = null;
+  if (Object.keys(fields).length === 4) fields["redacted"] = replacement;
+  return { ...fields, type, id, parentId, timestamp };
+}
+
+function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
+  const redacted: JsonRecord = { ...keep(message, KEPT_MESSAGE_FIELDS) };
+  const { role, content } = message;
+  const text = { type: "text", text: replacement };
+  if (role === "assistant") redacted["content"] = [text, ...toolCalls(content)];
+  else if (Array.isArray(content)) redacted["content"] = [text];
+  else if (content !== undefined) redacted["content"] = replacement;
+  for (const field of TEXT_FIELDS) if (field in message) redacted[field] = replacement;
+  return redacted;
+}
+
+function toolCalls(content: unknown): JsonRecord[] {
+  if (!Array.isArray(content)) return [];
+  return content
+    .filter((block): block is JsonRecord => isJsonRecord(block) && block["type"] === "toolCall")
+    .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
+}
+
+function keep(record: object, names: ReadonlySet<string>): JsonRecord {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
+}

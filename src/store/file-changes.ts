@@ -1,0 +1,44 @@
+import { watch } from "node:fs";
+import { basename, dirname } from "node:path";
+
+/** How often to look where the system does not tell of changes. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Yields whenever a file may have changed: at once, whenever the system says so, and once a second besides.
+ *
+ * The folder is watched, not the file, so that a file that is made later or replaced is seen as well. Changes that
+ * come while the consumer is busy are told as one.
+ */
+export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
+  let wake: () => void = () => undefined;
+  let isDue = true;
+  const note = () => {
+    isDue = true;
+    wake();
+  };
+  const name = basename(path);
+  const watcher = watch(dirname(path), (_event, changed) => {
+    if (changed === null || changed === name) note();
+  });
+  // A watcher that the system takes away leaves the timer to do its work.
+  watcher.on("error", note);
+  const timer = setInterval(note, LOOK_EVERY_MS);
+  signal?.addEventListener("abort", note);
+  try {
+    while (!signal?.aborted) {
+      if (isDue) {
+        isDue = false;
+        yield;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    signal?.removeEventListener("abort", note);
+    clearInterval(timer);
+    watcher.close();
+  }
+}
