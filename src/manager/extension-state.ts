@@ -70,9 +70,13 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * @returns A frozen object that holds no session.
  * @throws {TypeError} If the name is no text or empty.
  * @example
- * const Todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
- * Todo.append(session, { open: ["write tests"] });
- * const open = Todo.latest(session)?.open ?? [];
+ * import { defineEntryType, SessionManager } from "sessiontree";
+ * import { z } from "zod";
+ *
+ * const todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
+ * const session = SessionManager.inMemory();
+ * todo.append(session, { open: ["write tests"] });
+ * const open = todo.latest(session)?.open ?? [];
  */
 export function defineEntryType<Schema extends z.core.$ZodType>(
   customType: string,
