@@ -1,0 +1,201 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { sessionEntryToContextMessages } from "../context/project-entry.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import { partsOf } from "./message-parts.ts";
+import { estimateAll, type TokenCounter } from "./tokens.ts";
+
+/** Where a compaction cuts. */
+export interface CutPointResult {
+  /** First entry that is kept. */
+  firstKeptEntryIndex: number;
+  /** Where the turn that the cut goes through began; -1 if it goes through none. */
+  turnStartIndex: number;
+  /** Whether the cut goes through a turn. */
+  isSplitTurn: boolean;
+}
+
+/** An entry and what it contributes: of a projection, or on its own. */
+export interface CutEntry {
+  readonly sourceEntry: AnySessionEntry;
+  readonly messages: readonly AgentMessage[];
+}
+
+const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
+  "user",
+  "bashExecution",
+  "custom",
+  "branchSummary",
+  "compactionSummary",
+]);
+
+/**
+ * Finds where to cut so that about `keepRecentTokens` of the newest messages stay.
+ *
+ * The cut is the nearest legal place at or after the entry with which the budget is reached, else the last legal place;
+ * the first one if the budget is not reached. Legal are messages that begin a turn and assistant messages, except between a
+ * tool call and its result. Metadata directly before the cut stays with the kept part.
+ *
+ * @param entries - Entries of a branch, root first, each counted as it is stored.
+ * @param startIndex - First entry that may be cut off.
+ * @param endIndex - One past the last entry.
+ * @param keepRecentTokens - Budget, in tokens.
+ * @returns `startIndex` and no turn if no place is legal.
+ * @remarks Cost: O(entries). Source: docs/compaction.md#cut-point
+ */
+export function findCutPoint(
+  entries: readonly AnySessionEntry[],
+  startIndex: number,
+  endIndex: number,
+  keepRecentTokens: number,
+  counter?: TokenCounter,
+): CutPointResult {
+  const contributions = entries.slice(0, endIndex).map(onItsOwn);
+  const cut = cutContributions(contributions, startIndex, keepRecentTokens, counter);
+  return cut ?? { firstKeptEntryIndex: startIndex, turnStartIndex: -1, isSplitTurn: false };
+}
+
+/**
+ * Finds where the turn that an entry belongs to began: the nearest user-like message at or before it.
+ *
+ * @param entries - Entries of a branch, root first.
+ * @param entryIndex - The entry.
+ * @param startIndex - The search ends here.
+ * @returns Its index, or -1 if there is none.
+ */
+export function findTurnStartIndex(
+  entries: readonly AnySessionEntry[],
+  entryIndex: number,
+  startIndex: number,
+): number {
+  for (let index = Math.min(entryIndex, entries.length - 1); index >= Math.max(startIndex, 0); index--) {
+    const entry = entries[index];
+    if (entry !== undefined && startsTurn(onItsOwn(entry))) return index;
+  }
+  return -1;
+}
+
+/** A compaction contributes nothing here: one that is summarised again or kept is replaced by the new one. */
+function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
+  const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
+  return { sourceEntry, messages };
+}
+
+/**
+ * Finds the cut among contributions, as `findCutPoint` does among entries.
+ *
+ * @returns Undefined if no place from `startIndex` on is legal.
+ */
+export function cutContributions(
+  entries: readonly CutEntry[],
+  startIndex: number,
+  keepRecentTokens: number,
+  counter?: TokenCounter,
+): CutPointResult | undefined {
+  const legal = legalPlaces(entries, startIndex);
+  const reachedAt = whereReached(entries, startIndex, keepRecentTokens, counter);
+  const cut = reachedAt === -1 ? legal[0] : (legal.find((place) => place >= reachedAt) ?? legal.at(-1));
+  if (cut === undefined) return undefined;
+  const turnStartIndex = isTurnStart(entries, cut) ? -1 : turnStartBefore(entries, cut, startIndex);
+  return {
+    firstKeptEntryIndex: beforeMetadata(entries, cut, startIndex),
+    turnStartIndex,
+    isSplitTurn: turnStartIndex !== -1,
+  };
+}
+
+/** The newest entry with which the budget is reached; -1 if it is not. System messages are replayed, not kept. */
+function whereReached(
+  entries: readonly CutEntry[],
+  startIndex: number,
+  keepRecentTokens: number,
+  counter: TokenCounter | undefined,
+): number {
+  let total = 0;
+  for (let index = entries.length - 1; index >= startIndex; index--) {
+    const kept = entries[index]?.messages.filter((message) => roleOf(message) !== "system") ?? [];
+    if (kept.length === 0) continue;
+    total += estimateAll(kept, counter);
+    if (total >= keepRecentTokens) return index;
+  }
+  return -1;
+}
+
+function legalPlaces(entries: readonly CutEntry[], startIndex: number): number[] {
+  const tornBy = pairsTornAt(entries);
+  const places: number[] = [];
+  entries.forEach((entry, index) => {
+    if (index < startIndex || tornBy[index] !== 0) return;
+    if (startsTurn(entry) || isAnswer(entry)) places.push(index);
+  });
+  return places;
+}
+
+/** How many tool calls before each index have their result at or after it. */
+function pairsTornAt(entries: readonly CutEntry[]): number[] {
+  const changes = new Array<number>(entries.length + 1).fill(0);
+  const open = new Map<string, number>();
+  const change = (index: number, by: number) => {
+    changes[index] = (changes[index] ?? 0) + by;
+  };
+  entries.forEach(({ messages }, index) => {
+    for (const message of messages) {
+      for (const id of callIdsOf(message)) open.set(id, index);
+      const answered = answeredIdOf(message);
+      const calledAt = answered === undefined ? undefined : open.get(answered);
+      if (answered === undefined || calledAt === undefined) continue;
+      change(calledAt + 1, 1);
+      change(index + 1, -1);
+      // A second result of the same call would block every cut up to it, and is dropped from requests anyway.
+      open.delete(answered);
+    }
+  });
+  let torn = 0;
+  return changes.map((by) => (torn += by));
+}
+
+function callIdsOf(message: AgentMessage): string[] {
+  if (roleOf(message) !== "assistant") return [];
+  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
+}
+
+function answeredIdOf(message: AgentMessage): string | undefined {
+  const { role, toolCallId } = fieldsOf(message);
+  return role === "toolResult" && typeof toolCallId === "string" ? toolCallId : undefined;
+}
+
+function beforeMetadata(entries: readonly CutEntry[], cut: number, startIndex: number): number {
+  let first = cut;
+  while (first > startIndex && isMetadata(entries[first - 1])) first--;
+  return first;
+}
+
+function isMetadata(entry: CutEntry | undefined): boolean {
+  return entry !== undefined && entry.messages.length === 0 && entry.sourceEntry.type !== "compaction";
+}
+
+function turnStartBefore(entries: readonly CutEntry[], cut: number, startIndex: number): number {
+  for (let index = cut; index >= startIndex; index--) if (isTurnStart(entries, index)) return index;
+  return -1;
+}
+
+function isTurnStart(entries: readonly CutEntry[], index: number): boolean {
+  const entry = entries[index];
+  return entry !== undefined && startsTurn(entry);
+}
+
+function startsTurn(entry: CutEntry): boolean {
+  return hasRole(entry, (role) => TURN_STARTING_ROLES.has(role));
+}
+
+function isAnswer(entry: CutEntry): boolean {
+  return hasRole(entry, (role) => role === "assistant");
+}
+
+function hasRole({ sourceEntry, messages }: CutEntry, is: (role: unknown) => boolean): boolean {
+  return sourceEntry.type !== "compaction" && messages.some((message) => is(roleOf(message)));
+}
+
+function roleOf(message: AgentMessage): unknown {
+  return fieldsOf(message)["role"];
+}

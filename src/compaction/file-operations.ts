@@ -1,0 +1,123 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { partsOf, textOf } from "./message-parts.ts";
+
+/** Paths that tools were called with. */
+export interface FileOperations {
+  read: Set<string>;
+  written: Set<string>;
+  edited: Set<string>;
+}
+
+/** Paths as a summary's `details` name them. */
+export interface FileLists {
+  /** Read and never modified; sorted. */
+  readFiles: string[];
+  /** Written or edited; sorted. */
+  modifiedFiles: string[];
+}
+
+const READ_TAG = "read-files";
+const MODIFIED_TAG = "modified-files";
+
+/** Makes empty file operations. */
+export function createFileOps(): FileOperations {
+  return { read: new Set(), written: new Set(), edited: new Set() };
+}
+
+/**
+ * Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested calls included.
+ *
+ * @param message - A message of any role; what is malformed in it counts as nothing.
+ * @param fileOps - Is added to.
+ */
+export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
+  for (const part of partsOf(message)) if (part.kind === "toolCall") addCall(part, fileOps);
+  const { calls } = fieldsOf(fieldsOf(message)["nestedCalls"]);
+  if (Array.isArray(calls)) for (const call of calls) addCall(fieldsOf(call), fileOps);
+}
+
+function addCall(
+  call: { readonly name?: unknown; readonly arguments?: unknown },
+  fileOps: FileOperations,
+): void {
+  const paths = pathsOfTool(call.name, fileOps);
+  const path = textOf(fieldsOf(call.arguments)["path"]);
+  if (path !== "") paths?.add(path);
+}
+
+function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | undefined {
+  switch (name) {
+    case "read":
+      return fileOps.read;
+    case "write":
+      return fileOps.written;
+    case "edit":
+      return fileOps.edited;
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Adds the lists of an earlier summary; its modified files count as edited.
+ *
+ * @param summary - A compaction or branch summary entry; one that an extension wrote has details of its own kind and is passed over.
+ * @param fileOps - Is added to.
+ */
+export function addFileListsOf(summary: unknown, fileOps: FileOperations): void {
+  const { details, fromHook } = fieldsOf(summary);
+  if (fromHook === true) return;
+  const { readFiles, modifiedFiles } = fieldsOf(details);
+  for (const path of pathsIn(readFiles)) fileOps.read.add(path);
+  for (const path of pathsIn(modifiedFiles)) fileOps.edited.add(path);
+}
+
+function pathsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((path) => typeof path === "string" && path !== "") : [];
+}
+
+/** Tells which files were only read, and which were modified; both sorted by UTF-16 units. */
+export function computeFileLists(fileOps: FileOperations): FileLists {
+  const modified = new Set([...fileOps.written, ...fileOps.edited]);
+  const readFiles = [...fileOps.read].filter((path) => !modified.has(path));
+  return { readFiles: readFiles.sort(), modifiedFiles: [...modified].sort() };
+}
+
+/**
+ * Writes file lists as the end of a summary.
+ *
+ * @returns `""` if both are empty; else a blank line and the sections, one path a line; an empty one is left out.
+ */
+export function formatFileOperations(readFiles: readonly string[], modifiedFiles: readonly string[]): string {
+  const sections = [section(READ_TAG, readFiles), section(MODIFIED_TAG, modifiedFiles)];
+  return sections
+    .filter((text) => text !== "")
+    .map((text) => `\n\n${text}`)
+    .join("");
+}
+
+function section(tag: string, paths: readonly string[]): string {
+  return paths.length === 0 ? "" : `<${tag}>\n${paths.join("\n")}\n</${tag}>`;
+}
+
+/**
+ * Takes the file lists off the end of a summary, so that they do not pile up when they are put there again.
+ *
+ * @param summary - An earlier summary.
+ * @param fileOps - What will be listed anew. A section that names anything else stays.
+ */
+export function withoutFileOperations(summary: string, fileOps: FileOperations): string {
+  return withoutSection(withoutSection(summary, MODIFIED_TAG, fileOps), READ_TAG, fileOps);
+}
+
+function withoutSection(summary: string, tag: string, fileOps: FileOperations): string {
+  const text = summary.trimEnd();
+  const opening = `<${tag}>\n`;
+  const closing = `\n</${tag}>`;
+  const start = text.lastIndexOf(opening);
+  if (start === -1 || !text.endsWith(closing)) return summary;
+  const paths = text.slice(start + opening.length, -closing.length).split("\n");
+  const isListed = (path: string) =>
+    fileOps.read.has(path) || fileOps.written.has(path) || fileOps.edited.has(path);
+  return paths.every(isListed) ? text.slice(0, start).trimEnd() : summary;
+}

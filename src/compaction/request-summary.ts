@@ -1,0 +1,153 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { isSessionError, SessionError } from "../errors.ts";
+import type { Usage } from "../schema/content.ts";
+import { textOf } from "./message-parts.ts";
+import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
+import { isUsage } from "./usage.ts";
+
+/** Which text is wanted. */
+export type SummaryKind = "history" | "turnPrefix" | "branch";
+
+/** One text to be written by a model. */
+export interface SummarizeRequest {
+  systemPrompt: string;
+  prompt: string;
+  kind: SummaryKind;
+  /** Aborted when the text is no longer wanted. */
+  signal?: AbortSignal;
+}
+
+/** What a model wrote. */
+export interface SummarizeReply {
+  text: string;
+  usage?: Usage | undefined;
+  /** Why the model stopped, in its provider's words. */
+  stopReason?: string | undefined;
+}
+
+/** Has a text written by a model: the one thing about models that this library does not know. */
+export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
+
+/** One text that is wanted, before the system prompt is added. */
+export interface WantedSummary {
+  readonly kind: SummaryKind;
+  readonly prompt: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Words of several providers for a reply that is not what the model meant to say, without case, `-` and `_`. */
+const UNFINISHED: ReadonlySet<string> = new Set([
+  "length",
+  "maxtokens",
+  "maxoutputtokens",
+  "modelcontextwindowexceeded",
+  "incomplete",
+  "pending",
+  "pauseturn",
+  "deferred",
+  "error",
+  "failed",
+  "aborted",
+  "cancelled",
+  "contentfilter",
+  "safety",
+  "refusal",
+  "tooluse",
+  "toolcalls",
+  "functioncall",
+]);
+
+const CANCELLED: { readonly [kind in SummaryKind]: string } = {
+  history: "Compaction cancelled",
+  turnPrefix: "Compaction cancelled",
+  branch: "Branch summary cancelled",
+};
+
+/**
+ * Asks for one text, and refuses whatever is no summary.
+ *
+ * A summarizer that ignores the signal does not hold anybody up: the abort counts at once.
+ *
+ * @returns The text without white space around it, and its usage.
+ * @throws {SessionError} `ABORTED` when the signal was aborted or the reply says so; `SUMMARY_FAILED` when the summarizer threw, or
+ *   the reply is empty, was cut for length, or was not finished for another reason.
+ */
+export async function requestSummary(
+  summarize: Summarize,
+  wanted: WantedSummary,
+): Promise<{ text: string; usage: Usage | undefined }> {
+  const { kind } = wanted;
+  const reply = fieldsOf(await replyTo(summarize, wanted));
+  const text = textOf(reply["text"]).trim();
+  const stopReason = textOf(reply["stopReason"]);
+  const reason = stopReason.toLowerCase().replaceAll(/[-_]/g, "");
+  if (reason === "aborted") throw cancelled(kind, undefined);
+  if (UNFINISHED.has(reason)) {
+    throw failed(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
+  }
+  if (text === "") throw failed(kind, "the reply is empty", { stopReason });
+  const { usage } = reply;
+  return { text, usage: isUsage(usage) ? usage : undefined };
+}
+
+async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unknown> {
+  const { kind, prompt, signal } = wanted;
+  refuseAborted(kind, signal);
+  try {
+    const asked = ask(summarize, {
+      systemPrompt: SUMMARY_SYSTEM_PROMPT,
+      prompt,
+      kind,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return await (signal === undefined ? asked : untilAborted(asked, signal));
+  } catch (error) {
+    if (signal?.aborted || isSessionError(error, "ABORTED")) throw cancelled(kind, error);
+    throw failed(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
+  }
+}
+
+/** A summarizer that throws at once rejects like any other. */
+async function ask(summarize: Summarize, request: SummarizeRequest): Promise<SummarizeReply> {
+  return summarize(request);
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    // A summarizer may abort while it is called; an event that has passed is not told again.
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    const settle = (then: () => void) => {
+      signal.removeEventListener("abort", stop);
+      then();
+    };
+    work.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    );
+  });
+}
+
+function cancelled(kind: SummaryKind, cause: unknown): SessionError {
+  return new SessionError("ABORTED", CANCELLED[kind], { details: { kind }, cause });
+}
+
+function failed(
+  kind: SummaryKind,
+  what: string,
+  details: { readonly [key: string]: unknown },
+  cause?: unknown,
+): SessionError {
+  const message = `No summary was written: ${what}. Nothing was changed; try again, or do without a model.`;
+  return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
+}
+
+/**
+ * Refuses to begin once nobody wants the result.
+ *
+ * @throws {SessionError} `ABORTED` if the signal was aborted.
+ */
+export function refuseAborted(kind: SummaryKind, signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw cancelled(kind, signal.reason);
+}

@@ -1,0 +1,46 @@
+import type { ModelChoice } from "../context/path-settings.ts";
+
+/** The numbers that may differ from model to model. */
+export interface CompactionLimits {
+  /** Whether compaction happens by itself. */
+  enabled: boolean;
+  /** Tokens of the context window that stay free for the next reply and for a summary. */
+  reserveTokens: number;
+  /** Tokens of the newest messages that a compaction leaves as they are. */
+  keepRecentTokens: number;
+}
+
+/** When to compact, and how much to keep. */
+export interface CompactionSettings extends CompactionLimits {
+  /** What is different for one model, by `provider/modelId`. */
+  models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
+}
+
+/** What holds unless a host says otherwise. Frozen. */
+export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
+  enabled: true,
+  reserveTokens: 16384,
+  keepRecentTokens: 20000,
+});
+
+/**
+ * Gives the settings that hold for one model.
+ *
+ * @param settings - Settings, with or without overrides by model.
+ * @param model - The model in use; null or undefined if none is known.
+ * @returns A copy without `models`; the very same object if it has no overrides.
+ */
+export function settingsForModel(
+  settings: CompactionSettings,
+  model: ModelChoice | null | undefined,
+): CompactionSettings {
+  const { models, ...general } = settings;
+  if (models === undefined) return settings;
+  const name = model ? `${model.provider}/${model.modelId}` : undefined;
+  const own = name !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
+  return {
+    enabled: own?.enabled ?? general.enabled,
+    reserveTokens: own?.reserveTokens ?? general.reserveTokens,
+    keepRecentTokens: own?.keepRecentTokens ?? general.keepRecentTokens,
+  };
+}

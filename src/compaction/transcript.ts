@@ -1,0 +1,69 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import type { Message } from "../schema/message.ts";
+import { headOf, jsonOf, partsOf } from "./message-parts.ts";
+
+/** Length up to which a tool result stands in a transcript, in UTF-16 units. */
+export const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
+
+/**
+ * Writes a conversation as text, for a model to summarise rather than to continue.
+ *
+ * Thinking, images and system messages are left out; a tool result is cut at 2,000 UTF-16 units.
+ *
+ * @param messages - As `convertToLlm` gives them.
+ * @returns The parts, joined by a blank line; `""` if no message has text or calls.
+ * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
+ */
+export function serializeConversation(messages: readonly Message[]): string {
+  return messages.flatMap(partsOfTranscript).join("\n\n");
+}
+
+function partsOfTranscript(message: Message): string[] {
+  const { role, content } = fieldsOf(message);
+  switch (role) {
+    case "user":
+      return labelled("User", textsOf(content).join(""));
+    case "assistant":
+      return [
+        ...labelled("Assistant", textsOf(content).join("\n")),
+        ...labelled("Assistant tool calls", callsOf(message).join("; ")),
+      ];
+    case "toolResult":
+      return labelled("Tool result", shortenText(textsOf(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH));
+    default:
+      return [];
+  }
+}
+
+function labelled(label: string, text: string): string[] {
+  return text === "" ? [] : [`[${label}]: ${text}`];
+}
+
+function callsOf(message: Message): string[] {
+  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
+}
+
+/** Writes a tool call as `name(key=json, …)`; a key without a JSON value is left out, arguments that are no object stand as JSON. */
+export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
+  if (!isJsonRecord(call.arguments)) return `${call.name}(${jsonOf(call.arguments ?? undefined)})`;
+  const described = Object.entries(call.arguments).flatMap(([key, value]) => {
+    const json = jsonOf(value);
+    return json === "" ? [] : `${key}=${json}`;
+  });
+  return `${call.name}(${described.join(", ")})`;
+}
+
+/**
+ * Cuts a text and says how much was cut off.
+ *
+ * @param text - Any text.
+ * @param limit - Length up to which it stands, in UTF-16 units; a surrogate pair is never torn apart.
+ * @returns The text itself if it is not longer; else its head, a blank line and `[... N more characters truncated]`.
+ */
+export function shortenText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const head = headOf(text, limit);
+  return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
+}

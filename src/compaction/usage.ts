@@ -1,0 +1,46 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { Usage } from "../schema/content.ts";
+import { isJsonRecord } from "../schema/json.ts";
+
+/** Tells whether a stored value is a usage: an object. Its fields are as somebody wrote them. */
+export function isUsage(value: unknown): value is Usage {
+  return isJsonRecord(value);
+}
+
+/**
+ * Adds up what two model calls used.
+ *
+ * @param first - As a caller's adapter gave it: numbers that are missing count as 0.
+ * @param second - Likewise.
+ * @returns A new object; the one that is given if the other is undefined.
+ */
+export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  const sum = (name: keyof Usage) => numberOf(fieldsOf(first)[name]) + numberOf(fieldsOf(second)[name]);
+  const sumCost = (name: keyof Usage["cost"]) =>
+    numberOf(fieldsOf(first.cost)[name]) + numberOf(fieldsOf(second.cost)[name]);
+  return {
+    input: sum("input"),
+    output: sum("output"),
+    cacheRead: sum("cacheRead"),
+    cacheWrite: sum("cacheWrite"),
+    ...(first.cacheWrite1h === undefined && second.cacheWrite1h === undefined
+      ? {}
+      : { cacheWrite1h: sum("cacheWrite1h") }),
+    ...(first.reasoning === undefined && second.reasoning === undefined
+      ? {}
+      : { reasoning: sum("reasoning") }),
+    totalTokens: sum("totalTokens"),
+    cost: {
+      input: sumCost("input"),
+      output: sumCost("output"),
+      cacheRead: sumCost("cacheRead"),
+      cacheWrite: sumCost("cacheWrite"),
+      total: sumCost("total"),
+    },
+  };
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
