@@ -1,0 +1,269 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { prepareBranchEntries } from "../../src/compaction/branch-summary.ts";
+import { findCutPoint } from "../../src/compaction/cut-point.ts";
+import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
+import { estimateTokens } from "../../src/compaction/tokens.ts";
+import { serializeConversation, shortenText } from "../../src/compaction/transcript.ts";
+import { convertToLlm } from "../../src/context/convert-to-llm.ts";
+import { findLeafPath } from "../../src/context/leaf-path.ts";
+import { sessionEntryToContextMessages } from "../../src/context/project-entry.ts";
+import type { AnySessionEntry } from "../../src/schema/entry.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
+import { compactAndCheck, conversationOf, pairsIn, project, TURN_STARTS } from "../compaction/accounting.ts";
+import { malformed } from "../compaction/builders.ts";
+import { anyChapter, Conversation, plainChapter } from "../compaction/conversations.ts";
+
+const settingsOf = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
+const budget = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 2000 }));
+const chapters = (chapter: typeof anyChapter) =>
+  fc.array(fc.record({ steps: chapter, keepRecentTokens: budget }), { minLength: 1, maxLength: 6 });
+
+describe("any number of compactions of any conversation", () => {
+  it("splits no pair, accounts for every message, stays valid, and grows only if it says so", () => {
+    let compactions = 0;
+    let splitTurns = 0;
+    let again = 0;
+    fc.assert(
+      fc.property(chapters(anyChapter), fc.boolean(), (story, reusesCallIds) => {
+        const conversation = new Conversation({ reusesCallIds });
+        let before = 0;
+        for (const { steps, keepRecentTokens } of story) {
+          conversation.play(steps);
+          const path = findLeafPath(conversation.entries);
+          const compacted = compactAndCheck(path, settingsOf(keepRecentTokens));
+          if (compacted === undefined) continue;
+          conversation.append(compacted.draft);
+          compactions++;
+          if (compacted.preparation.isSplitTurn) splitTurns++;
+          if (before++ > 0) again++;
+        }
+      }),
+      { numRuns: 400 },
+    );
+    // The property says nothing if nothing was compacted.
+    expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(50);
+  });
+
+  it("summarises or keeps everything that was ever said, once", () => {
+    fc.assert(
+      fc.property(chapters(plainChapter), fc.boolean(), (story, reusesCallIds) => {
+        const conversation = new Conversation({ reusesCallIds });
+        const summarised: AgentMessage[] = [];
+        for (const { steps, keepRecentTokens } of story) {
+          conversation.play(steps);
+          const compacted = compactAndCheck(conversation.entries, settingsOf(keepRecentTokens));
+          if (compacted === undefined) continue;
+          const { messagesToSummarize, turnPrefixMessages } = compacted.preparation;
+          summarised.push(...messagesToSummarize, ...turnPrefixMessages);
+          conversation.append(compacted.draft);
+        }
+        const said = conversation.entries.filter(({ type }) => type !== "compaction");
+        const messages = said.flatMap(sessionEntryToContextMessages).filter(({ role }) => role !== "system");
+        expect([...summarised, ...conversationOf(project(conversation.entries))]).toEqual(messages);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("forgets no file that was touched", () => {
+    fc.assert(
+      fc.property(chapters(plainChapter), (story) => {
+        const conversation = new Conversation({ reusesCallIds: false });
+        let known: string[] = [];
+        for (const { steps, keepRecentTokens } of story) {
+          conversation.play(steps);
+          const compacted = compactAndCheck(conversation.entries, settingsOf(keepRecentTokens));
+          if (compacted === undefined) continue;
+          const { read, written, edited } = compacted.preparation.fileOps;
+          const now = [...read, ...written, ...edited];
+          expect(now).toEqual(expect.arrayContaining(known));
+          known = now;
+          conversation.append(compacted.draft);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe("findCutPoint", () => {
+  /** What an entry contributes on its own, or nothing. */
+  const messageOf = (entry: AnySessionEntry): AgentMessage | undefined =>
+    entry.type === "compaction" ? undefined : sessionEntryToContextMessages(entry)[0];
+
+  /** The rule as it is written down, place by place, without regard to cost. */
+  function cutByTheRule(path: readonly AnySessionEntry[], startIndex: number, keepRecentTokens: number) {
+    const messages = path.map(messageOf);
+    const pairs = pairsIn(messages.map((message) => message ?? malformed({ role: "nobody" })));
+    const isLegal = (place: number) =>
+      [...TURN_STARTS, "assistant"].includes(messages[place]?.role ?? "") &&
+      pairs.every(([calledAt, answeredAt]) => place <= calledAt || answeredAt < place);
+    const places = [...path.keys()].filter((place) => place >= startIndex && isLegal(place));
+    const isCounted = (place: number) => messages[place] !== undefined && messages[place]?.role !== "system";
+    const tokensFrom = (start: number) =>
+      messages
+        .slice(start)
+        .filter((_, i) => isCounted(start + i))
+        .reduce((sum, message) => sum + (message ? estimateTokens(message) : 0), 0);
+    const reachedAt = [...path.keys()].findLast(
+      (place) => place >= startIndex && isCounted(place) && tokensFrom(place) >= keepRecentTokens,
+    );
+    const wanted = reachedAt === undefined ? places[0] : places.find((place) => place >= reachedAt);
+    const cut = wanted ?? places.at(-1);
+    if (cut === undefined) return { firstKeptEntryIndex: startIndex, turnStartIndex: -1, isSplitTurn: false };
+    let firstKeptEntryIndex = cut;
+    while (firstKeptEntryIndex > startIndex && isMetadata(path[firstKeptEntryIndex - 1]))
+      firstKeptEntryIndex--;
+    const turnStartIndex =
+      messages[cut]?.role === "assistant"
+        ? messages.findLastIndex(
+            (message, at) => at >= startIndex && at < cut && TURN_STARTS.includes(message?.role ?? ""),
+          )
+        : -1;
+    return { firstKeptEntryIndex, turnStartIndex, isSplitTurn: turnStartIndex !== -1 };
+  }
+
+  const isMetadata = (entry: AnySessionEntry | undefined) =>
+    entry !== undefined && entry.type !== "compaction" && messageOf(entry) === undefined;
+
+  it("cuts where the rule says, in any path", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyChapter, { maxLength: 3 }),
+        budget,
+        fc.nat({ max: 3 }),
+        fc.boolean(),
+        (steps, keepRecentTokens, start, reusesCallIds) => {
+          const conversation = new Conversation({ reusesCallIds });
+          conversation.play(steps.flat());
+          const path = findLeafPath(conversation.entries);
+          const startIndex = Math.min(start, path.length);
+          expect(findCutPoint(path, startIndex, path.length, keepRecentTokens)).toEqual(
+            cutByTheRule(path, startIndex, keepRecentTokens),
+          );
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});
+
+describe("branch summaries", () => {
+  const endsWith = (all: readonly AgentMessage[], end: readonly AgentMessage[]) =>
+    isDeepStrictEqual(all.slice(all.length - end.length), end);
+
+  it("fit the budget but for one summary, keep order, and are the same twice", () => {
+    fc.assert(
+      fc.property(anyChapter, fc.integer({ min: 1, max: 2000 }), (steps, tokenBudget) => {
+        const conversation = new Conversation({ reusesCallIds: true });
+        conversation.play(steps);
+        const path = findLeafPath(conversation.entries);
+        const everything = prepareBranchEntries(path);
+        const { messages, totalTokens, fileOps } = prepareBranchEntries(path, tokenBudget);
+        expect(totalTokens).toBe(messages.reduce((sum, message) => sum + estimateTokens(message), 0));
+        const [first, ...rest] = messages;
+        // A summary may be squeezed in, without what its compaction brought along.
+        const isNewest = endsWith(everything.messages, messages);
+        if (!isNewest || totalTokens > tokenBudget) {
+          expect(first?.role).toMatch(/Summary$/);
+          expect(endsWith(everything.messages, rest)).toBe(true);
+        }
+        expect(fileOps).toEqual(everything.fileOps);
+        expect(prepareBranchEntries(structuredClone(path), tokenBudget)).toEqual({
+          messages,
+          totalTokens,
+          fileOps,
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("whatever somebody stored as a message", () => {
+  const anything = fc.oneof(
+    fc.anything(),
+    fc.record(
+      {
+        role: fc.constantFrom(
+          "user",
+          "assistant",
+          "toolResult",
+          "bashExecution",
+          "custom",
+          "system",
+          "branchSummary",
+        ),
+        content: fc.oneof(
+          fc.anything(),
+          fc.array(
+            fc.record(
+              {
+                type: fc.constantFrom("text", "image", "thinking", "toolCall"),
+                text: fc.anything(),
+                thinking: fc.anything(),
+                name: fc.anything(),
+                arguments: fc.anything(),
+              },
+              { requiredKeys: [] },
+            ),
+          ),
+        ),
+        usage: fc.anything(),
+        sections: fc.anything(),
+        toolsAdded: fc.anything(),
+        nestedCalls: fc.anything(),
+        toolCallId: fc.anything(),
+        summary: fc.anything(),
+      },
+      { requiredKeys: [] },
+    ),
+  );
+
+  it("is estimated and written as text without an exception", () => {
+    fc.assert(
+      fc.property(fc.array(anything), (values) => {
+        const messages = values.map(malformed);
+        for (const message of messages) expect(estimateTokens(message)).toBeGreaterThanOrEqual(0);
+        expect(serializeConversation(convertToLlm(messages))).toBeTypeOf("string");
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("does not keep a session from being compacted", () => {
+    fc.assert(
+      fc.property(fc.array(anything), plainChapter, budget, (values, steps, keepRecentTokens) => {
+        const conversation = new Conversation({ reusesCallIds: false });
+        for (const message of values) conversation.append({ type: "message", message });
+        conversation.play(steps);
+        const cut = findCutPoint(conversation.entries, 0, conversation.entries.length, keepRecentTokens);
+        expect(cut.firstKeptEntryIndex).toBeGreaterThanOrEqual(0);
+        prepareBranchEntries(conversation.entries, keepRecentTokens);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("shortenText", () => {
+  it("cuts whole characters only and says exactly how much is missing", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat({ max: 20 }), (text, limit) => {
+        const short = shortenText(text, limit);
+        if (text.length <= limit) {
+          expect(short).toBe(text);
+          return;
+        }
+        const missing = Number(/\[\.\.\. (\d+) more characters truncated\]$/.exec(short)?.[1]);
+        const head = text.slice(0, text.length - missing);
+        expect(short).toBe(`${head}\n\n[... ${missing} more characters truncated]`);
+        expect(limit - head.length).toBeLessThanOrEqual(1);
+        expect(() => encodeURIComponent(head)).not.toThrow();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
