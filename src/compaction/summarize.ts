@@ -118,7 +118,7 @@ function transcriptOf(messages: readonly AgentMessage[]): string {
 }
 
 /** Puts the two texts of a summary together: the history, and the beginning of a split turn under its heading. */
-export function joinTexts(history: string, turnPrefix: string): string {
+function joinTexts(history: string, turnPrefix: string): string {
   const prefix = turnPrefix === "" ? "" : `${TURN_PREFIX_HEADING}\n\n${turnPrefix}`;
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
 }
