@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
 export {
   type BranchPreparation,
   type BranchSource,
@@ -83,6 +84,7 @@ export {
 export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
 export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
+export { defineEntryType, type EntryType, type StateSession } from "./manager/extension-state.ts";
 export { type AppendableMessage, type AppendOptions, SessionAppender } from "./manager/session-appender.ts";
 export type { DraftMaker, EntryDraft } from "./manager/session-core.ts";
 export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
@@ -133,6 +135,7 @@ export type {
   ToolResultMessage,
   UserMessage,
 } from "./schema/message.ts";
+export { type Validation, validateEntry, validateHeader } from "./schema/validate.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
 export type { Durability, FileLogOptions } from "./store/file-log-options.ts";
 export type { LeaseMode } from "./store/lease.ts";

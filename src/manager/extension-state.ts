@@ -10,8 +10,8 @@ import { describeProblems } from "../schema/problems.ts";
 /** What extension state needs of a session; a `SessionManager` has it. */
 export interface StateSession {
   appendCustomEntry(customType: string, data?: unknown): string;
-  /** The path root → leaf. */
-  getBranch(): readonly SessionEntry[];
+  /** The path leaf → root, entries of one type only. */
+  walkUp(options: { type: string }): Iterable<SessionEntry>;
   /** All entries in file order. */
   getEntries(): readonly SessionEntry[];
   reportIssue(issue: SessionIssue): void;
@@ -38,7 +38,7 @@ export interface EntryType<Schema extends z.core.$ZodType> {
    *
    * Values between it and the leaf that do not fit are reported and passed over.
    *
-   * @remarks Cost: O(path).
+   * @remarks Cost: O(path) in heads at worst, and the bodies of the custom entries up to the one that is given.
    */
   latest(session: StateSession): z.output<Schema> | undefined;
 
@@ -100,10 +100,8 @@ export function defineEntryType<Schema extends z.core.$ZodType>(
       return session.appendCustomEntry(customType, data);
     },
     latest(session: StateSession): z.output<Schema> | undefined {
-      const path = session.getBranch();
-      for (let i = path.length - 1; i >= 0; i--) {
-        const entry = path[i];
-        if (entry === undefined || !isOurs(entry)) continue;
+      for (const entry of session.walkUp({ type: "custom" })) {
+        if (!isOurs(entry)) continue;
         const reading = readEntry(session, entry);
         if (reading.ok) return reading.value;
       }

@@ -27,9 +27,15 @@ export class SessionReader {
     return this.core.log.index.issues;
   }
 
-  /** Adds an issue that was found in the session's data, such as stored state that does not fit its schema. */
+  /**
+   * Adds an issue that was found in the session's data, such as stored state that does not fit its schema.
+   *
+   * Its place is filled in if it names an entry and no line.
+   */
   reportIssue(issue: SessionIssue): void {
-    this.core.log.index.report(issue);
+    const { index } = this.core.log;
+    const ordinal = issue.line === 0 && issue.entryId !== undefined ? index.tree.find(issue.entryId) : NONE;
+    index.report(ordinal === NONE ? issue : { ...issue, ...index.places.at(ordinal) });
   }
 
   /** Gives the session's id. */
@@ -105,6 +111,21 @@ export class SessionReader {
    */
   getBranch(fromId?: string): SessionEntry[] {
     return this.#entriesAt(this.#path(fromId));
+  }
+
+  /**
+   * Goes from the leaf to the root.
+   *
+   * @param options - `type`: only entries of this type, and only their bodies are read. `fromId`: instead of the leaf.
+   * @remarks Cost: O(path) in heads at worst; stop early to pay less.
+   */
+  *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
+    const { tree, leaf } = this.core;
+    const { type, fromId } = options;
+    let at = fromId === undefined ? leaf : tree.find(fromId);
+    for (; at !== NONE; at = tree.parentAt(at)) {
+      if (type === undefined || tree.typeAt(at) === type) yield this.#entryAt(at);
+    }
   }
 
   /** Gives the ids of the path root → entry, without reading a body. */

@@ -27,15 +27,13 @@ class FakeSession implements StateSession {
     return [...this.entries];
   }
 
-  getBranch(): SessionEntry[] {
-    const path: SessionEntry[] = [];
+  *walkUp({ type }: { type: string }): Generator<SessionEntry, void> {
     for (let id = this.leaf; id !== null; ) {
       const entry = this.entries.find((one) => one.id === id);
-      if (entry === undefined) break;
-      path.unshift(entry);
+      if (entry === undefined) return;
+      if (entry.type === type) yield entry;
       id = entry.parentId;
     }
-    return path;
   }
 
   reportIssue(issue: SessionIssue): void {
