@@ -1,0 +1,78 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { AgentMessage, SessionContext, SessionManager } from "sessiontree";
+
+/** Long enough ago that a write would show. */
+const LONG_AGO = new Date("2020-02-02T02:02:02.000Z");
+
+/** A folder of its own for one test; gone when the test ends. */
+export class Workshop {
+  readonly folder = mkdtempSync(join(tmpdir(), "sessiontree-compat-"));
+
+  /** Copies a file into the folder, and makes the copy old. */
+  copy(source: string): string {
+    const path = join(this.folder, basename(source));
+    copyFileSync(source, path);
+    utimesSync(path, LONG_AGO, LONG_AGO);
+    return path;
+  }
+
+  /** Makes a folder below this one. */
+  makeFolder(name: string): string {
+    const path = join(this.folder, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  }
+
+  /** Says what would differ if anybody had written: names, bytes, and every time but that of the last look. */
+  state(): object[] {
+    return readdirSync(this.folder, { recursive: true, encoding: "utf8" })
+      .sort()
+      .map((name) => {
+        const path = join(this.folder, name);
+        const { ino, mode, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+        const bytes = statSync(path).isFile() ? readFileSync(path).toString("latin1") : "";
+        return { name, ino, mode, size, mtimeNs, ctimeNs, bytes };
+      });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** Builds the context at every leaf and puts the leaf back. */
+export function contextsOfLeaves(session: SessionManager): Map<string, SessionContext> {
+  const leafId = session.getLeafId();
+  const contexts = new Map<string, SessionContext>();
+  for (const { id } of session.getLeaves()) contexts.set(id, contextAt(session, id));
+  if (leafId === null) session.resetLeaf();
+  else session.branch(leafId);
+  return contexts;
+}
+
+/** Moves the leaf, and builds the context there. */
+export function contextAt(session: SessionManager, id: string): SessionContext {
+  session.branch(id);
+  const { messages, thinkingLevel, model } = session.buildSessionContext();
+  return { messages: [...messages], thinkingLevel, model };
+}
+
+/** All that a message says. */
+export function textOf(message: AgentMessage): string {
+  if ("summary" in message) return message.summary;
+  if (!("content" in message)) return "";
+  const { content } = message;
+  if (typeof content === "string") return content;
+  return content.map((block) => ("text" in block ? block.text : "")).join("");
+}
