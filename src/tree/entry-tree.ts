@@ -76,7 +76,8 @@ export class EntryTree {
     this.#times[ordinal] = timestampMs;
     this.#index.set(id, ordinal);
     if (this.#waiting.size > 0) this.#welcome(id, ordinal);
-    if (parent !== null && parentOrdinal === NONE) this.#wait({ ordinal, parent, bridge });
+    if (parent === id && parentOrdinal === NONE) this.relink(ordinal, ordinal);
+    else if (parent !== null && parentOrdinal === NONE) this.#wait({ ordinal, parent, bridge });
     this.#hang(ordinal, parentOrdinal);
     return ordinal;
   }
@@ -90,7 +91,7 @@ export class EntryTree {
     this.#aliases.set(key, ordinal);
   }
 
-  /** Moves an entry under another parent that stands before it in the file; call `settle` afterwards. */
+  /** Moves an entry under another parent; call `settle` afterwards, which breaks the cycle if that made one. */
   relink(ordinal: number, parent: number): void {
     this.#arrived.push({ ordinal, parent });
   }
