@@ -134,15 +134,9 @@ export class SessionCore {
     const { tree } = this;
     const timestampMs = this.options.now();
     const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
-    const { type, ...body } = typeof draft === "function" ? draft(id, timestampMs) : draft;
-    const head: EntryHead = { type, id, parentId: this.idOf(parent), timestampMs };
-    const made = {
-      type,
-      id,
-      parentId: head.parentId,
-      timestamp: new Date(timestampMs).toISOString(),
-      ...body,
-    };
+    const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
+    const head: EntryHead = { type: given.type, id, parentId: this.idOf(parent), timestampMs };
+    const made = stamped(head, given);
     const entry = this.#prepared(made);
     const text = encodeRecord(entry);
     const ordinal = this.#write(head, text, isConversation(entry));
@@ -230,14 +224,13 @@ export class SessionCore {
   }
 
   #advance(ordinal: number, entry: AnySessionEntry): void {
-    const previousLeafId = this.leafId;
-    const isAtLeaf = this.tree.parentAt(ordinal) === this.#leaf;
+    const previous = this.#leaf;
     this.#leaf = ordinal;
-    if (isAtLeaf) this.#context.extend(entry);
+    if (this.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
     else this.#context.clear();
     if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
-    if (this.events.has("leaf_changed"))
-      this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId });
+    if (!this.events.has("leaf_changed")) return;
+    this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId: this.idOf(previous) });
   }
 
   #listen(): void {
@@ -290,6 +283,15 @@ export class SessionCore {
     const place = this.#log.index.places.at(this.tree.find(entryId));
     this.#log.index.report({ code, ...place, message, entryId });
   }
+}
+
+/** Puts the head in front of a draft's fields; what the draft says of its own head does not count. */
+function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
+  const timestamp = new Date(timestampMs).toISOString();
+  const { type: _type, ...body } = draft;
+  return "id" in body || "parentId" in body || "timestamp" in body
+    ? { ...body, type, id, parentId, timestamp }
+    : { type, id, parentId, timestamp, ...body };
 }
 
 /** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */

@@ -24,8 +24,9 @@ export class Blocks {
     return this.#size;
   }
 
+  /** Adds a copy of bytes behind the others. */
   add(bytes: Uint8Array): void {
-    this.#blocks.push({ offset: this.#size, bytes });
+    this.#blocks.push({ offset: this.#size, bytes: new Uint8Array(bytes) });
     this.#size += bytes.length;
   }
 

@@ -7,7 +7,7 @@ import { bodyContextOf } from "./canonical-copy.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** Bytes of lines whose entries are kept although nobody holds them. */
-const STRONG_BYTES = 8 * 1024 * 1024;
+const STRONG_BYTES = 16 * 1024 * 1024;
 
 /**
  * Gives entries with their bodies, parsed when they are asked for.
@@ -19,8 +19,9 @@ const STRONG_BYTES = 8 * 1024 * 1024;
  */
 export class EntryCache {
   readonly #log: SessionLog;
+  /** Entries that were let go of, while somebody else holds them. */
   readonly #weak = new Map<number, WeakRef<AnySessionEntry>>();
-  /** In order of arrival. */
+  /** Entries that are kept, in order of arrival. */
   readonly #strong = new Map<number, { entry: AnySessionEntry; bytes: number }>();
   #strongBytes = 0;
   /** Keeps an entry for as long as its message: hosts find entries by `entry.message === message`. */
@@ -74,16 +75,9 @@ export class EntryCache {
 
   /** Makes an entry that was just appended the one that is given from now on. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
-    this.#weak.set(ordinal, new WeakRef(entry));
-    const message = "message" in entry ? entry.message : undefined;
-    if (isJsonRecord(message)) this.#entryOfMessage.set(message, entry);
     this.#strongBytes += bytes - (this.#strong.get(ordinal)?.bytes ?? 0);
     this.#strong.set(ordinal, { entry, bytes });
-    for (const [oldest, held] of this.#strong) {
-      if (this.#strongBytes <= STRONG_BYTES || oldest === ordinal) break;
-      this.#strong.delete(oldest);
-      this.#strongBytes -= held.bytes;
-    }
+    if (this.#strongBytes > STRONG_BYTES) this.#weaken(ordinal);
   }
 
   /** Forgets an entry whose line was replaced. */
@@ -95,10 +89,27 @@ export class EntryCache {
   /** Takes over what another cache holds for the tree before: by id, since ordinals may have changed. */
   adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;
-    for (const [ordinal, reference] of other.#weak) {
-      const entry = reference.deref();
+    const held = [...other.#weak].map(([ordinal, reference]) => ({
+      ordinal,
+      entry: reference.deref(),
+      bytes: 0,
+    }));
+    for (const [ordinal, { entry, bytes }] of other.#strong) held.push({ ordinal, entry, bytes });
+    for (const { ordinal, entry, bytes } of held) {
       const there = tree.find(before.idAt(ordinal));
-      if (entry !== undefined && there !== NONE) this.remember(there, entry, 0);
+      if (entry !== undefined && there !== NONE) this.remember(there, entry, bytes);
+    }
+  }
+
+  /** Lets go of the oldest entries; those that somebody holds are still found. */
+  #weaken(newest: number): void {
+    for (const [ordinal, { entry, bytes }] of this.#strong) {
+      if (this.#strongBytes <= STRONG_BYTES || ordinal === newest) return;
+      this.#strong.delete(ordinal);
+      this.#strongBytes -= bytes;
+      this.#weak.set(ordinal, new WeakRef(entry));
+      const message = "message" in entry ? entry.message : undefined;
+      if (isJsonRecord(message)) this.#entryOfMessage.set(message, entry);
     }
   }
 
