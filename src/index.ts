@@ -5,6 +5,7 @@
  */
 
 export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
+export { deleteSession } from "./catalog/trash.ts";
 export {
   type BranchPreparation,
   type BranchSource,

@@ -28,7 +28,9 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   zod: ["src/schema/", "src/manager/extension-state.ts"],
   "write-file-atomic": ["src/store/"],
   trash: ["src/catalog/trash.ts"],
+  commander: ["src/cli/"],
   picocolors: ["src/cli/"],
+  "string-width": ["src/cli/"],
 };
 
 const MAX_LINES = 350;
