@@ -1,10 +1,14 @@
 import { constants, type Stats } from "node:fs";
+import { dirname } from "node:path";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
 import {
   FILE_MODE,
   type FileSystem,
   ifPresent,
+  makeFolder,
   openForReading,
+  readRange,
+  syncFolder,
   writeFully,
   writeSome,
 } from "./file-system.ts";
@@ -67,18 +71,44 @@ export class AppendFile {
     return this.#fs.fstatSync(this.#open()).size;
   }
 
-  /** Makes the file with its first bytes; fails if something stands at the path. */
-  create(bytes: Uint8Array): void {
-    const fd = this.#fs.openSync(this.path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+  /**
+   * Makes the file, and its folder, with its first bytes. An empty file at the path gives way; anything else is an error.
+   *
+   * @param isSynced - Whether to wait until file and name survive a power cut.
+   */
+  create(bytes: Uint8Array, isSynced: boolean): void {
+    makeFolder(this.#fs, dirname(this.path));
+    const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
+    if (stats?.isFile() && stats.size === 0) this.#fs.unlinkSync(this.path);
+    const flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+    const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
     try {
       this.#fs.fchmodSync(fd, FILE_MODE);
       writeFully(this.#fs, fd, bytes);
+      if (isSynced) this.#fs.fsyncSync(fd);
+      if (isSynced) syncFolder(this.#fs, dirname(this.path));
       this.#hold(fd);
     } catch (error) {
       this.#fs.closeSync(fd);
       ifPresent(() => this.#fs.unlinkSync(this.path));
       throw error;
     }
+  }
+
+  /** Makes the file anew from the descriptor that is held, after its name has gone. */
+  recreate(): void {
+    const bytes = this.read((fd) => readRange(this.#fs, fd, 0, this.#fs.fstatSync(fd).size));
+    const [identity, descriptor] = [this.#identity, this.#descriptor];
+    this.#identity = undefined;
+    try {
+      this.create(bytes, false);
+    } catch (error) {
+      // Without a new file the old descriptor is all there is of the session: it is kept for the next try.
+      this.#identity = identity;
+      this.#descriptor = descriptor;
+      throw error;
+    }
+    if (descriptor !== undefined) releaseDescriptor(descriptor);
   }
 
   /**

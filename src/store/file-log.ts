@@ -10,14 +10,7 @@ import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, notASession, replaced } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import {
-  type FileSystem,
-  ifPresent,
-  makeFolder,
-  readRange,
-  realFileSystem,
-  syncFolder,
-} from "./file-system.ts";
+import { type FileSystem, ifPresent, makeFolder, readRange, realFileSystem } from "./file-system.ts";
 import { Lease } from "./lease.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
@@ -46,6 +39,8 @@ export class FileLog implements SessionLog {
   /** The bytes of a session whose file has not been made yet. */
   #unwritten: Blocks | undefined;
   #lease: Lease | undefined;
+  /** Whether something was written that `flush` has not waited for. */
+  #isUnsynced = false;
   #isClosed = false;
   #isReadOnly: boolean;
   #lookedBeforeAt = Number.NEGATIVE_INFINITY;
@@ -138,6 +133,7 @@ export class FileLog implements SessionLog {
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
     this.#translated("write", () => this.#file.append(encoded.bytes, this.#index.expectedEnd, isSynced));
+    this.#isUnsynced = true;
     const first = encoded.addTo(this.#index);
     this.#lookAfterWrite();
     return first;
@@ -175,8 +171,9 @@ export class FileLog implements SessionLog {
   }
 
   async flush(): Promise<void> {
-    if (this.#unwritten !== undefined || this.readOnlyReason !== undefined || !this.#file.isHeld) return;
+    if (!this.#isUnsynced || this.#isClosed) return;
     this.#translated("write", () => this.#file.sync());
+    this.#isUnsynced = false;
   }
 
   async close(): Promise<void> {
@@ -243,21 +240,9 @@ export class FileLog implements SessionLog {
   /** Makes the file of all that was not written yet and `more`. */
   #createFile(more: Uint8Array): void {
     const bytes = this.#unwritten?.join(more) ?? more;
-    this.#translated("write", () => {
-      makeFolder(this.#fs, dirname(this.path));
-      this.#removeEmpty();
-      this.#file.create(bytes);
-      if (this.#options.durability !== "fsync") return;
-      this.#file.sync();
-      syncFolder(this.#fs, dirname(this.path));
-    });
+    this.#translated("write", () => this.#file.create(bytes, this.#options.durability === "fsync"));
     this.#unwritten = undefined;
-  }
-
-  /** An empty file at the place of a new session gives way to it. */
-  #removeEmpty(): void {
-    const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
-    if (stats?.isFile() && stats.size === 0) this.#fs.unlinkSync(this.path);
+    this.#isUnsynced = true;
   }
 
   #lookBeforeWrite(): void {
@@ -305,12 +290,7 @@ export class FileLog implements SessionLog {
         { details: { path: this.path } },
       );
     }
-    this.#translated("write", () => {
-      const bytes = this.#file.read((fd) => readRange(this.#fs, fd, 0, this.#fs.fstatSync(fd).size));
-      this.#file.forget();
-      makeFolder(this.#fs, dirname(this.path));
-      this.#file.create(bytes);
-    });
+    this.#translated("write", () => this.#file.recreate());
     return undefined;
   }
 
