@@ -45,7 +45,7 @@ interface LabelToKeep {
  */
 export function planBranch(core: SessionCore, leaf: number, header: SessionHeader): BranchPlan {
   const { tree } = core;
-  const path = tree.path(leaf);
+  const path = withoutLeafRecords(tree.path(leaf), tree);
   const isLabel = (ordinal: number) => tree.typeAt(ordinal) === "label";
   const ordinals = path.filter((ordinal) => !isLabel(ordinal));
   const place = new Map(Array.from(ordinals, (ordinal, i) => [ordinal, i]));
@@ -62,6 +62,11 @@ export function planBranch(core: SessionCore, leaf: number, header: SessionHeade
     labels: labelsOn(core, ordinals),
     lastId: last === undefined ? null : tree.idAt(last),
   };
+}
+
+/** Leaves out another writer's records of the leaf at the end of a path: in the copy they would move its leaf. */
+function withoutLeafRecords(path: Int32Array, tree: EntryTree): Int32Array {
+  return path.subarray(0, path.findLastIndex((ordinal) => tree.typeAt(ordinal) !== "leaf") + 1);
 }
 
 /** Lets a compaction whose first kept entry was a label keep from the next entry on. */
