@@ -11,6 +11,7 @@ import {
 } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import type { Expected } from "../../fixtures/support/expected.ts";
+import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
 import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
@@ -148,7 +149,21 @@ describe.each(sessions)("%s", (name) => {
     expect(workshop.state()).toEqual(before);
   });
 
-  test.skipIf(expected.append === "refused")("grows by a message and keeps all else", async () => {
+  test("every branch can become a session, and all of it can move to another project", async () => {
+    using workshop = new Workshop();
+    const path = `${FIXTURES}${name}`;
+    const contexts = contextsOfLeaves(SessionManager.open(path, { mode: "read-only" }));
+    for (const [leafId, context] of contexts) {
+      await expectBranchedSession(path, workshop.folder, leafId, context);
+    }
+    await expectForkedSession(path, workshop.makeFolder("elsewhere"), contexts);
+  });
+});
+
+describe.each(sessions.filter((name) => expectedOf(name).append !== "refused"))("%s", (name) => {
+  const expected = expectedOf(name);
+
+  test("grows by a message and keeps all else", async () => {
     using workshop = new Workshop();
     const path = workshop.copy(`${FIXTURES}${name}`);
     const before = readFileSync(path);
@@ -182,8 +197,11 @@ describe.each(sessions)("%s", (name) => {
       expect(keptLines(before, expected).filter((line) => !after.includes(line))).toEqual([]);
     }
   });
+});
 
-  test.skipIf(expected.append !== "refused")("refuses to grow", async () => {
+test.each(sessions.filter((name) => expectedOf(name).append === "refused"))(
+  "%s refuses to grow",
+  async (name) => {
     using workshop = new Workshop();
     const path = workshop.copy(`${FIXTURES}${name}`);
     const before = workshop.state();
@@ -193,8 +211,8 @@ describe.each(sessions)("%s", (name) => {
     );
     await session.close();
     expect(workshop.state()).toEqual(before);
-  });
-});
+  },
+);
 
 /** The lines of version 3 that say of themselves what a correct reader finds: they are to be kept byte for byte. */
 function keptLines(bytes: Buffer, { version, entries = [] }: Expected): string[] {

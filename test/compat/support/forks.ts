@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { readSession, type SessionContext, type SessionEntry, SessionManager } from "sessiontree";
+import { expect } from "vitest";
+import { contextAt } from "./sessions.ts";
+
+/**
+ * Makes a session of the branch that ends at a leaf, and expects of it what a fork promises: a new id, the source as its
+ * parent, every parent in the file, and the same context, at once and when it is read again.
+ *
+ * @param folder - Where the new session goes.
+ */
+export async function expectBranchedSession(
+  source: string,
+  folder: string,
+  leafId: string,
+  context: SessionContext,
+): Promise<void> {
+  const session = SessionManager.open(source, { sessionDir: folder });
+  const sourceId = session.getSessionId();
+  const labels = labelsOf(session, session.getBranch(leafId));
+  const path = session.createBranchedSession(leafId) ?? "";
+  expect(session.buildSessionContext()).toEqual(context);
+  expect(session.getHeader()).toMatchObject({ version: 3, parentSession: source });
+  expect(session.getSessionId()).not.toBe(sourceId);
+  await session.close();
+  expectWholeTree(path);
+  const again = SessionManager.open(path, { mode: "read-only" });
+  expect(again.buildSessionContext()).toEqual(context);
+  expect(labelsOf(again, again.getEntries())).toEqual(labels);
+}
+
+/** The labels in force on these entries, those on labels left out: in a branched session they are other entries. */
+function labelsOf(session: SessionManager, entries: readonly SessionEntry[]): (string | undefined)[][] {
+  return entries
+    .filter(({ id, type }) => type !== "label" && session.getLabel(id) !== undefined)
+    .map(({ id }) => [id, session.getLabel(id)]);
+}
+
+/** Copies a session into another project, and expects of the copy what a fork promises, at every leaf. */
+export async function expectForkedSession(
+  source: string,
+  folder: string,
+  contexts: ReadonlyMap<string, SessionContext>,
+): Promise<void> {
+  const session = SessionManager.forkFrom(source, "/elsewhere", { sessionDir: folder });
+  const path = session.getSessionFile() ?? "";
+  expect(session.getHeader()).toMatchObject({ version: 3, parentSession: source, cwd: "/elsewhere" });
+  await session.close();
+  expectWholeTree(path);
+  const again = SessionManager.open(path, { mode: "read-only" });
+  expect(again.getLeaves().map(({ id }) => id)).toEqual([...contexts.keys()]);
+  for (const [leafId, context] of contexts) expect(contextAt(again, leafId)).toEqual(context);
+}
+
+/** Expects a file in which nothing is odd and every parent stands on a line of its own. */
+function expectWholeTree(path: string): void {
+  const [, ...lines] = readFileSync(path, "utf8").trimEnd().split("\n");
+  const entries: { id: string; parentId: string | null }[] = lines.map((line) => JSON.parse(line));
+  const ids = new Set<string | null>(entries.map(({ id }) => id)).add(null);
+  expect(entries.filter(({ parentId }) => !ids.has(parentId))).toEqual([]);
+  expect(readSession(readFileSync(path))).toMatchObject({ version: 3, issues: [] });
+}
