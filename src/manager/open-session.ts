@@ -5,6 +5,7 @@ import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { copyLines } from "../store/canonical-copy.ts";
 import { FileLog } from "../store/file-log.ts";
+import type { LoadOptions } from "../store/file-log-options.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { copyToMemory, planWhole, writeCopy } from "./fork.ts";
@@ -35,14 +36,23 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
  */
 export function openLog(path: string, options: SessionOptions): FileLog {
   const absolute = absolutePath(path);
-  const existing = FileLog.open(absolute, options);
-  if (existing !== undefined) return existing;
+  return FileLog.open(absolute, options) ?? beginAt(absolute, options);
+}
+
+/** Does the same as `openLog` without blocking the event loop. */
+export async function loadLog(path: string, options: SessionOptions, load: LoadOptions): Promise<FileLog> {
+  const absolute = absolutePath(path);
+  return (await FileLog.load(absolute, options, load)) ?? beginAt(absolute, options);
+}
+
+/** Begins a session at the path of a missing or empty file. */
+function beginAt(path: string, options: SessionOptions): FileLog {
   const header = newHeader(options.cwd ?? process.cwd(), clock(options));
-  const isEmptyFile = FileLog.exists(absolute, options);
-  if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(absolute);
+  const isEmptyFile = FileLog.exists(path, options);
+  if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(path);
   // An empty file gets its header at once: there is nothing in it to lose, and pi does the same.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
-  return FileLog.create(absolute, header, { ...options, createAtOnce });
+  return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
 /** Makes a session in memory of given entries; a header among them beats `session.id`. */

@@ -3,10 +3,11 @@ import type { SessionInfo, SessionListProgress } from "../catalog/session-info.t
 import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { FileLog } from "../store/file-log.ts";
+import type { LoadOptions } from "../store/file-log-options.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { projectFolder } from "../store/session-paths.ts";
 import { branchLines, copyToMemory, planBranch, writeCopy } from "./fork.ts";
-import { createLog, forkLog, memoryLog, openLog } from "./open-session.ts";
+import { createLog, forkLog, loadLog, memoryLog, openLog } from "./open-session.ts";
 import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import { SessionAppender } from "./session-appender.ts";
 import { SessionCore } from "./session-core.ts";
@@ -66,11 +67,28 @@ export class SessionManager extends SessionAppender {
    * @throws {SessionError} `NOT_A_SESSION`, and the file is as it was.
    */
   static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
-    const given = sessionOptions(sessionDir);
-    const cwd = cwdOverride ?? given.cwd;
-    const log = openLog(path, cwd === undefined ? given : { ...given, cwd });
-    const folder = given.sessionDir === undefined ? folderOf(log.path) : sessionFolder("", given);
-    return new SessionManager(log, cwd ?? (log.index.header?.cwd || process.cwd()), folder, given);
+    const given = opening(sessionDir, cwdOverride);
+    return SessionManager.#over(openLog(path, given), given);
+  }
+
+  /**
+   * Opens a session file like `open`, without blocking the event loop for more than a few milliseconds at a time.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` by the signal
+   */
+  static async load(
+    path: string,
+    sessionDir?: string | (SessionOptions & LoadOptions),
+    cwdOverride?: string,
+  ): Promise<SessionManager> {
+    const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
+    return SessionManager.#over(await loadLog(path, given, given), given);
+  }
+
+  static #over(log: FileLog, options: SessionOptions): SessionManager {
+    const folder = options.sessionDir === undefined ? folderOf(log.path) : sessionFolder("", options);
+    const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
+    return new SessionManager(log, cwd, folder, options);
   }
 
   /** Opens the project's session whose file was modified last, or begins one. */
@@ -288,3 +306,11 @@ export type ReadonlySessionManager = Pick<
   | "getTree"
   | "getSessionName"
 >;
+
+function opening(
+  given: string | SessionOptions | undefined,
+  cwdOverride: string | undefined,
+): SessionOptions {
+  const options = sessionOptions(given);
+  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
+}

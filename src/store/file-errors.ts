@@ -38,6 +38,15 @@ export function notASession(path: string): SessionError {
   );
 }
 
+/** The error for a file whose name has gone and which is not held open. */
+export function gone(path: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `${path} is gone, and nothing can be appended to it. Put it back, or start a new session.`,
+    { details: { path } },
+  );
+}
+
 /** The error for a file that lacks entries which it had. */
 export function replaced(path: string): SessionError {
   return new SessionError(

@@ -21,3 +21,11 @@ export interface FileLogOptions {
   /** For tests. */
   readonly fs?: FileSystem;
 }
+
+/** What an asynchronous open can be given. */
+export interface LoadOptions {
+  /** Told from time to time how many bytes were read, and how many there are. */
+  readonly onProgress?: (loaded: number, total: number) => void;
+  /** Ends the loading with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}

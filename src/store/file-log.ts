@@ -1,5 +1,5 @@
-import { dirname } from "node:path";
-import { isSessionError, SessionError } from "../errors.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -8,20 +8,21 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, notASession, replaced } from "./file-errors.ts";
-import type { FileLogOptions } from "./file-log-options.ts";
-import { type FileSystem, ifPresent, makeFolder, readRange, realFileSystem } from "./file-system.ts";
-import { Lease } from "./lease.ts";
+import { fileError, gone, notASession, replaced } from "./file-errors.ts";
+import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
+import { type FileSystem, PIECE_BYTES, readRange, realFileSystem } from "./file-system.ts";
+import { LeaseSlot } from "./lease-slot.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
-import { feedFile, feedWhole } from "./read-session-file.ts";
+import { feedFile, feedSome, feedWhole, holdsAll } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
+/** Bytes read at a time while loading: no more than a few milliseconds of work. */
+const LOAD_STEP_BYTES = 1024 * 1024;
+
 /** How often the file's state is looked at, at most. */
 const LOOK_EVERY_MS = 1;
-
-const DEFAULT_LEASE_WAIT_MS = 10_000;
 
 /**
  * A session whose lines are in a file.
@@ -38,11 +39,10 @@ export class FileLog implements SessionLog {
   #index: SessionIndex;
   /** The bytes of a session whose file has not been made yet. */
   #unwritten: Blocks | undefined;
-  #lease: Lease | undefined;
+  readonly #lease: LeaseSlot;
   /** Whether something was written that `flush` has not waited for. */
   #isUnsynced = false;
   #isClosed = false;
-  #isReadOnly: boolean;
   #lookedBeforeAt = Number.NEGATIVE_INFINITY;
   #lookedAfterAt = Number.NEGATIVE_INFINITY;
 
@@ -51,7 +51,7 @@ export class FileLog implements SessionLog {
     this.#options = options;
     this.#file = new AppendFile(this.#fs, path);
     this.#index = this.#newIndex();
-    this.#isReadOnly = options.mode === "read-only";
+    this.#lease = new LeaseSlot(this.#fs, path, options);
   }
 
   /**
@@ -61,18 +61,44 @@ export class FileLog implements SessionLog {
    * @throws {SessionError} `NOT_A_SESSION`; the file is left alone.
    */
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
-    const log = new FileLog(path, options);
-    if (!FileLog.exists(path, options)) return undefined;
-    log.#takeLease();
+    const log = FileLog.#begin(path, options);
+    if (log === undefined) return undefined;
     try {
-      const size = log.#translated("read", () => ifPresent(() => log.#readAll()));
-      if (size !== undefined && size > 0) return log;
-      log.#lease?.release();
-      return undefined;
+      log.#readAll();
     } catch (error) {
-      log.#lease?.release();
+      log.#lease.release();
       throw error;
     }
+    return log.#unlessEmpty();
+  }
+
+  /** Opens a session file like `open`, in steps of a few milliseconds between which other work goes on. */
+  static async load(
+    path: string,
+    options: FileLogOptions = {},
+    { onProgress, signal }: LoadOptions = {},
+  ): Promise<FileLog | undefined> {
+    const log = FileLog.#begin(path, options);
+    if (log === undefined) return undefined;
+    try {
+      for (const total of log.#readSteps(LOAD_STEP_BYTES)) {
+        onProgress?.(log.#index.position, total);
+        await nextTurn();
+        if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
+      }
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+    return log.#unlessEmpty();
+  }
+
+  /** Takes the lease of a file that is there. */
+  static #begin(path: string, options: FileLogOptions): FileLog | undefined {
+    if (!FileLog.exists(path, options)) return undefined;
+    const log = new FileLog(path, options);
+    log.#lease.take();
+    return log;
   }
 
   /** Tells whether anything stands at a path. */
@@ -88,8 +114,7 @@ export class FileLog implements SessionLog {
    */
   static create(path: string, header: SessionHeader, options: FileLogOptions = {}): FileLog {
     const log = new FileLog(path, options);
-    if (options.lease !== undefined && options.lease !== "none") makeFolder(log.#fs, dirname(path));
-    log.#takeLease();
+    log.#lease.take();
     log.#unwritten = Blocks.of([`${encodeRecord(header)}\n`]);
     feedWhole(log.#index, log.#unwritten.join());
     if (options.createAtOnce) log.#createFile(new Uint8Array(0));
@@ -106,7 +131,7 @@ export class FileLog implements SessionLog {
 
   get readOnlyReason(): "mode" | "version" | "closed" | undefined {
     if (this.#isClosed) return "closed";
-    if (this.#isReadOnly) return "mode";
+    if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
     return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
@@ -183,18 +208,7 @@ export class FileLog implements SessionLog {
     } finally {
       this.#isClosed = true;
       this.#file.release();
-      this.#lease?.release();
-    }
-  }
-
-  #takeLease(): void {
-    const { lease = "none", leaseWaitMs = DEFAULT_LEASE_WAIT_MS } = this.#options;
-    if (lease === "none" || this.#isReadOnly) return;
-    try {
-      this.#lease = Lease.take(this.#fs, this.path, lease === "wait" ? leaseWaitMs : 0);
-    } catch (error) {
-      if (lease !== "read-only" || !isSessionError(error, "LEASE_HELD")) throw error;
-      this.#isReadOnly = true;
+      this.#lease.release();
     }
   }
 
@@ -203,7 +217,7 @@ export class FileLog implements SessionLog {
     const before = this.#index;
     this.#file.forget();
     this.#index = this.#newIndex();
-    if (this.#unwritten === undefined) this.#translated("read", () => this.#readAll());
+    if (this.#unwritten === undefined) this.#readAll();
     else feedWhole(this.#index, this.#unwritten.join());
     this.#tell({ kind: "reloaded", before });
   }
@@ -218,14 +232,28 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** Reads the whole file into the index; gives its size. */
-  #readAll(): number {
-    return this.#file.read((fd) => {
-      const { size } = this.#fs.fstatSync(fd);
-      feedFile(this.#fs, fd, this.#index, size);
-      if (size > 0 && this.#index.header === undefined) throw notASession(this.path);
-      return size;
-    });
+  #unlessEmpty(): FileLog | undefined {
+    if (this.#index.position > 0) return this;
+    this.#lease.release();
+    return undefined;
+  }
+
+  /** Reads the whole file into the index. */
+  #readAll(): void {
+    for (const _total of this.#readSteps(PIECE_BYTES));
+  }
+
+  /** Reads the whole file into the index, so many bytes at a time; yields the file's size after each. */
+  *#readSteps(stepBytes: number): Generator<number, void> {
+    const index = this.#index;
+    let total = this.#file.look()?.size ?? 0;
+    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
+    do {
+      total = this.#translated("read", () => this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer)));
+      yield total;
+    } while (index.position < total && !index.isRejected);
+    if (total > 0 && index.header === undefined) throw notASession(this.path);
+    index.end();
   }
 
   #appendUnwritten(unwritten: Blocks, lines: readonly LogLine[], isLasting: boolean): number {
@@ -283,13 +311,7 @@ export class FileLog implements SessionLog {
   /** The name is gone: the file is written anew from the descriptor, if that is still open. */
   #recreate(): undefined {
     if (this.readOnlyReason !== undefined) return undefined;
-    if (!this.#file.isHeld) {
-      throw new SessionError(
-        "SESSION_NOT_FOUND",
-        `${this.path} is gone, and nothing can be appended to it. Put it back, or start a new session.`,
-        { details: { path: this.path } },
-      );
-    }
+    if (!this.#file.isHeld) throw gone(this.path);
     this.#translated("write", () => this.#file.recreate());
     return undefined;
   }
@@ -300,11 +322,8 @@ export class FileLog implements SessionLog {
     this.#file.forget();
     this.#index = this.#newIndex();
     try {
-      this.#translated("read", () => this.#readAll());
-      const isSame = this.#index.header?.id === before.header?.id;
-      for (let i = 0; i < before.tree.size; i++) {
-        if (!isSame || this.#index.tree.find(before.tree.idAt(i)) < 0) throw replaced(this.path);
-      }
+      this.#readAll();
+      if (!holdsAll(this.#index, before)) throw replaced(this.path);
     } catch (error) {
       this.#index = before;
       throw error;

@@ -34,7 +34,7 @@ export const FOLDER_MODE = 0o700;
 const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
 
 /** Bytes read at a time. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+export const PIECE_BYTES = 4 * 1024 * 1024;
 
 /** Opens a file for reading; never waits on one that is a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {

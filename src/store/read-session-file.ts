@@ -1,4 +1,5 @@
 import { SessionIndex } from "../reading/session-index.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
 
 /** A session file that was read whole, with the descriptor still open for its lines. */
@@ -34,8 +35,25 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
   index.end();
 }
 
+/** Feeds an index with what comes next, as much as the buffer takes; gives the file's size, or less if it has shrunk. */
+export function feedSome(fs: FileSystem, fd: number, index: SessionIndex, buffer: Buffer): number {
+  const { size } = fs.fstatSync(fd);
+  const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
+  index.feed(buffer.subarray(0, count));
+  return count === 0 ? index.position : size;
+}
+
 /** Feeds an index with all the bytes there are. */
 export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.feed(bytes);
   index.end();
+}
+
+/** Tells whether a session that was read anew is the same one and holds all the entries that were known before. */
+export function holdsAll(index: SessionIndex, before: SessionIndex): boolean {
+  if (index.header?.id !== before.header?.id) return false;
+  for (const ordinal of before.tree.ordinals()) {
+    if (index.tree.find(before.tree.idAt(ordinal)) === NONE) return false;
+  }
+  return true;
 }
