@@ -8,7 +8,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import { type CopyPlan, copyLines } from "../store/canonical-copy.ts";
 import { FileLog } from "../store/file-log.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
-import { realFileSystem } from "../store/file-system.ts";
+import { isThere, realFileSystem } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { writeWhole } from "../store/write-whole.ts";
@@ -115,7 +115,7 @@ export function writeCopy(
   options: FileLogOptions,
 ): FileLog {
   const fs = options.fs ?? realFileSystem;
-  if (FileLog.exists(path, options)) {
+  if (isThere(path, fs)) {
     throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another session id.`, {
       details: { path },
     });

@@ -6,6 +6,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import { copyLines } from "../store/canonical-copy.ts";
 import { FileLog } from "../store/file-log.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
+import { isThere } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { copyToMemory, planWhole, writeCopy } from "./fork.ts";
@@ -48,7 +49,7 @@ export async function loadLog(path: string, options: SessionOptions, load: LoadO
 /** Begins a session at the path of a missing or empty file. */
 function beginAt(path: string, options: SessionOptions): FileLog {
   const header = newHeader(options.cwd ?? process.cwd(), clock(options));
-  const isEmptyFile = FileLog.exists(path, options);
+  const isEmptyFile = isThere(path, options.fs);
   if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(path);
   // An empty file gets its header at once: there is nothing in it to lose, and pi does the same.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);

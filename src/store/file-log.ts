@@ -10,7 +10,7 @@ import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, gone, notASession, replaced } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
-import { type FileSystem, PIECE_BYTES, readRange, realFileSystem } from "./file-system.ts";
+import { type FileSystem, isThere, PIECE_BYTES, readRange, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
@@ -95,16 +95,10 @@ export class FileLog implements SessionLog {
 
   /** Takes the lease of a file that is there. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
-    if (!FileLog.exists(path, options)) return undefined;
+    if (!isThere(path, options.fs)) return undefined;
     const log = new FileLog(path, options);
     log.#lease.take();
     return log;
-  }
-
-  /** Tells whether anything stands at a path. */
-  static exists(path: string, options: FileLogOptions = {}): boolean {
-    const fs = options.fs ?? realFileSystem;
-    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   }
 
   /**

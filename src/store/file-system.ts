@@ -36,6 +36,11 @@ const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
 /** Bytes read at a time. */
 export const PIECE_BYTES = 4 * 1024 * 1024;
 
+/** Tells whether anything stands at a path. */
+export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
+  return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
 /** Opens a file for reading; never waits on one that is a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {
   return fs.openSync(path, O_RDONLY | O_NONBLOCK);
