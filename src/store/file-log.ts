@@ -246,8 +246,9 @@ export class FileLog implements SessionLog {
       total = this.#translated("read", () => this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer)));
       yield total;
     } while (index.position < total && !index.isRejected);
+    // A header without a line break behind it is found at the end.
+    if (!index.isRejected) index.end();
     if (total > 0 && index.header === undefined) throw notASession(this.path);
-    index.end();
   }
 
   #appendUnwritten(unwritten: Blocks, lines: readonly LogLine[], isLasting: boolean): number {
