@@ -1,0 +1,186 @@
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+// What is shipped is what is measured.
+import { SessionManager, searchSessions } from "../dist/index.js";
+import {
+  naiveAppend,
+  naiveContext,
+  naiveList,
+  naiveOpen,
+  naivePath,
+  naiveSearch,
+  naiveTree,
+} from "./naive.ts";
+
+/** What a case gives: the time of the part that counts, and what came out. */
+interface Outcome {
+  readonly ms: number;
+  readonly result: number;
+}
+
+type Case = (path: string) => Outcome | Promise<Outcome>;
+
+function timed(work: () => number): Outcome {
+  const start = performance.now();
+  const result = work();
+  return { ms: performance.now() - start, result };
+}
+
+const readOnly = { mode: "read-only" } as const;
+const APPENDS = 20_000;
+const TURNS = 1_000;
+
+function userMessage(i: number) {
+  return { role: "user" as const, content: `turn ${i} ${"of a benchmark ".repeat(40)}`, timestamp: i };
+}
+
+function inTemporaryFolder(work: (folder: string) => Outcome): Outcome {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-bench-"));
+  try {
+    return work(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The time of 1,000 turns on a session that is already open: an append and the context after it. */
+function turns(path: string): Outcome {
+  return inTemporaryFolder((folder) => {
+    const session = SessionManager.forkFrom(path, folder, folder);
+    session.buildSessionContext();
+    for (let i = 0; i < TURNS; i++) session.appendMessage(userMessage(i));
+    return timed(() => {
+      let messages = 0;
+      for (let i = 0; i < TURNS; i++) {
+        session.appendMessage(userMessage(i));
+        messages = session.buildSessionContext().messages.length;
+      }
+      return messages > 0 ? 1 : 0;
+    });
+  });
+}
+
+/** All cases, by name and implementation. */
+export const cases: { readonly [name: string]: { readonly [implementation: string]: Case } } = {
+  "open and first context": {
+    ours: (path) => timed(() => SessionManager.open(path, readOnly).buildSessionContext().messages.length),
+    naive: (path) => timed(() => naiveContext(naiveOpen(path)).length + 1),
+    "readFileSync alone": (path) => timed(() => readFileSync(path).length),
+  },
+  "open, context, append, huge": {
+    ours: (path) =>
+      timed(() => {
+        const session = SessionManager.open(path);
+        session.buildSessionContext();
+        session.appendMessage(userMessage(0));
+        return session.getEntryCount() > 0 ? 1 : 0;
+      }),
+  },
+  "a turn": {
+    ours: turns,
+    rebuilt: (path) => {
+      const session = naiveOpen(path);
+      const { ms, result } = timed(() => {
+        for (let i = 0; i < 10; i++) naiveContext(session);
+        return 1;
+      });
+      return { ms: (ms / 10) * TURNS, result };
+    },
+  },
+  getEntries: {
+    ours: (path) => timed(() => SessionManager.open(path, readOnly).getEntries().length),
+    naive: (path) => timed(() => naiveOpen(path).entries.length),
+  },
+  getTree: {
+    ours: (path) => timed(() => SessionManager.open(path, readOnly).getTree().length),
+    naive: (path) => timed(() => naiveTree(naiveOpen(path)).length),
+  },
+  getBranch: {
+    ours: (path) => timed(() => SessionManager.open(path, readOnly).getBranch().length),
+    naive: (path) => timed(() => naivePath(naiveOpen(path)).length),
+  },
+  "append 20,000": {
+    ours: () =>
+      inTemporaryFolder((folder) => {
+        const session = SessionManager.create(folder, folder);
+        return timed(() => {
+          for (let i = 0; i < APPENDS; i++) session.appendMessage(userMessage(i));
+          return APPENDS;
+        });
+      }),
+    naive: () =>
+      inTemporaryFolder((folder) =>
+        timed(() => {
+          let parentId: string | null = null;
+          for (let i = 0; i < APPENDS; i++) {
+            const id = i.toString(16).padStart(8, "0");
+            const timestamp = new Date().toISOString();
+            naiveAppend(join(folder, "a.jsonl"), {
+              type: "message",
+              id,
+              parentId,
+              timestamp,
+              message: userMessage(i),
+            });
+            parentId = id;
+          }
+          return APPENDS;
+        }),
+      ),
+    "writeSync alone": () =>
+      inTemporaryFolder((folder) => {
+        const line = Buffer.from(
+          `${JSON.stringify({ type: "message", id: "00000000", message: userMessage(0) })}\n`,
+        );
+        const fd = openSync(join(folder, "a.jsonl"), "a");
+        const outcome = timed(() => {
+          for (let i = 0; i < APPENDS; i++) writeSync(fd, line);
+          return APPENDS;
+        });
+        closeSync(fd);
+        return outcome;
+      }),
+  },
+  list: {
+    ours: (path) => listed(path),
+    naive: (path) => timed(() => naiveList(path).length),
+    "readdir and stat alone": (path) =>
+      timed(() => readdirSync(path).filter((name) => statSync(join(path, name)).isFile()).length),
+  },
+  "list, one grown": {
+    ours: async (path) => {
+      const first = readdirSync(path)[0] ?? "";
+      appendFileSync(
+        join(path, first),
+        `${JSON.stringify({ type: "session_info", id: Date.now().toString(16).slice(-8), parentId: null, timestamp: new Date().toISOString(), name: "grown" })}\n`,
+      );
+      return listed(path);
+    },
+  },
+  search: {
+    ours: async (path) => {
+      const start = performance.now();
+      let hits = 0;
+      for await (const _hit of searchSessions("wrong path in its", { sessionDir: path })) hits++;
+      return { ms: performance.now() - start, result: hits > 0 ? 1 : 0 };
+    },
+    naive: (path) => timed(() => (naiveSearch(path, "wrong path in its") > 0 ? 1 : 0)),
+  },
+};
+
+async function listed(folder: string): Promise<Outcome> {
+  const start = performance.now();
+  const infos = await SessionManager.listAll(folder);
+  return { ms: performance.now() - start, result: infos.length };
+}
