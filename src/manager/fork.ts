@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { createEntryId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -6,11 +7,13 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { type CopyPlan, copyLines } from "../store/canonical-copy.ts";
+import { fileError } from "../store/file-errors.ts";
 import { FileLog } from "../store/file-log.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
-import { isThere, realFileSystem } from "../store/file-system.ts";
+import { isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import type { SessionLog } from "../store/session-log.ts";
+import { absolutePath } from "../store/session-paths.ts";
 import { writeWhole } from "../store/write-whole.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { SessionCore } from "./session-core.ts";
@@ -107,23 +110,49 @@ export function* branchLines(core: SessionCore, plan: BranchPlan): Generator<str
 /**
  * Puts the lines of a copy into a new session file, and opens it.
  *
- * @throws {SessionError} `SESSION_EXISTS` if something stands at the path.
+ * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
  */
 export function writeCopy(
   path: string,
   lines: Iterable<string | Uint8Array>,
   options: FileLogOptions,
 ): FileLog {
-  const fs = options.fs ?? realFileSystem;
-  if (isThere(path, fs)) {
-    throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another session id.`, {
-      details: { path },
-    });
-  }
-  writeWhole({ fs, path, pieces: lines });
+  writeCopyFile(path, lines, options);
   const log = FileLog.open(path, options);
   if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
   return log;
+}
+
+/**
+ * Puts the path root → leaf into a new file, whose folder is made.
+ *
+ * @returns The path, absolute.
+ * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
+ */
+export function exportCopy(
+  core: SessionCore,
+  path: string,
+  header: SessionHeader,
+  options: FileLogOptions,
+): string {
+  const absolute = absolutePath(path);
+  writeCopyFile(absolute, branchLines(core, planBranch(core, core.leaf, header)), options);
+  return absolute;
+}
+
+function writeCopyFile(path: string, lines: Iterable<string | Uint8Array>, options: FileLogOptions): void {
+  const fs = options.fs ?? realFileSystem;
+  if (isThere(path, fs)) {
+    throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path or session id.`, {
+      details: { path },
+    });
+  }
+  try {
+    makeFolder(fs, dirname(path));
+    writeWhole({ fs, path, pieces: lines });
+  } catch (error) {
+    throw error instanceof SessionError ? error : fileError(path, "write", error);
+  }
 }
 
 /** Puts the lines of a copy into a session in memory. */

@@ -8,8 +8,10 @@ import { FileLog } from "../store/file-log.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
 import { isThere } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
+import type { SessionLog } from "../store/session-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
-import { copyToMemory, planWhole, writeCopy } from "./fork.ts";
+import { branchLines, copyToMemory, planBranch, planWhole, writeCopy } from "./fork.ts";
+import type { SessionCore } from "./session-core.ts";
 import {
   ensureFolder,
   type NewSessionOptions,
@@ -94,6 +96,28 @@ export function forkLog(
   const path = newSessionPath(folder, header);
   ensureFolder(folder);
   return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+}
+
+/**
+ * Copies the path root → `leafId` into a session that names this one as its parent.
+ *
+ * @param folder - Folder for its file; undefined keeps it in memory.
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ */
+export function branchLog(
+  core: SessionCore,
+  leafId: string,
+  cwd: string,
+  folder: string | undefined,
+  options: SessionOptions,
+): SessionLog {
+  const leaf = core.require(leafId);
+  const parentSession = core.log.path;
+  const session = parentSession === undefined ? {} : { parentSession };
+  const header = newHeader(cwd, core.options.now(), session);
+  const lines = branchLines(core, planBranch(core, leaf, header));
+  if (folder === undefined) return copyToMemory(lines);
+  return writeCopy(newSessionPath(folder, header), lines, options);
 }
 
 function sessionNotFound(path: string): SessionError {

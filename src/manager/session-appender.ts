@@ -160,6 +160,15 @@ export class SessionAppender extends SessionReader {
   }
 
   /**
+   * Throws what an append would throw, for whoever wants to know before the work and not after it.
+   *
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`
+   */
+  assertWritable(): void {
+    this.core.assertWritable();
+  }
+
+  /**
    * Moves the leaf to an entry: the next append begins a branch there.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`

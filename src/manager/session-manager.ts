@@ -6,18 +6,16 @@ import { FileLog } from "../store/file-log.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { projectFolder } from "../store/session-paths.ts";
-import { branchLines, copyToMemory, planBranch, writeCopy } from "./fork.ts";
-import { createLog, forkLog, loadLog, memoryLog, openLog } from "./open-session.ts";
+import { exportCopy } from "./fork.ts";
+import { branchLog, createLog, forkLog, loadLog, memoryLog, openLog } from "./open-session.ts";
 import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import { SessionAppender } from "./session-appender.ts";
 import { SessionCore } from "./session-core.ts";
 import {
   coreOptions,
-  ensureFolder,
   folderOf,
   type NewSessionOptions,
   newHeader,
-  newSessionPath,
   type SessionOptions,
   sessionFolder,
   sessionOptions,
@@ -197,12 +195,25 @@ export class SessionManager extends SessionAppender {
    * @returns Path of its file; undefined in memory.
    */
   newSession(options: NewSessionOptions = {}): string | undefined {
-    const given = { ...this.#options, sessionDir: this.#sessionDir };
-    const log = this.isPersisted()
-      ? createLog(this.#cwd, given, options)
-      : memoryLog(this.#cwd, this.#options, options);
+    const log = this.#newLog(options);
     this.core.replaceLog(log);
     return log.path;
+  }
+
+  /** Begins another session with this one's working directory, folder and options; this one stays as it is. */
+  createBeside(options: NewSessionOptions = {}): SessionManager {
+    return this.#beside(this.#newLog(options));
+  }
+
+  /** Opens another file as `open` does, with this one's options; this one stays as it is. */
+  openBeside(path: string, cwdOverride?: string): SessionManager {
+    const { cwd: _cwd, ...options } = this.#options;
+    return SessionManager.open(path, options, cwdOverride);
+  }
+
+  /** Makes a session of the path root → `leafId`, as `createBranchedSession` does; this one stays as it is. */
+  forkBeside(leafId: string): SessionManager {
+    return this.#beside(this.#branchedLog(leafId));
   }
 
   /** Switches this object to another file and keeps the working directory. */
@@ -221,22 +232,21 @@ export class SessionManager extends SessionAppender {
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
   createBranchedSession(leafId: string): string | undefined {
-    const leaf = this.core.require(leafId);
-    const parentSession = this.getSessionFile();
-    const header = newHeader(
-      this.#cwd,
-      this.core.options.now(),
-      parentSession === undefined ? {} : { parentSession },
-    );
-    const lines = branchLines(this.core, planBranch(this.core, leaf, header));
-    if (!this.isPersisted()) {
-      this.core.replaceLog(copyToMemory(lines));
-      return undefined;
-    }
-    ensureFolder(this.#sessionDir);
-    const log = writeCopy(newSessionPath(this.#sessionDir, header), lines, this.#options);
+    const log = this.#branchedLog(leafId);
     this.core.replaceLog(log);
     return log.path;
+  }
+
+  /**
+   * Writes the path root → leaf, as `createBranchedSession` does, under this session's header into a file that is new.
+   *
+   * @returns Its path, absolute.
+   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`, and then nothing has changed.
+   * @remarks Cost: O(path).
+   */
+  exportBranch(path: string): string {
+    const header = this.getHeader() ?? newHeader(this.#cwd, this.core.options.now());
+    return exportCopy(this.core, path, header, this.#options);
   }
 
   /**
@@ -284,6 +294,20 @@ export class SessionManager extends SessionAppender {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #beside(log: SessionLog): SessionManager {
+    return new SessionManager(log, this.#cwd, this.#sessionDir, this.#options);
+  }
+
+  #newLog(options: NewSessionOptions): SessionLog {
+    if (!this.isPersisted()) return memoryLog(this.#cwd, this.#options, options);
+    return createLog(this.#cwd, { ...this.#options, sessionDir: this.#sessionDir }, options);
+  }
+
+  #branchedLog(leafId: string): SessionLog {
+    const folder = this.isPersisted() ? this.#sessionDir : undefined;
+    return branchLog(this.core, leafId, this.#cwd, folder, this.#options);
   }
 }
 
