@@ -80,7 +80,9 @@ export class SessionManager extends SessionAppender {
     cwdOverride?: string,
   ): Promise<SessionManager> {
     const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
-    return SessionManager.#over(await loadLog(path, given, given), given);
+    // Sessions made from this one must not end with the signal of its loading.
+    const { onProgress: _onProgress, signal: _signal, ...options } = given;
+    return SessionManager.#over(await loadLog(path, options, given), options);
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
@@ -205,10 +207,10 @@ export class SessionManager extends SessionAppender {
     return this.#beside(this.#newLog(options));
   }
 
-  /** Opens another file as `open` does, with this one's options; this one stays as it is. */
-  openBeside(path: string, cwdOverride?: string): SessionManager {
+  /** Opens another file as `load` does, with this one's options; this one stays as it is. */
+  loadBeside(path: string, load: LoadOptions & { readonly cwd?: string } = {}): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
-    return SessionManager.open(path, options, cwdOverride);
+    return SessionManager.load(path, { ...options, ...load });
   }
 
   /** Makes a session of the path root → `leafId`, as `createBranchedSession` does; this one stays as it is. */
