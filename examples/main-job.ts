@@ -5,8 +5,8 @@
  *     npm start                          a session file of version 1 that comes with the project
  *     npm start -- path/to/file.jsonl    any other session file
  *
- * All of it happens to a copy in a temporary folder. No model is asked: what an agent and its model would say is written
- * down below.
+ * All of it happens to a copy in a temporary folder. No model is asked: what an agent and its model would say is
+ * written down below.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -69,7 +69,8 @@ async function openAndLook(session: SessionManager, copy: string): Promise<void>
   step(1, "Open");
   const { issues } = session;
   const file = relative(process.cwd(), session.getSessionFile() ?? "");
-  say(`${file}: ${issues.length === 0 ? "nothing is odd in it." : `${issues.length} things are odd in it.`}`);
+  const count = issues.length === 1 ? "1 issue" : `${issues.length} issues`;
+  say(`${file}: ${count}`);
   // Damage stops nothing from being opened: it is told, with its line, and all the rest is there.
   for (const { line, message } of issues.slice(0, MOST_ISSUES)) say(`  line ${line}: ${message}`);
   if (issues.length > MOST_ISSUES) say("  …");
@@ -120,7 +121,7 @@ function continueAsAgent(session: SessionManager): Places {
   const again = "Never mind the number. Could somebody else take over from here?";
   session.appendMessage({ role: "user", content: again, timestamp: Date.now() });
   session.appendMessage(assistant("Yes: I put what matters into a summary for them."));
-  say("Back to the question, a summary of the branch that was left, and on from there.");
+  say("Back to the question, a summary of the branch that was left, and on.");
 
   // Twenty tokens keep the last question and its answer; everything before becomes a summary.
   const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 20 };
