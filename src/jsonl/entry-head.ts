@@ -157,17 +157,11 @@ function plainString(bytes: Uint8Array, start: number, limit: number): string | 
 /** By number of the month; without the 29th of February. */
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
+/** The day that was read last, as its spelling and its first millisecond: most entries are of the day before them. */
+const lastDay = { spelling: -1, startMs: Number.NaN };
+
 /** Unix milliseconds of `YYYY-MM-DDTHH:MM:SS.mmmZ`, or NaN if it is spelled otherwise. */
 function isoMillis(bytes: Uint8Array, start: number): number {
-  const number = (from: number, length: number) => {
-    let value = 0;
-    for (let i = start + from; i < start + from + length; i++) {
-      const digit = (bytes[i] ?? 0) - 0x30;
-      if (digit < 0 || digit > 9) return Number.NaN;
-      value = value * 10 + digit;
-    }
-    return value;
-  };
   const isSpelledSo =
     bytes[start + 4] === 0x2d &&
     bytes[start + 7] === 0x2d &&
@@ -177,17 +171,37 @@ function isoMillis(bytes: Uint8Array, start: number): number {
     bytes[start + 19] === 0x2e &&
     bytes[start + 23] === 0x5a;
   if (!isSpelledSo) return Number.NaN;
-  const [month, day, hour, minute, second] = [
-    number(5, 2),
-    number(8, 2),
-    number(11, 2),
-    number(14, 2),
-    number(17, 2),
+  const spelling =
+    digits(bytes, start, 4) * 10_000 + digits(bytes, start + 5, 2) * 100 + digits(bytes, start + 8, 2);
+  if (spelling !== lastDay.spelling) {
+    lastDay.startMs = startOfDay(spelling);
+    lastDay.spelling = spelling;
+  }
+  const hour = digits(bytes, start + 11, 2);
+  const minute = digits(bytes, start + 14, 2);
+  const second = digits(bytes, start + 17, 2);
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
+  return lastDay.startMs + ((hour * 60 + minute) * 60 + second) * 1000 + digits(bytes, start + 20, 3);
+}
+
+/** First millisecond of the day that is spelled as a number `YYYYMMDD`; NaN for what is left to `Date.parse`. */
+function startOfDay(spelling: number): number {
+  const [year, month, day] = [
+    Math.floor(spelling / 10_000),
+    Math.floor(spelling / 100) % 100,
+    spelling % 100,
   ];
-  // What a calendar does not have is left to Date.parse, so that both paths agree on it.
-  const isOrdinary =
-    day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0) && hour <= 23 && minute <= 59 && second <= 59;
-  if (!isOrdinary) return Number.NaN;
-  const year = number(0, 4);
-  return year >= 100 ? Date.UTC(year, month - 1, day, hour, minute, second, number(20, 3)) : Number.NaN;
+  const isOrdinary = year >= 100 && day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0);
+  return isOrdinary ? Date.UTC(year, month - 1, day) : Number.NaN;
+}
+
+/** The number that so many digits write, or NaN. */
+function digits(bytes: Uint8Array, start: number, length: number): number {
+  let value = 0;
+  for (let i = start; i < start + length; i++) {
+    const digit = (bytes[i] ?? 0) - 0x30;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
 }

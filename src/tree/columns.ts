@@ -2,14 +2,14 @@
 export type Column = Float64Array | Int32Array | Uint32Array;
 
 /**
- * Gives a column room for `needed` values, by half as much again, so that n pushes cost O(n).
+ * Gives a column room for `needed` values, by doubling, so that n pushes cost O(n).
  *
  * @returns The column itself if it is large enough, else a larger copy whose new part is zero.
  */
 export function withRoom<T extends Column>(column: T, needed: number): T;
 export function withRoom(column: Column, needed: number): Column {
   if (needed <= column.length) return column;
-  const capacity = Math.max(needed, 64, Math.ceil(column.length * 1.5));
+  const capacity = Math.max(needed, 64, column.length * 2);
   if (column instanceof Float64Array) return copyInto(new Float64Array(capacity), column);
   if (column instanceof Int32Array) return copyInto(new Int32Array(capacity), column);
   return copyInto(new Uint32Array(capacity), column);

@@ -228,7 +228,9 @@ export class EntryTree {
       const alias = this.#aliases.get(key);
       if (alias !== undefined) return alias;
     }
-    return this.#index.get(key);
+    // Most entries hang on the one before them, which is found without a look at the table.
+    const last = this.#size - 1;
+    return last >= 0 && this.keyAt(last) === key ? last : this.#index.get(key);
   }
 
   #hang(ordinal: number, parent: number): void {
