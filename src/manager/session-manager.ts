@@ -285,9 +285,9 @@ export class SessionManager extends SessionAppender {
 
   /** Flushes and releases the file. Idempotent; appends throw `SESSION_CLOSED` afterwards. */
   async close(): Promise<void> {
-    const { log, leaf, tree, events } = this.core;
+    const { log, leaf, events } = this.core;
     if (log.readOnlyReason === "closed") return;
-    const isElsewhere = leaf !== tree.size - 1;
+    const isElsewhere = leaf !== (this.core.fileOrder().at(-1) ?? NONE);
     if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
       this.persistLeaf();
     await log.close();
