@@ -1,0 +1,91 @@
+import { Pace } from "./pace.ts";
+import { readHeaderOf } from "./read-header.ts";
+import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
+import { type SessionInfo, sessionInfo } from "./session-info.ts";
+import type { SessionSummary } from "./session-summary.ts";
+import { reportSkipped, type SkipReport } from "./skipping.ts";
+import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
+
+/** Which sessions are wanted, and how they are found. */
+export interface CatalogOptions extends CatalogScope, CacheOptions {
+  /** Told of files and folders that were left out. */
+  readonly onSkipped?: SkipReport;
+  /** Ends the work with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** Leaves it at that. */
+export const ignoreSkipped: SkipReport = () => undefined;
+
+/** One walk over the session files of a scope. */
+export class CatalogRun {
+  readonly pace: Pace;
+  readonly report: SkipReport;
+  /** Those written to last first. */
+  readonly files: readonly SessionFile[];
+  readonly #cache: SummaryCache;
+  readonly #belongs: (cwd: string, folder: string) => boolean;
+  readonly #isFiltered: boolean;
+
+  private constructor(options: CatalogOptions, pace: Pace, files: readonly SessionFile[]) {
+    this.pace = pace;
+    this.report = options.onSkipped ?? ignoreSkipped;
+    this.files = files;
+    this.#cache = new SummaryCache(options);
+    this.#belongs = belongsTo(options);
+    this.#isFiltered = options.cwd !== undefined;
+  }
+
+  /**
+   * Looks for the files.
+   *
+   * @throws {SessionError} `ABORTED`
+   */
+  static async start(options: CatalogOptions): Promise<CatalogRun> {
+    const pace = new Pace(options.signal);
+    pace.check();
+    const files = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);
+    return new CatalogRun(options, pace, files);
+  }
+
+  /**
+   * Gives a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
+   *
+   * @throws {SessionError} `ABORTED`
+   */
+  async infoOf(file: SessionFile): Promise<SessionInfo | undefined> {
+    this.pace.check();
+    const summary = await this.#summaryOf(file);
+    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
+    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
+  }
+
+  /** Tells whether a file can be a session of the scope, by its header alone. */
+  mayBelong(file: SessionFile): boolean {
+    if (!this.#isFiltered) return true;
+    try {
+      const known = this.#cache.peek(file);
+      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
+      return header !== undefined && this.#belongs(header.cwd, file.folder);
+    } catch (error) {
+      reportSkipped(file.path, error, this.report);
+      return false;
+    }
+  }
+
+  /** Keeps what was found for the next time. */
+  finish(): Promise<void> {
+    return this.#cache.save(this.files);
+  }
+
+  async #summaryOf(file: SessionFile): Promise<SessionSummary | undefined> {
+    try {
+      const { summary } = await this.#cache.get(file, this.pace);
+      if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
+      return summary;
+    } catch (error) {
+      reportSkipped(file.path, error, this.report);
+      return undefined;
+    }
+  }
+}

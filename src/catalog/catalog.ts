@@ -1,0 +1,152 @@
+import { type CatalogOptions, CatalogRun, ignoreSkipped } from "./catalog-run.ts";
+import { readHeaderOf } from "./read-header.ts";
+import { belongsTo, newestFirst, type SessionFile, sessionFilesIn } from "./session-files.ts";
+import { compareSessions, type SessionInfo, type SessionListProgress } from "./session-info.ts";
+import { reportSkipped, type SkipReport } from "./skipping.ts";
+
+/** How sessions are listed. */
+export interface ListOptions extends CatalogOptions {
+  readonly onProgress?: SessionListProgress;
+}
+
+/** How sessions are iterated. */
+export interface IterateOptions extends CatalogOptions {
+  /** Words that must all occur in name, first message, id or working directory, whatever their case. */
+  readonly query?: string;
+  /** At most this many. */
+  readonly limit?: number;
+}
+
+/** Milliseconds after which a list that takes long shows what it has. */
+const PARTIAL_AFTER_MS = 250;
+
+/**
+ * Lists sessions, latest first: by their latest user or assistant message.
+ *
+ * Files that are no sessions or cannot be read are left out; `onSkipped` tells of them. A damaged session is listed
+ * with an `issueCount`. Two sessions with the same id are two rows.
+ *
+ * @returns Empty if there are none, or the folder is missing.
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: a look at each file, and the bytes that were not read at an earlier time.
+ */
+export async function listSessions(options: ListOptions = {}): Promise<SessionInfo[]> {
+  const { onProgress } = options;
+  const sessions: SessionInfo[] = [];
+  let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
+  for await (const { info, total } of summarizedFiles(options)) {
+    loaded++;
+    if (info !== undefined) sessions.push(info);
+    if (onProgress === undefined) continue;
+    // Sorting at each doubling costs no more in all than sorting twice.
+    const isDue = loaded >= nextPartial || loaded === total || Date.now() - shownAt > PARTIAL_AFTER_MS;
+    if (isDue) {
+      nextPartial = loaded * 2;
+      shownAt = Date.now();
+      onProgress(loaded, total, [...sessions].sort(compareSessions));
+    } else onProgress(loaded, total);
+  }
+  return sessions.sort(compareSessions);
+}
+
+/**
+ * Gives sessions as they are found, those whose files were written to last first.
+ *
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: a look at each file at the start, then what is asked for.
+ */
+export async function* iterateSessions(
+  options: IterateOptions = {},
+): AsyncGenerator<SessionInfo, void, undefined> {
+  const { query = "", limit = Number.POSITIVE_INFINITY } = options;
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (limit < 1) return;
+  let given = 0;
+  for await (const { info } of summarizedFiles(options)) {
+    if (info === undefined || !hasWords(info, words)) continue;
+    yield info;
+    given++;
+    if (given >= limit) return;
+  }
+}
+
+/**
+ * Gives the path of the session with exactly this id, by reading headers alone.
+ *
+ * @param folder - Folder of session files.
+ * @param cwd - Only sessions of this project. Default: any.
+ * @returns Undefined if there is none; of several, the one written to last.
+ * @remarks Cost: a look at each file, and headers until one fits; files named after the id come first.
+ */
+export function findSessionById(
+  folder: string,
+  id: string,
+  cwd?: string,
+  onSkipped: SkipReport = ignoreSkipped,
+): string | undefined {
+  if (id === "") return undefined;
+  const files = filesOf(folder, onSkipped);
+  const named = files.filter((file) => file.name.includes(id));
+  const others = files.filter((file) => !file.name.includes(id));
+  return firstBelonging([...named, ...others], folder, cwd, onSkipped, (itsId) => itsId === id);
+}
+
+/**
+ * Gives the path of the session whose file was written to last.
+ *
+ * @param folder - Folder of session files; it may be missing.
+ * @param cwd - Only sessions of this project. Default: any.
+ * @returns Null if there is none.
+ * @remarks Cost: a look at each file, and headers until one fits.
+ */
+export function mostRecentSession(
+  folder: string,
+  cwd?: string,
+  onSkipped: SkipReport = ignoreSkipped,
+): string | null {
+  return firstBelonging(filesOf(folder, onSkipped), folder, cwd, onSkipped, () => true) ?? null;
+}
+
+/** Gives for each file its row, if it is a session of the scope, and how many files there are. */
+async function* summarizedFiles(
+  options: CatalogOptions,
+): AsyncGenerator<{ info: SessionInfo | undefined; total: number }, void, undefined> {
+  const run = await CatalogRun.start(options);
+  try {
+    for (const file of run.files) {
+      yield { info: await run.infoOf(file), total: run.files.length };
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
+  }
+}
+
+function hasWords({ name = "", firstMessage, id, cwd }: SessionInfo, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const text = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function filesOf(folder: string, report: SkipReport): SessionFile[] {
+  return [...sessionFilesIn(folder, report)].sort(newestFirst);
+}
+
+function firstBelonging(
+  files: readonly SessionFile[],
+  folder: string,
+  cwd: string | undefined,
+  report: SkipReport,
+  isWanted: (id: string) => boolean,
+): string | undefined {
+  const belongs = belongsTo(cwd === undefined ? {} : { cwd });
+  for (const { path } of files) {
+    try {
+      const header = readHeaderOf(path);
+      if (header !== undefined && isWanted(header.id) && belongs(header.cwd, folder)) return path;
+    } catch (error) {
+      reportSkipped(path, error, report);
+    }
+  }
+  return undefined;
+}

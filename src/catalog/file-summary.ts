@@ -1,0 +1,104 @@
+import { readRange, realFileSystem } from "../store/file-system.ts";
+import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
+import { OrdinaryScan } from "./ordinary-scan.ts";
+import type { Pace } from "./pace.ts";
+import { summarizePlainly } from "./plain-summary.ts";
+import type { SessionSummary } from "./session-summary.ts";
+
+/** What is known of a file, and how the file stood when that was found. */
+export interface FileSummary extends FileMark {
+  /** Undefined if the file is no session. */
+  readonly summary: SessionSummary | undefined;
+  /** What it takes to go on from the end of the file when it has grown; undefined if it must be read anew. */
+  readonly end: KnownEnd | undefined;
+}
+
+/** How a file ended when it was read. */
+export interface KnownEnd {
+  /** Id of the last entry. */
+  readonly lastId: string;
+  /** The last bytes, one character for each: if they are not there any more, it is not the same file that grew. */
+  readonly tail: string;
+}
+
+/** Enough to hold the time of the last line. */
+const TAIL_BYTES = 48;
+
+const LF = 0x0a;
+
+/** Tells whether a file is as it was. */
+export function isUnchanged(a: FileMark, b: FileMark): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
+}
+
+/**
+ * Summarises a file, reading only what it has not read before.
+ *
+ * @param known - What was found when the file was shorter.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @throws {SessionError} `ABORTED`
+ * @throws The system's error if the file is missing or cannot be read.
+ * @remarks Cost: O(bytes), or O(new bytes) if the file has grown in the ordinary way.
+ */
+export async function summarizeFile(
+  path: string,
+  known: FileSummary | undefined,
+  pace: Pace,
+): Promise<FileSummary> {
+  const file = openFile(path);
+  try {
+    if (known !== undefined && isUnchanged(file, known)) return known;
+    const scan =
+      (await scanNewBytes(file, known, pace)) ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
+    if (scan !== undefined) return fileSummary(file, scan.summary, scan.lastId);
+    const plain = await summarizePlainly(file, pace);
+    return fileSummary(file, plain?.summary, plain?.lastId);
+  } finally {
+    closeFile(file);
+  }
+}
+
+async function scanNewBytes(
+  file: OpenFile,
+  known: FileSummary | undefined,
+  pace: Pace,
+): Promise<OrdinaryScan | undefined> {
+  if (known?.summary === undefined || known.end === undefined) return undefined;
+  const hasGrown = file.ino === known.ino && file.size > known.size;
+  if (!hasGrown || tailBefore(file, known.size, known.end.tail.length) !== known.end.tail) return undefined;
+  const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });
+  return scanFrom(file, known.size, scan, pace);
+}
+
+/** Scans to the end; gives undefined if a line is not in order. */
+async function scanFrom(
+  file: OpenFile,
+  start: number,
+  scan: OrdinaryScan,
+  pace: Pace,
+): Promise<OrdinaryScan | undefined> {
+  for (const piece of piecesOf(file, start)) {
+    scan.feed(piece);
+    if (!scan.isOrdinary) return undefined;
+    if (pace.isDue) await pace.rest();
+  }
+  scan.end();
+  return scan.isOrdinary ? scan : undefined;
+}
+
+function fileSummary(
+  file: OpenFile,
+  summary: SessionSummary | undefined,
+  lastId: string | undefined,
+): FileSummary {
+  const { size, mtimeMs, ino } = file;
+  const tail = lastId === undefined ? "" : tailBefore(file, size, TAIL_BYTES);
+  // Behind an unfinished line nothing can be gone on from: what follows belongs to it.
+  const isWhole = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
+  return { size, mtimeMs, ino, summary, end: isWhole ? { lastId, tail } : undefined };
+}
+
+function tailBefore(file: OpenFile, end: number, length: number): string {
+  const start = Math.max(0, end - length);
+  return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
+}

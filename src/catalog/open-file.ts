@@ -1,0 +1,70 @@
+import { readSync } from "node:fs";
+import { NotAPlainFileError } from "../store/append-file.ts";
+import { openForReading, realFileSystem } from "../store/file-system.ts";
+
+/** What tells whether a file is as it was when it was last read. */
+export interface FileMark {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+}
+
+/** A file that is open for reading, as it stood when it was opened. */
+export interface OpenFile extends FileMark {
+  readonly fd: number;
+}
+
+/** Bytes read at a time: few enough to stay in a processor's cache while they are scanned. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
+let spare: Buffer | undefined;
+
+/**
+ * Opens a file for reading.
+ *
+ * @returns To be closed by `closeFile`.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @throws The system's error if the file is missing or cannot be read.
+ */
+export function openFile(path: string): OpenFile {
+  const fd = openForReading(realFileSystem, path);
+  try {
+    const stats = realFileSystem.fstatSync(fd);
+    if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+    return { fd, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+  } catch (error) {
+    realFileSystem.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Closes a file that `openFile` has opened. */
+export function closeFile(file: OpenFile): void {
+  realFileSystem.closeSync(file.fd);
+}
+
+/**
+ * Reads an open file piece by piece, up to the size that it had when it was opened.
+ *
+ * @param overlap - Bytes of each piece that are given again at the start of the next one.
+ * @returns Pieces, each valid until the next is asked for.
+ */
+export function* piecesOf(file: OpenFile, start: number, overlap = 0): Generator<Buffer, void> {
+  const buffer = spare ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
+  spare = undefined;
+  try {
+    let kept = 0;
+    for (let at = start; at < file.size; ) {
+      const count = readSync(file.fd, buffer, kept, Math.min(buffer.length - kept, file.size - at), at);
+      if (count === 0) return;
+      at += count;
+      const filled = kept + count;
+      yield buffer.subarray(0, filled);
+      kept = Math.min(overlap, filled);
+      buffer.copyWithin(0, filled - kept, filled);
+    }
+  } finally {
+    spare = buffer;
+  }
+}

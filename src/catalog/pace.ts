@@ -1,0 +1,54 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
+import { SessionError } from "../errors.ts";
+
+/** Milliseconds for which a run may hold the event loop. */
+const SLICE_MS = 8;
+
+/**
+ * Keeps a long run of short synchronous steps from holding the event loop, and ends it when nobody wants it any more.
+ *
+ * Files are read synchronously, because handing each small read to another thread costs several times what the read
+ * does; between the steps this lets others have their turn.
+ */
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  #since = performance.now();
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Whether the run has held the event loop for some milliseconds, and should rest. */
+  get isDue(): boolean {
+    return performance.now() - this.#since > SLICE_MS;
+  }
+
+  /**
+   * Resolves after others had their turn.
+   *
+   * @throws {SessionError} `ABORTED`
+   */
+  async rest(): Promise<void> {
+    this.check();
+    await setImmediate();
+    this.#since = performance.now();
+    this.check();
+  }
+
+  /**
+   * Ends the run if its caller has given up.
+   *
+   * @throws {SessionError} `ABORTED`, with the signal's reason as its cause.
+   */
+  check(): void {
+    if (this.#signal?.aborted !== true) return;
+    throw new SessionError(
+      "ABORTED",
+      "The work was cancelled by its caller. Start it again if it is wanted.",
+      {
+        cause: this.#signal.reason,
+      },
+    );
+  }
+}

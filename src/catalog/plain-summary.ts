@@ -1,0 +1,58 @@
+import type { SessionIndex } from "../reading/session-index.ts";
+import type { IssueCode } from "../schema/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { OpenFile } from "./open-file.ts";
+import { RESUMABLE_VERSION } from "./ordinary-scan.ts";
+import type { Pace } from "./pace.ts";
+import { readEntries, readIndex } from "./read-index.ts";
+import { headerFacts, type SessionSummary, SummaryFacts } from "./session-summary.ts";
+
+/** Issues that are about links, versions and ids rather than about lines, and tell of no loss. */
+const HARMLESS: ReadonlySet<IssueCode> = new Set([
+  "PARENT_MISSING",
+  "PARENT_BRIDGED",
+  "PARENT_CYCLE",
+  "VERSION_TOO_NEW",
+  "VERSION_UNCLEAR",
+  "ID_INVENTED",
+]);
+
+/** What the plain way of reading found. */
+export interface PlainSummary {
+  readonly summary: SessionSummary;
+  /** Id of the last entry; undefined if no scan can go on behind it. */
+  readonly lastId: string | undefined;
+}
+
+/**
+ * Summarises a session file as it would be opened, whatever state it is in: every entry that matters is parsed.
+ *
+ * @returns Undefined if it is no session.
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: O(bytes), parsed.
+ */
+export async function summarizePlainly(file: OpenFile, pace: Pace): Promise<PlainSummary | undefined> {
+  const index = await readIndex(file, pace);
+  if (index?.header === undefined) return undefined;
+  const facts = new SummaryFacts();
+  const { tree } = index;
+  for await (const batch of readEntries(file, index, ordinalsThatMatter(index), pace)) {
+    for (const { ordinal, entry } of batch) {
+      const record: JsonRecord | undefined = isJsonRecord(entry) ? entry : undefined;
+      if (tree.typeAt(ordinal) === "message") {
+        facts.messageCount++;
+        facts.noteMessage(record, tree.timeAt(ordinal));
+      } else facts.noteName(record);
+    }
+  }
+  const issueCount = index.issues.filter((issue) => !HARMLESS.has(issue.code)).length;
+  const lastId = index.version < RESUMABLE_VERSION || tree.size === 0 ? undefined : tree.idAt(tree.size - 1);
+  return { summary: facts.summary(headerFacts(index.header), issueCount), lastId };
+}
+
+function* ordinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {
+  for (let ordinal = 0; ordinal < tree.size; ordinal++) {
+    const type = tree.typeAt(ordinal);
+    if (type === "message" || type === "session_info") yield ordinal;
+  }
+}

@@ -1,0 +1,43 @@
+import { SessionIndex } from "../reading/session-index.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../store/file-system.ts";
+
+/** A header stands at the very front; what is further on than this is not looked for. */
+const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+
+/** Enough for nearly every header. */
+const FIRST_BYTES = 4096;
+
+/**
+ * Reads the header of a session file and nothing else.
+ *
+ * @returns Undefined if the file is gone or is no session.
+ * @throws The system's error if the file cannot be read.
+ */
+export function readHeaderOf(path: string): SessionHeader | undefined {
+  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  if (fd === undefined) return undefined;
+  try {
+    return headerIn(fd);
+  } finally {
+    realFileSystem.closeSync(fd);
+  }
+}
+
+function headerIn(fd: number): SessionHeader | undefined {
+  const stats = realFileSystem.fstatSync(fd);
+  if (!stats.isFile()) return undefined;
+  const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
+  const index = new SessionIndex({ readBytes });
+  const isDone = () => index.header !== undefined || index.isRejected;
+  index.feed(readBytes(0, FIRST_BYTES));
+  const end = Math.min(stats.size, MAX_HEADER_BYTES);
+  if (!isDone()) {
+    for (const piece of readPieces(realFileSystem, fd, FIRST_BYTES, end)) {
+      index.feed(piece);
+      if (isDone()) break;
+    }
+  }
+  if (!isDone()) index.end();
+  return index.header;
+}

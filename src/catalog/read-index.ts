@@ -1,0 +1,78 @@
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import { SessionIndex } from "../reading/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { bodyContextOf } from "../store/canonical-copy.ts";
+import { readRange, realFileSystem } from "../store/file-system.ts";
+import { readLinesOf } from "../store/read-lines.ts";
+import { type OpenFile, piecesOf } from "./open-file.ts";
+import type { Pace } from "./pace.ts";
+
+/** Entries whose lines are read at a time, unless their bytes come first. */
+const BATCH_ENTRIES = 64;
+const BATCH_BYTES = 1024 * 1024;
+
+/**
+ * Reads a session file into its index, without holding the event loop.
+ *
+ * @returns Undefined if it is no session.
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: O(bytes), about 62 bytes of memory per entry.
+ */
+export async function readIndex(file: OpenFile, pace: Pace): Promise<SessionIndex | undefined> {
+  const readBytes = (offset: number, length: number) => readRange(realFileSystem, file.fd, offset, length);
+  const index = new SessionIndex({ readBytes });
+  for (const piece of piecesOf(file, 0)) {
+    index.feed(piece);
+    if (index.isRejected) return undefined;
+    if (pace.isDue) await pace.rest();
+  }
+  index.end();
+  return index.header === undefined ? undefined : index;
+}
+
+/** An entry with its body, and which one of the file it is. */
+export interface ReadEntry {
+  readonly ordinal: number;
+  /** Undefined if the body is damaged. */
+  readonly entry: AnySessionEntry | undefined;
+  /** Bytes of its line. */
+  readonly bytes: number;
+}
+
+/**
+ * Reads the bodies of entries, batch by batch, without holding the event loop.
+ *
+ * @param ordinals - Which, in ascending order.
+ * @throws {SessionError} `ABORTED`
+ */
+export async function* readEntries(
+  file: OpenFile,
+  index: SessionIndex,
+  ordinals: Iterable<number>,
+  pace: Pace,
+): AsyncGenerator<ReadEntry[], void, undefined> {
+  const context = bodyContextOf(index);
+  for (const batch of batches(index, ordinals)) {
+    const entries: ReadEntry[] = [];
+    readLinesOf(realFileSystem, file.fd, index.places, batch, (ordinal, bytes) => {
+      const entry = decodeEntry(bytes, index.tree.headAt(ordinal), context);
+      entries.push({ ordinal, entry, bytes: bytes.length });
+    });
+    yield entries;
+    if (pace.isDue) await pace.rest();
+  }
+}
+
+function* batches(index: SessionIndex, ordinals: Iterable<number>): Generator<number[], void> {
+  let batch: number[] = [];
+  let bytes = 0;
+  for (const ordinal of ordinals) {
+    batch.push(ordinal);
+    bytes += index.places.at(ordinal).length;
+    if (batch.length < BATCH_ENTRIES && bytes < BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,79 @@
+import { SessionError } from "../errors.ts";
+import { NotAPlainFileError } from "../store/append-file.ts";
+import { fileError, notASession } from "../store/file-errors.ts";
+import { hasErrorCode } from "../store/system-error.ts";
+import { listSessions } from "./catalog.ts";
+import type { CatalogOptions } from "./catalog-run.ts";
+import type { SessionInfo } from "./session-info.ts";
+import { isSystemError } from "./skipping.ts";
+import { summarizeSession } from "./summarize-session.ts";
+
+/** Candidates that an error names, at most. */
+const MAX_CANDIDATES = 20;
+
+/** What makes a text a path: a folder in front, or the ending of session files. */
+const PATH = /[/\\]|^~|\.jsonl$/;
+
+/**
+ * Finds the one session that a person means: by path, by id, by name, or by the beginning of either.
+ *
+ * What fits exactly goes before what only begins so, and an id before a name; the case of letters counts unless
+ * nothing fits otherwise.
+ *
+ * @param wanted - An empty text, or nothing but space, fits nothing.
+ * @param options - Where to look; a path is looked up wherever it is.
+ * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
+ *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
+ * @remarks Cost: as `listSessions`.
+ */
+export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<SessionInfo> {
+  const text = wanted.trim();
+  if (text === "") throw notFound(wanted);
+  const atPath = PATH.test(text) ? await sessionAt(text, options) : undefined;
+  if (atPath !== undefined) return atPath;
+  const sessions = await listSessions(options);
+  const folded = text.toLowerCase();
+  const names = ({ name = "" }: SessionInfo) => name;
+  const fits: ((session: SessionInfo) => boolean)[] = [
+    (session) => session.id === text,
+    (session) => names(session) === text,
+    (session) => session.id.startsWith(text) || names(session).startsWith(text),
+    (session) => [session.id, names(session)].some((one) => one.toLowerCase().startsWith(folded)),
+  ];
+  for (const fit of fits) {
+    const found = sessions.filter(fit);
+    const [only] = found;
+    if (found.length > 1) throw ambiguous(wanted, found);
+    if (only !== undefined) return only;
+  }
+  throw notFound(wanted);
+}
+
+/** Gives the session at a path; undefined if no file is there, since a name may look like a path. */
+async function sessionAt(path: string, { signal }: CatalogOptions): Promise<SessionInfo | undefined> {
+  try {
+    const session = await summarizeSession(path, signal && { signal });
+    if (session !== undefined) return session;
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT", "ENOTDIR") || error instanceof NotAPlainFileError) return undefined;
+    throw isSystemError(error) ? fileError(path, "read", error) : error;
+  }
+  throw notASession(path);
+}
+
+function notFound(wanted: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `No session ${JSON.stringify(wanted)}. List the sessions to see their ids and names.`,
+    { details: { wanted } },
+  );
+}
+
+function ambiguous(wanted: string, found: readonly SessionInfo[]): SessionError {
+  const candidates = found.slice(0, MAX_CANDIDATES).map(({ path, id, name }) => ({ path, id, name }));
+  return new SessionError(
+    "SESSION_AMBIGUOUS",
+    `${found.length} sessions fit ${JSON.stringify(wanted)}. Give more of the id, or the path.`,
+    { details: { wanted, candidates, count: found.length } },
+  );
+}

@@ -1,0 +1,85 @@
+import type { BytePattern } from "./byte-pattern.ts";
+import { type OpenFile, piecesOf } from "./open-file.ts";
+import type { Pace } from "./pace.ts";
+import type { TextPatterns } from "./text-bytes.ts";
+
+const LF = 0x0a;
+
+/** Escapes of other characters in a row before the way of searching for them changes. */
+const MAX_OTHER_ESCAPES = 64;
+
+/**
+ * Finds the lines of a file that may hold a text, by its bytes alone.
+ *
+ * @returns For each such line the offset of a byte in it, ascending; empty if no line can hold the text.
+ * @throws {SessionError} `ABORTED`
+ * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
+ */
+export async function linesThatMayHold(
+  file: OpenFile,
+  { plain, escaped }: TextPatterns,
+  pace: Pace,
+): Promise<number[]> {
+  const found: number[] = [];
+  const overlap = Math.max(plain.length, escaped.length) - 1;
+  /** Offset in the file of the first byte of the piece, and of the first one that is still to be looked at. */
+  let [offset, from] = [0, 0];
+  let isInFoundLine = false;
+  for (const piece of piecesOf(file, 0, overlap)) {
+    const end = offset + piece.length;
+    const inPlain = new Finder((start) => plain.find(piece, start, piece.length));
+    const inEscapes = new Finder((start) => findEscape(piece, escaped, start));
+    while (from < end) {
+      if (isInFoundLine) {
+        const lineBreak = piece.indexOf(LF, from - offset);
+        isInFoundLine = lineBreak === -1;
+        from = isInFoundLine ? end : offset + lineBreak + 1;
+        continue;
+      }
+      const next = Math.min(inPlain.next(from - offset), inEscapes.next(from - offset));
+      if (next === Number.POSITIVE_INFINITY) break;
+      from = offset + next;
+      found.push(from);
+      isInFoundLine = true;
+    }
+    offset = end - Math.min(overlap, piece.length);
+    if (!isInFoundLine) from = Math.max(from, offset);
+    if (pace.isDue) await pace.rest();
+  }
+  return found;
+}
+
+/** Goes through the fits of one pattern in one piece, and looks at each byte once however often it is asked. */
+class Finder {
+  readonly #find: (from: number) => number;
+  #found = -1;
+
+  constructor(find: (from: number) => number) {
+    this.#find = find;
+  }
+
+  /** Gives where the first fit at or behind a place begins; infinity if there is none. */
+  next(from: number): number {
+    if (this.#found < from) {
+      const at = this.#find(from);
+      this.#found = at === -1 ? Number.POSITIVE_INFINITY : at;
+    }
+    return this.#found;
+  }
+}
+
+/**
+ * Finds the first escape that fits the pattern, or -1.
+ *
+ * Most texts have next to no escapes of this kind, and the system's own search for their first two bytes is the
+ * quickest way to know; a text full of others, colours of a terminal for example, is left to the pattern.
+ */
+function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
+  let at = from;
+  for (let tries = 0; tries < MAX_OTHER_ESCAPES; tries++) {
+    at = piece.indexOf("\\u", at, "latin1");
+    if (at === -1 || pattern.find(piece, at, Math.min(piece.length, at + pattern.length)) === at) return at;
+    at += 2;
+  }
+  return pattern.find(piece, at, piece.length);
+}

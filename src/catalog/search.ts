@@ -1,0 +1,186 @@
+import type { SessionIndex } from "../reading/session-index.ts";
+import { type CatalogOptions, CatalogRun } from "./catalog-run.ts";
+import { closeFile, type OpenFile, openFile } from "./open-file.ts";
+import type { Pace } from "./pace.ts";
+import { type ReadEntry, readEntries, readIndex } from "./read-index.ts";
+import { linesThatMayHold } from "./search-bytes.ts";
+import { SEARCHED_TYPES, searchedText } from "./search-text.ts";
+import type { SessionFile } from "./session-files.ts";
+import type { SessionInfo } from "./session-info.ts";
+import { reportSkipped } from "./skipping.ts";
+import { snippetOf } from "./snippet.ts";
+import { type TextPatterns, textPatterns } from "./text-bytes.ts";
+import {
+  expressionMatcher,
+  literalMatcher,
+  type TextMatch,
+  type TextMatcher,
+  TooSlowError,
+} from "./text-matcher.ts";
+
+/** What is searched, and how. */
+export interface SearchOptions extends CatalogOptions {
+  /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
+  readonly roles?: readonly string[];
+  /** Whether the query is a regular expression. Default false. */
+  readonly regex?: boolean;
+  /** Default false. */
+  readonly caseSensitive?: boolean;
+  /** At most this many hits. */
+  readonly limit?: number;
+}
+
+/** An entry that holds what was searched for. */
+export interface SearchHit {
+  readonly session: SessionInfo;
+  readonly entryId: string;
+  /** Role of the message that the entry is or becomes. */
+  readonly role: string;
+  /** One line of text around the first fit. */
+  readonly snippet: string;
+  /** Where in the snippet the fit stands: UTF-16 units. */
+  readonly match: TextMatch;
+  /** Byte offset of the entry's line in the session's file. */
+  readonly offset: number;
+}
+
+/** What a search looks for. */
+interface Wanted {
+  readonly match: TextMatcher;
+  /** Undefined if any line can hold it. */
+  readonly patterns: TextPatterns | undefined;
+  readonly roles: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Searches the text of sessions, those written to last first, and gives each entry that holds it as it is found.
+ *
+ * Searched are messages (text, thinking, calls of tools, commands and their output), messages of extensions, and
+ * summaries. A text is looked for in the bytes of the files first, in every way in which JSON can spell it, and only
+ * lines that may hold it are parsed. A regular expression is tried on every entry; each file on which it takes more
+ * than a quarter of a second for some entries is left, and reported to `onSkipped` as `too-slow`: an expression can
+ * delay the process, but not hang it.
+ *
+ * @param query - Text, or a regular expression with `regex`; an empty one is nowhere. Composed and decomposed accents
+ *   are different texts.
+ * @returns Hits in the order of the files and of the entries in them, one for each entry.
+ * @throws {TypeError} At once, if it is no regular expression.
+ * @throws {SessionError} `ABORTED`, from the iteration.
+ * @remarks Cost: O(bytes), most of which are passed over; a read into the tree for each file with hits.
+ */
+export function searchSessions(
+  query: string,
+  options: SearchOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  const { roles, regex = false, caseSensitive = false, limit = Number.POSITIVE_INFINITY } = options;
+  const wanted: Wanted = {
+    match: (regex ? expressionMatcher : literalMatcher)(query, caseSensitive),
+    patterns: regex ? undefined : textPatterns(query, caseSensitive),
+    roles: roles && new Set(roles),
+  };
+  return search(wanted, options, query === "" ? 0 : limit);
+}
+
+async function* search(
+  wanted: Wanted,
+  options: SearchOptions,
+  limit: number,
+): AsyncGenerator<SearchHit, void, undefined> {
+  let left = Math.floor(limit);
+  if (!(left >= 1)) return;
+  const run = await CatalogRun.start(options);
+  try {
+    for (const file of run.files) {
+      for await (const hit of searchFile(run, file, wanted)) {
+        yield hit;
+        left--;
+        if (left === 0) return;
+      }
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
+  }
+}
+
+async function* searchFile(
+  run: CatalogRun,
+  file: SessionFile,
+  wanted: Wanted,
+): AsyncGenerator<SearchHit, void, undefined> {
+  run.pace.check();
+  if (!run.mayBelong(file)) return;
+  let open: OpenFile | undefined;
+  try {
+    open = openFile(file.path);
+    let session: SessionInfo | undefined;
+    for await (const found of findIn(open, wanted, run.pace)) {
+      session ??= await run.infoOf(file);
+      if (session === undefined) return;
+      const { entryId, role, offset, text, match } = found;
+      yield { session, entryId, role, offset, ...snippetOf(text, match) };
+    }
+  } catch (error) {
+    if (error instanceof TooSlowError) run.report({ path: file.path, reason: "too-slow" });
+    else reportSkipped(file.path, error, run.report);
+  } finally {
+    if (open !== undefined) closeFile(open);
+  }
+}
+
+/** An entry that fits, and the text in which it does. */
+interface Found {
+  readonly entryId: string;
+  readonly role: string;
+  readonly offset: number;
+  readonly text: string;
+  readonly match: TextMatch;
+}
+
+async function* findIn(file: OpenFile, wanted: Wanted, pace: Pace): AsyncGenerator<Found, void, undefined> {
+  const { patterns } = wanted;
+  const places = patterns && (await linesThatMayHold(file, patterns, pace));
+  if (places?.length === 0) return;
+  const index = await readIndex(file, pace);
+  if (index === undefined) return;
+  for await (const batch of readEntries(file, index, candidates(index, places), pace)) {
+    yield* findInBatch(index, batch, wanted);
+  }
+}
+
+/** Gives the entries that are searched, in whose lines one of the places is; all of them if no places are given. */
+function* candidates(index: SessionIndex, places: readonly number[] | undefined): Generator<number, void> {
+  // On a line of several records the place tells only the first of them.
+  const isAny = places === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
+  let next = 0;
+  for (const ordinal of index.tree.ordinals()) {
+    if (!isAny) {
+      const { offset, length } = index.places.at(ordinal);
+      while ((places[next] ?? Number.POSITIVE_INFINITY) < offset) next++;
+      if ((places[next] ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
+    }
+    if (SEARCHED_TYPES.has(index.tree.typeAt(ordinal))) yield ordinal;
+  }
+}
+
+function* findInBatch(
+  index: SessionIndex,
+  batch: readonly ReadEntry[],
+  wanted: Wanted,
+): Generator<Found, void> {
+  const searched: { ordinal: number; role: string; text: string }[] = [];
+  for (const { ordinal, entry } of batch) {
+    const found = entry && searchedText(entry);
+    if (found === undefined || wanted.roles?.has(found.role) === false) continue;
+    for (const text of found.texts) searched.push({ ordinal, role: found.role, text });
+  }
+  const matches = wanted.match(searched.map((one) => one.text));
+  let foundBefore = -1;
+  for (const [i, { ordinal, role, text }] of searched.entries()) {
+    const match = matches[i];
+    if (match === undefined || ordinal === foundBefore) continue;
+    foundBefore = ordinal;
+    const offset = index.places.offsetAt(ordinal);
+    yield { entryId: index.tree.idAt(ordinal), role, offset, text, match };
+  }
+}

@@ -1,0 +1,120 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+
+/** What a list says of a session, as plain data that a cache can keep. */
+export interface SessionSummary {
+  readonly id: string;
+  /** Empty if the header names none. */
+  readonly cwd: string;
+  readonly parentSession: string | undefined;
+  /** Unix milliseconds of the header; undefined if it has no readable time. */
+  readonly createdMs: number | undefined;
+  /** Unix milliseconds of the latest user or assistant message; undefined if there is none with a time. */
+  readonly lastMessageMs: number | undefined;
+  readonly name: string | undefined;
+  /** Entries of type `message`, of any role. */
+  readonly messageCount: number;
+  /** Text of the first user message that has text. */
+  readonly firstMessage: string | undefined;
+  /** Lines that are not exactly one header or one entry of their own. */
+  readonly issueCount: number;
+}
+
+/** The part of a summary that the header tells. */
+export type HeaderFacts = Pick<SessionSummary, "id" | "cwd" | "parentSession" | "createdMs">;
+
+/** The furthest from 1970 that a `Date` can be, in milliseconds. */
+const MAX_TIME_MS = 8.64e15;
+
+/** Gives a number as Unix milliseconds; undefined if it is none, or none that a calendar knows. */
+export function validTime(value: unknown): number | undefined {
+  return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS ? value : undefined;
+}
+
+/** Reads the `timestamp` of an entry: ISO 8601, or the number that some writers put there. */
+export function recordTime(record: JsonRecord): number | undefined {
+  const { timestamp } = record;
+  return validTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
+}
+
+/** Gives the text of a message, its blocks joined by one space; undefined if it has none. */
+export function messageText(message: JsonRecord): string | undefined {
+  const text = textsOf(message["content"]).join(" ");
+  return text.trim() === "" ? undefined : text;
+}
+
+/** What the entries of one session say about it, gathered one by one in file order. */
+export class SummaryFacts {
+  messageCount: number;
+  firstMessage: string | undefined;
+  lastMessageMs: number | undefined;
+  #name: string | undefined;
+
+  /** @param before - What earlier entries of the same file said. */
+  constructor(before?: SessionSummary) {
+    this.messageCount = before?.messageCount ?? 0;
+    this.firstMessage = before?.firstMessage;
+    this.lastMessageMs = before?.lastMessageMs;
+    this.#name = before?.name;
+  }
+
+  /**
+   * Takes what a `message` entry says; counting it is the caller's, since damaged ones count, too.
+   *
+   * @param record - The entry, or undefined if its line does not parse.
+   * @param entryMs - The entry's own time, for a message without one.
+   */
+  noteMessage(record: JsonRecord | undefined, entryMs: number | undefined): void {
+    if (record?.["type"] !== "message") return;
+    const message = fieldsOf(record["message"]);
+    const { role } = message;
+    if (role !== "user" && role !== "assistant") return;
+    const ms = validTime(message["timestamp"]) ?? validTime(entryMs);
+    if (ms !== undefined) this.lastMessageMs = Math.max(ms, this.lastMessageMs ?? ms);
+    if (role === "user") this.firstMessage ??= messageText(message);
+  }
+
+  /** Takes the name that a `session_info` entry gives; a line that does not parse gives none. */
+  noteName(record: JsonRecord | undefined): void {
+    if (record?.["type"] !== "session_info") return;
+    const { name } = record;
+    this.#name = typeof name === "string" ? name.trim() || undefined : undefined;
+  }
+
+  /** Puts the facts together. */
+  summary(header: HeaderFacts, issueCount: number): SessionSummary {
+    const { id, cwd, parentSession, createdMs } = header;
+    const { lastMessageMs, messageCount, firstMessage } = this;
+    const facts = { lastMessageMs, name: this.#name, messageCount, firstMessage, issueCount };
+    return { id, cwd, parentSession, createdMs, ...facts };
+  }
+}
+
+/** Gives the part of a summary that the header tells. */
+export function headerFacts(header: SessionHeader): HeaderFacts {
+  const { id, cwd, parentSession, timestamp } = header;
+  return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)) };
+}
+
+const OPTIONAL_TEXTS = ["parentSession", "name", "firstMessage"] as const;
+const OPTIONAL_NUMBERS = ["createdMs", "lastMessageMs"] as const;
+
+/** Reads a summary that was kept as JSON; undefined if it is not of this shape. */
+export function parseSummary(value: unknown): SessionSummary | undefined {
+  return isSummary(value) ? value : undefined;
+}
+
+function isSummary(value: unknown): value is SessionSummary {
+  if (!isJsonRecord(value)) return false;
+  const isOptional = (key: string, type: string) => value[key] === undefined || typeof value[key] === type;
+  return (
+    typeof value["id"] === "string" &&
+    typeof value["cwd"] === "string" &&
+    Number.isSafeInteger(value["messageCount"]) &&
+    Number.isSafeInteger(value["issueCount"]) &&
+    OPTIONAL_TEXTS.every((key) => isOptional(key, "string")) &&
+    OPTIONAL_NUMBERS.every((key) => isOptional(key, "number"))
+  );
+}

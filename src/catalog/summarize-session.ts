@@ -1,0 +1,23 @@
+import { absolutePath } from "../store/session-paths.ts";
+import { summarizeFile } from "./file-summary.ts";
+import { Pace } from "./pace.ts";
+import { type SessionInfo, sessionInfo } from "./session-info.ts";
+
+/**
+ * Summarises one session file as a list would show it, whatever state it is in.
+ *
+ * @param path - May be relative, start with `~`, or be a `file://` URL.
+ * @returns Undefined if the file is no session.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @throws {SessionError} `ABORTED`
+ * @throws The system's error if the file is missing or cannot be read.
+ * @remarks Cost: O(bytes), of a file in order looked at rather than parsed.
+ */
+export async function summarizeSession(
+  path: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<SessionInfo | undefined> {
+  const file = absolutePath(path);
+  const { summary, mtimeMs } = await summarizeFile(file, undefined, new Pace(options.signal));
+  return summary && sessionInfo(file, summary, mtimeMs);
+}

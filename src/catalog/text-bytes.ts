@@ -1,0 +1,107 @@
+import { BytePattern } from "./byte-pattern.ts";
+
+/** Finds lines that may hold a text, whichever way JSON spells it. */
+export interface TextPatterns {
+  /** A part of the text in plain UTF-8. */
+  readonly plain: BytePattern;
+  /** An escape such as `\u00e9` that may stand for a character of that part. */
+  readonly escaped: BytePattern;
+}
+
+/** Bytes of the part that is looked for, at most. */
+const MAX_BYTES = 32;
+
+/**
+ * What JSON writers escape in another way than by `\uXXXX`, halves of surrogate pairs, which UTF-8 cannot write, and
+ * the character that stands for broken bytes.
+ */
+const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
+
+const encoder = new TextEncoder();
+
+/** A character of the query, in all the forms that fit it. */
+interface Place {
+  /** For each byte of its UTF-8 the values that occur. */
+  readonly bytes: number[][];
+  /** The UTF-16 units that occur. */
+  readonly units: number[];
+}
+
+/**
+ * Makes patterns that every line which holds a text fits, and few other lines.
+ *
+ * The longest part of the text is taken of which all forms have the same length in UTF-8 and which JSON writes plainly
+ * or as `\uXXXX`. A line with neither the part nor such an escape of one of its characters cannot hold the text.
+ *
+ * @param caseSensitive - If not, characters fit as in a regular expression with the flag `i`.
+ * @returns Undefined if there is no such part: then any line may hold the text.
+ */
+export function textPatterns(text: string, caseSensitive: boolean): TextPatterns | undefined {
+  const forms = caseSensitive ? new Map() : formsOf(text);
+  let best: Place[] = [];
+  let run: Place[] = [];
+  for (const character of text) {
+    const place = placeOf(character, forms);
+    if (place === undefined) run = [];
+    else if (bytesIn(run) + place.bytes.length > MAX_BYTES) run = [place];
+    else run = [...run, place];
+    if (bytesIn(run) > bytesIn(best)) best = run;
+  }
+  if (best.length === 0) return undefined;
+  return {
+    plain: new BytePattern(best.flatMap((place) => place.bytes)),
+    escaped: escapePattern(best.flatMap((place) => place.units)),
+  };
+}
+
+function bytesIn(places: readonly Place[]): number {
+  return places.reduce((sum, place) => sum + place.bytes.length, 0);
+}
+
+function placeOf(character: string, forms: ReadonlyMap<string, string[]>): Place | undefined {
+  if (character < " " || NOT_PLAIN.test(character)) return undefined;
+  const all = forms.get(character) ?? [character];
+  const encoded = all.map((form) => [...encoder.encode(form)]);
+  const length = encoded[0]?.length ?? 0;
+  if (encoded.some((bytes) => bytes.length !== length)) return undefined;
+  const bytes = Array.from({ length }, (_, i) => encoded.map((form) => form[i] ?? 0));
+  const units = all.flatMap((form) => Array.from({ length: form.length }, (_, i) => form.charCodeAt(i)));
+  return { bytes, units };
+}
+
+/**
+ * A backslash, `u`, and for each hexadecimal digit but the last those that occur, in both cases. The last one is left
+ * out because nearly all occur there, letters that end many a pattern in vain.
+ */
+function escapePattern(units: readonly number[]): BytePattern {
+  const digits = [12, 8, 4].map((shift) =>
+    units.flatMap((unit) => {
+      const digit = ((unit >> shift) & 0xf).toString(16);
+      return [digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)];
+    }),
+  );
+  return new BytePattern([[0x5c], [0x75], ...digits]);
+}
+
+/**
+ * Gives for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
+ * the same.
+ */
+function formsOf(text: string): Map<string, string[]> {
+  const formsOfFolded = new Map<string, string[]>();
+  // Beyond the units of UTF-16, that is for pairs of surrogates, the flag does nothing.
+  const units = [...new Set(text)].filter((character) => character.length === 1);
+  for (const unit of units) formsOfFolded.set(fold(unit), []);
+  for (let code = 0; code <= 0xffff; code++) {
+    const unit = String.fromCharCode(code);
+    formsOfFolded.get(fold(unit))?.push(unit);
+  }
+  return new Map(units.map((unit) => [unit, formsOfFolded.get(fold(unit)) ?? []]));
+}
+
+/** The language's own rule for that flag: upper case, unless that is several characters or an ASCII one. */
+function fold(unit: string): string {
+  const upper = unit.toUpperCase();
+  if (upper.length !== 1) return unit;
+  return unit >= "\u0080" && upper < "\u0080" ? unit : upper;
+}

@@ -1,0 +1,89 @@
+import { createContext, Script } from "node:vm";
+import { fieldsOf } from "../context/entry-fields.ts";
+
+/** Where a text fits: UTF-16 units. */
+export interface TextMatch {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Finds the first fit in each of several texts. */
+export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
+
+/** Milliseconds that an expression may take for one batch of texts. */
+const MAX_MS = 250;
+
+/** Thrown when an expression took too long. */
+export class TooSlowError extends Error {}
+
+/** Makes a matcher for a text as it stands. */
+export function literalMatcher(text: string, caseSensitive: boolean): TextMatcher {
+  if (caseSensitive) {
+    return (texts) =>
+      texts.map((one) => {
+        const start = one.indexOf(text);
+        return start === -1 ? undefined : { start, length: text.length };
+      });
+  }
+  // A text taken literally leaves nothing to try in several ways: the time is linear.
+  const expression = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
+  return (texts) =>
+    texts.map((one) => {
+      const match = expression.exec(one);
+      return match === null ? undefined : { start: match.index, length: match[0].length };
+    });
+}
+
+/**
+ * Makes a matcher for a regular expression, which may take a quarter of a second for each call and no more.
+ *
+ * Some expressions take exponential time on some texts, and nothing in the language ends them. The runtime can: it
+ * runs the expression as a script of its own with a time limit. Empty fits do not count.
+ *
+ * @throws {TypeError} If it is no regular expression.
+ * @returns A matcher that throws `TooSlowError`.
+ */
+export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
+  const { flags } = parseExpression(source, caseSensitive ? "" : "i");
+  const context = createContext({ source, flags, texts: [] });
+  new Script("const expression = new RegExp(source, flags)").runInContext(context);
+  const script = new Script(
+    "texts.flatMap((text) => { const m = expression.exec(text); return m && m[0] ? [m.index, m[0].length] : [-1, 0]; })",
+  );
+  return (texts) => {
+    context["texts"] = texts;
+    const found = runLimited(() => script.runInContext(context, { timeout: MAX_MS }));
+    return texts.map((_, i) => {
+      const [start, length] = [found[2 * i], found[2 * i + 1]];
+      return typeof start === "number" && typeof length === "number" && start >= 0
+        ? { start, length }
+        : undefined;
+    });
+  };
+}
+
+/** Takes the source as a Unicode expression if it is one, else by the older and laxer rules. */
+function parseExpression(source: string, flags: string): RegExp {
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  try {
+    return new RegExp(source, flags);
+  } catch (error) {
+    throw new TypeError(`${JSON.stringify(source)} is no regular expression; correct it.`, { cause: error });
+  }
+}
+
+function runLimited(run: () => unknown): unknown[] {
+  try {
+    const found = run();
+    return Array.isArray(found) ? found : [];
+  } catch (error) {
+    // Such errors come from the script's own world, so that they are no instances of ours.
+    const { code, name } = fieldsOf(error);
+    const isExhausted = code === "ERR_SCRIPT_EXECUTION_TIMEOUT" || name === "RangeError";
+    throw isExhausted ? new TooSlowError("the expression took too long", { cause: error }) : error;
+  }
+}
