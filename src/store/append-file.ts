@@ -2,18 +2,25 @@ import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
 import {
+  closeQuietly,
   FILE_MODE,
   type FileSystem,
-  ifPresent,
   makeFolder,
   openForReading,
-  readRange,
+  removeQuietly,
   syncFolder,
-  writeFully,
   writeSome,
 } from "./file-system.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
+
+/** How a file is opened for appending: never through a link, and without waiting on a pipe. */
+const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
+
+const LINE_BREAK = new Uint8Array([0x0a]);
+
+/** How often lines are written whole that others' lines came between. */
+const MAX_ATTEMPTS = 3;
 
 /** Tells one file from another under the same name. */
 export interface FileIdentity {
@@ -24,6 +31,7 @@ export interface FileIdentity {
 /** How a path stands at a moment. */
 export interface FileState extends FileIdentity {
   readonly size: number;
+  readonly mtimeMs: number;
 }
 
 /** A path that was refused because no plain file stands there. */
@@ -39,15 +47,12 @@ export class AppendFile {
   readonly #fs: FileSystem;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
+  /** What a failed `create` could not remove. */
+  #leftover: FileIdentity | undefined;
 
   constructor(fs: FileSystem, path: string) {
     this.#fs = fs;
     this.path = path;
-  }
-
-  /** The file that was read or made; undefined before. */
-  get identity(): FileIdentity | undefined {
-    return this.#identity;
   }
 
   /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
@@ -63,7 +68,7 @@ export class AppendFile {
 
   /** Whether a state is that of the file that was read or made. */
   isSame(state: FileIdentity): boolean {
-    return this.#identity?.ino === state.ino && this.#identity.dev === state.dev;
+    return isSameFile(this.#identity, state);
   }
 
   /** The size of the file that is written to, whatever its name is now. */
@@ -72,43 +77,35 @@ export class AppendFile {
   }
 
   /**
-   * Makes the file, and its folder, with its first bytes. An empty file at the path gives way; anything else is an error.
+   * Makes the file, and its folder, with its first bytes. An empty file at the path is begun; anything else is an error.
    *
    * @param isSynced - Whether to wait until file and name survive a power cut.
    */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
-    const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
-    if (stats?.isFile() && stats.size === 0) this.#fs.unlinkSync(this.path);
-    const flags = O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW;
+    const isThere = this.#mayBegin();
+    const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
     const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
+    const total = { written: 0 };
+    let state: FileState | undefined;
     try {
+      state = this.#plainState(fd);
+      if (isSameFile(this.#leftover, state)) this.#fs.ftruncateSync(fd, 0);
+      else if (state.size > 0) throw exists(this.path);
       this.#fs.fchmodSync(fd, FILE_MODE);
-      writeFully(this.#fs, fd, bytes);
+      this.#writeLines(fd, bytes, 0, total);
+      if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
-      this.#hold(fd);
     } catch (error) {
-      this.#fs.closeSync(fd);
-      ifPresent(() => this.#fs.unlinkSync(this.path));
+      if (isThere) this.#cutBack(fd, 0, total.written);
+      else if (!removeQuietly(this.#fs, this.path)) this.#leftover = state;
+      closeQuietly(this.#fs, fd);
       throw error;
     }
-  }
-
-  /** Makes the file anew from the descriptor that is held, after its name has gone. */
-  recreate(): void {
-    const bytes = this.read((fd) => readRange(this.#fs, fd, 0, this.#fs.fstatSync(fd).size));
-    const [identity, descriptor] = [this.#identity, this.#descriptor];
-    this.#identity = undefined;
-    try {
-      this.create(bytes, false);
-    } catch (error) {
-      // Without a new file the old descriptor is all there is of the session: it is kept for the next try.
-      this.#identity = identity;
-      this.#descriptor = descriptor;
-      throw error;
-    }
-    if (descriptor !== undefined) releaseDescriptor(descriptor);
+    this.#leftover = undefined;
+    this.#identity = state;
+    this.#descriptor = poolDescriptor(this.#fs, fd, this);
   }
 
   /**
@@ -121,12 +118,12 @@ export class AppendFile {
    */
   append(bytes: Uint8Array, expectedEnd: number, isSynced: boolean): void {
     const fd = this.#open();
-    let written = 0;
+    const total = { written: 0 };
     try {
-      while (written < bytes.length) written += writeSome(this.#fs, fd, bytes, written);
+      this.#writeLines(fd, bytes, expectedEnd, total);
       if (isSynced) this.#fs.fsyncSync(fd);
     } catch (error) {
-      this.#cutBack(fd, expectedEnd, written);
+      this.#cutBack(fd, expectedEnd, total.written);
       throw error;
     }
   }
@@ -148,12 +145,10 @@ export class AppendFile {
     if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     const fd = openForReading(this.#fs, this.path);
     try {
-      const state = stateOf(this.#fs.fstatSync(fd));
-      this.#identity ??= state;
-      if (!this.isSame(state)) throw new Error(`${this.path} is another file now`);
+      this.#recognise(fd);
       return use(fd);
     } finally {
-      this.#fs.closeSync(fd);
+      closeQuietly(this.#fs, fd);
     }
   }
 
@@ -163,35 +158,62 @@ export class AppendFile {
     this.#descriptor = undefined;
   }
 
-  /** Forgets which file it was, because another one took its place on purpose. */
-  forget(): void {
-    this.release();
-    this.#identity = undefined;
-  }
-
   #open(): number {
     const held = this.#descriptor?.fd;
     if (this.#descriptor !== undefined && held !== undefined) {
       touchDescriptor(this.#descriptor);
       return held;
     }
-    const fd = this.#fs.openSync(this.path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    const fd = this.#fs.openSync(this.path, APPENDING);
     try {
-      this.#hold(fd);
+      this.#recognise(fd);
     } catch (error) {
-      this.#fs.closeSync(fd);
+      closeQuietly(this.#fs, fd);
       throw error;
     }
+    this.#descriptor = poolDescriptor(this.#fs, fd, this);
     return fd;
   }
 
-  #hold(fd: number): void {
-    const stats = this.#fs.fstatSync(fd);
-    if (!stats.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
-    const state = stateOf(stats);
+  /** Makes sure that a descriptor is of the file that was read or made; the first one says which that is. */
+  #recognise(fd: number): void {
+    const state = this.#plainState(fd);
     this.#identity ??= state;
     if (!this.isSame(state)) throw new Error(`${this.path} is another file now`);
-    this.#descriptor = poolDescriptor(this.#fs, fd, this);
+  }
+
+  #plainState(fd: number): FileState {
+    const stats = this.#fs.fstatSync(fd);
+    if (!stats.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
+    return stateOf(stats);
+  }
+
+  /** Whether a file stands at the path that may be begun: an empty one, or what is left of a failed try. */
+  #mayBegin(): boolean {
+    const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
+    return stats?.isFile() === true && (stats.size === 0 || isSameFile(this.#leftover, stats));
+  }
+
+  /**
+   * Writes lines; if the system took them in parts, and others' lines came between, once more as a whole.
+   *
+   * A line that stands in a file twice counts once.
+   */
+  #writeLines(fd: number, bytes: Uint8Array, expectedEnd: number, total: { written: number }): void {
+    let [start, lines] = [expectedEnd, bytes];
+    for (let attempt = 1; ; attempt++) {
+      let parts = 0;
+      for (let at = 0; at < lines.length; parts++) {
+        const count = writeSome(this.#fs, fd, lines, at);
+        at += count;
+        total.written += count;
+      }
+      if (parts === 1) return;
+      const { size } = this.#fs.fstatSync(fd);
+      if (size === start + lines.length) return;
+      if (attempt === MAX_ATTEMPTS) throw new Error("others' lines came between the parts of a write");
+      [start, lines] = [size, Buffer.concat([LINE_BREAK, bytes])];
+    }
   }
 
   #cutBack(fd: number, expectedEnd: number, written: number): void {
@@ -206,6 +228,14 @@ export class AppendFile {
   }
 }
 
-function stateOf({ dev, ino, size }: Stats): FileState {
-  return { dev, ino, size };
+function stateOf({ dev, ino, size, mtimeMs }: Stats): FileState {
+  return { dev, ino, size, mtimeMs };
+}
+
+function isSameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
+  return a?.ino === b.ino && a.dev === b.dev;
+}
+
+function exists(path: string): Error {
+  return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
 }

@@ -4,7 +4,7 @@ import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import type { SessionLog } from "./session-log.ts";
+import type { LogLine, SessionLog } from "./session-log.ts";
 
 /** What lines can be copied from. */
 export type LineSource = Pick<SessionLog, "index" | "readLines">;
@@ -18,6 +18,8 @@ export interface CopyPlan {
   readonly headOf?: (ordinal: number) => EntryHead;
   /** Alters an entry on its way. */
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** Lines that stand behind all entries. */
+  readonly more?: readonly LogLine[];
 }
 
 /** Entries decoded at a time, so that a copy of any size takes little memory. */
@@ -43,6 +45,7 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
     });
     yield* lines;
   }
+  for (const { text } of plan.more ?? []) yield `${text}\n`;
 }
 
 /** Plans a copy of everything under the same header. */

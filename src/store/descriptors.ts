@@ -1,4 +1,4 @@
-import type { FileSystem } from "./file-system.ts";
+import { closeQuietly, type FileSystem } from "./file-system.ts";
 
 /** An open descriptor that the pool may close when others need its room. */
 export interface Descriptor {
@@ -43,14 +43,14 @@ export function touchDescriptor(descriptor: Descriptor): void {
   open.add(descriptor);
 }
 
-/** Closes a descriptor; once is enough. */
+/** Closes a descriptor; once is enough. It never fails: whoever opened the next file is not to blame for the last. */
 export function releaseDescriptor(descriptor: Descriptor): void {
   const { fd } = descriptor;
   if (fd === undefined) return;
   descriptor.fd = undefined;
   open.delete(descriptor);
   collected.unregister(descriptor);
-  descriptor.fs.closeSync(fd);
+  closeQuietly(descriptor.fs, fd);
 }
 
 function sweep(): void {

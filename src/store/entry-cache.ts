@@ -1,6 +1,10 @@
-import { DAMAGED_TYPE, damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
+import { isSessionError } from "../errors.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { type BodyContext, DAMAGED_TYPE, damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../reading/issue-log.ts";
+import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
@@ -24,6 +28,7 @@ export class EntryCache {
   /** Entries that are kept, in order of arrival. */
   readonly #strong = new Map<number, { entry: AnySessionEntry; bytes: number }>();
   #strongBytes = 0;
+  #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
   /** Keeps an entry for as long as its message: hosts find entries by `entry.message === message`. */
   readonly #entryOfMessage = new WeakMap<object, AnySessionEntry>();
 
@@ -62,10 +67,11 @@ export class EntryCache {
       else entries.set(ordinal, entry);
     }
     if (missing.length > 0) {
-      const context = bodyContextOf(this.#log.index);
+      // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
+      const { tree } = this.#log.index;
       this.#log.readLines(missing, (ordinal, bytes) => {
-        const head = this.#log.index.tree.headAt(ordinal);
-        const entry = decodeEntry(bytes, head, context) ?? this.#reportDamaged(ordinal);
+        const head = tree.headAt(ordinal);
+        const entry = decodeEntry(bytes, head, this.#bodyContext()) ?? this.#reportDamaged(head);
         entries.set(ordinal, entry);
         this.remember(ordinal, entry, bytes.length);
       });
@@ -80,25 +86,46 @@ export class EntryCache {
     if (this.#strongBytes > STRONG_BYTES) this.#weaken(ordinal);
   }
 
-  /** Forgets an entry whose line was replaced. */
-  forget(ordinal: number): void {
-    this.#weak.delete(ordinal);
-    this.#strong.delete(ordinal);
-  }
-
-  /** Takes over what another cache holds for the tree before: by id, since ordinals may have changed. */
+  /**
+   * Takes over what another cache holds for the tree before: by id, since ordinals may have changed, and only what the
+   * log still says the same, since the other lines may have been redacted.
+   *
+   * @remarks Cost: O(bytes of what is held).
+   */
   adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;
-    const held = [...other.#weak].map(([ordinal, reference]) => ({
-      ordinal,
-      entry: reference.deref(),
-      bytes: 0,
-    }));
-    for (const [ordinal, { entry, bytes }] of other.#strong) held.push({ ordinal, entry, bytes });
-    for (const { ordinal, entry, bytes } of held) {
+    const held = new Map<number, AnySessionEntry>();
+    for (const [ordinal, entry] of other.#held()) {
       const there = tree.find(before.idAt(ordinal));
-      if (entry !== undefined && there !== NONE) this.remember(there, entry, bytes);
+      if (there !== NONE) held.set(there, entry);
     }
+    const ordinals = [...held.keys()].sort((a, b) => a - b);
+    try {
+      this.#log.readLines(ordinals, (ordinal, bytes) => {
+        const entry = held.get(ordinal);
+        const written = decodeEntry(bytes, tree.headAt(ordinal), this.#bodyContext());
+        if (entry === undefined || written === undefined) return;
+        if (encodeRecord(written) === encodeRecord(entry)) this.remember(ordinal, entry, bytes.length);
+      });
+    } catch (error) {
+      // What cannot be read now is not taken over; whoever asks for it will be told why.
+      if (!isSessionError(error)) throw error;
+    }
+  }
+
+  *#held(): Generator<[number, AnySessionEntry], void> {
+    for (const [ordinal, reference] of this.#weak) {
+      const entry = reference.deref();
+      if (entry !== undefined) yield [ordinal, entry];
+    }
+    for (const [ordinal, { entry }] of this.#strong) yield [ordinal, entry];
+  }
+
+  /** What bodies are decoded with, made anew only when the log was read anew. */
+  #bodyContext(): BodyContext {
+    const { index } = this.#log;
+    if (this.#context?.index !== index) this.#context = { index, ...bodyContextOf(index) };
+    return this.#context;
   }
 
   /** Lets go of the oldest entries; those that somebody holds are still found. */
@@ -117,10 +144,10 @@ export class EntryCache {
     return this.#strong.get(ordinal)?.entry ?? this.#weak.get(ordinal)?.deref();
   }
 
-  #reportDamaged(ordinal: number): AnySessionEntry {
-    const { tree, places } = this.#log.index;
-    this.#log.index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), tree.idAt(ordinal)));
-    return damagedEntry(tree.headAt(ordinal));
+  #reportDamaged(head: EntryHead): AnySessionEntry {
+    const { index } = this.#log;
+    index.report(makeIssue("BODY_DAMAGED", index.places.at(index.tree.find(head.id)), head.id));
+    return damagedEntry(head);
   }
 }
 

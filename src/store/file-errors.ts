@@ -1,9 +1,25 @@
 import { SessionError } from "../errors.ts";
-import { NotAPlainFileError } from "./append-file.ts";
 import { hasErrorCode } from "./system-error.ts";
 
+/** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
+export type Intent = "read" | "flush" | "write";
+
+/** Somebody else wrote while a copy was made. */
+export class FileChangedError extends Error {}
+
+/** The error for a file that lacks entries which it had. */
+export class ReplacedError extends SessionError {
+  constructor(path: string) {
+    super(
+      "WRITE_FAILED",
+      `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
+      { details: { path } },
+    );
+  }
+}
+
 /** Turns the system's error about a session file into ours. */
-export function fileError(path: string, intent: "read" | "write", cause: unknown): SessionError {
+export function fileError(path: string, intent: Intent, cause: unknown): SessionError {
   const details = { path };
   if (hasErrorCode(cause, "EEXIST")) {
     return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
@@ -12,7 +28,7 @@ export function fileError(path: string, intent: "read" | "write", cause: unknown
     });
   }
   const reason = cause instanceof Error ? cause.message : String(cause);
-  if (intent === "read" || cause instanceof NotAPlainFileError) {
+  if (intent === "read") {
     return new SessionError(
       "NOT_A_SESSION",
       `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
@@ -24,7 +40,7 @@ export function fileError(path: string, intent: "read" | "write", cause: unknown
   }
   return new SessionError(
     "WRITE_FAILED",
-    `Cannot write to ${path}: ${reason}. Nothing was added; append again when the cause is gone.`,
+    `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
     { details, cause },
   );
 }
@@ -43,15 +59,6 @@ export function gone(path: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
     `${path} is gone, and nothing can be appended to it. Put it back, or start a new session.`,
-    { details: { path } },
-  );
-}
-
-/** The error for a file that lacks entries which it had. */
-export function replaced(path: string): SessionError {
-  return new SessionError(
-    "WRITE_FAILED",
-    `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
     { details: { path } },
   );
 }

@@ -1,20 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { SessionError } from "../errors.ts";
+import { isSessionError, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { SessionIndex } from "../reading/session-index.ts";
+import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
+import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { AppendFile, type FileState } from "./append-file.ts";
-import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, gone, notASession, replaced } from "./file-errors.ts";
+import { FileChangedError, fileError, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
-import { type FileSystem, isThere, PIECE_BYTES, readRange, realFileSystem } from "./file-system.ts";
+import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
-import { encodeLines } from "./log-lines.ts";
-import { readLinesOf } from "./read-lines.ts";
-import { feedFile, feedSome, feedWhole, holdsAll } from "./read-session-file.ts";
+import { SessionFile } from "./session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
@@ -24,6 +21,11 @@ const LOAD_STEP_BYTES = 1024 * 1024;
 /** How often the file's state is looked at, at most. */
 const LOOK_EVERY_MS = 1;
 
+/** How often a copy is made anew because somebody else wrote meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
 /**
  * A session whose lines are in a file.
  *
@@ -32,25 +34,18 @@ const LOOK_EVERY_MS = 1;
  * @remarks Source: docs/durability.md
  */
 export class FileLog implements SessionLog {
-  onChange: ((change: LogChange) => void) | undefined;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
-  readonly #file: AppendFile;
-  #index: SessionIndex;
-  /** The bytes of a session whose file has not been made yet. */
-  #unwritten: Blocks | undefined;
+  readonly #file: SessionFile;
   readonly #lease: LeaseSlot;
-  /** Whether something was written that `flush` has not waited for. */
-  #isUnsynced = false;
   #isClosed = false;
-  #lookedBeforeAt = Number.NEGATIVE_INFINITY;
-  #lookedAfterAt = Number.NEGATIVE_INFINITY;
+  #lookedBeforeAt = NEVER;
+  #lookedAfterAt = NEVER;
 
   private constructor(path: string, options: FileLogOptions) {
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
-    this.#file = new AppendFile(this.#fs, path);
-    this.#index = this.#newIndex();
+    this.#file = new SessionFile(this.#fs, path, options);
     this.#lease = new LeaseSlot(this.#fs, path, options);
   }
 
@@ -64,7 +59,7 @@ export class FileLog implements SessionLog {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
     try {
-      log.#readAll();
+      log.#file.readAll();
     } catch (error) {
       log.#lease.release();
       throw error;
@@ -81,8 +76,8 @@ export class FileLog implements SessionLog {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
     try {
-      for (const total of log.#readSteps(LOAD_STEP_BYTES)) {
-        onProgress?.(log.#index.position, total);
+      for (const total of log.#file.readSteps(LOAD_STEP_BYTES)) {
+        onProgress?.(log.index.position, total);
         await nextTurn();
         if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
       }
@@ -95,8 +90,12 @@ export class FileLog implements SessionLog {
 
   /** Takes the lease of a file that is there. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
-    if (!isThere(path, options.fs)) return undefined;
     const log = new FileLog(path, options);
+    try {
+      if (!isThere(path, options.fs)) return undefined;
+    } catch (error) {
+      throw fileError(path, "read", error);
+    }
     log.#lease.take();
     return log;
   }
@@ -109,10 +108,22 @@ export class FileLog implements SessionLog {
   static create(path: string, header: SessionHeader, options: FileLogOptions = {}): FileLog {
     const log = new FileLog(path, options);
     log.#lease.take();
-    log.#unwritten = Blocks.of([`${encodeRecord(header)}\n`]);
-    feedWhole(log.#index, log.#unwritten.join());
-    if (options.createAtOnce) log.#createFile(new Uint8Array(0));
-    return log;
+    try {
+      log.#file.begin([`${encodeRecord(header)}\n`]);
+      if (options.createAtOnce) log.#file.appendUnwritten([], true);
+      return log;
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+  }
+
+  get onChange(): ((change: LogChange) => void) | undefined {
+    return this.#file.onChange;
+  }
+
+  set onChange(listener: ((change: LogChange) => void) | undefined) {
+    this.#file.onChange = listener;
   }
 
   get path(): string {
@@ -120,230 +131,137 @@ export class FileLog implements SessionLog {
   }
 
   get index(): SessionIndex {
-    return this.#index;
+    return this.#file.index;
   }
 
   get readOnlyReason(): "mode" | "version" | "closed" | undefined {
     if (this.#isClosed) return "closed";
     if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
-    return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+    return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    const unwritten = this.#unwritten;
-    if (unwritten !== undefined) {
-      for (const ordinal of ordinals) {
-        const { offset, length } = this.#index.places.at(ordinal);
-        take(ordinal, unwritten.read(offset, length));
-      }
-      return;
-    }
-    // Where own lines stand is presumed until somebody has looked.
-    if (this.#index.expectedEnd > this.#index.position) this.#catchUp();
-    this.#translated("read", () => {
-      this.#file.read((fd) => readLinesOf(this.#fs, fd, this.#index.places, ordinals, take));
-    });
+    this.#file.readLines(ordinals, take);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {
-    if (this.#unwritten !== undefined) return this.#appendUnwritten(this.#unwritten, lines, isLasting);
-    this.#lookBeforeWrite();
-    if (this.#index.needsUpgrade) this.upgrade();
-    const encoded = encodeLines(lines, this.#index.isMidLine);
-    const isSynced = this.#options.durability === "fsync";
-    this.#translated("write", () => this.#file.append(encoded.bytes, this.#index.expectedEnd, isSynced));
-    this.#isUnsynced = true;
-    const first = encoded.addTo(this.#index);
-    this.#lookAfterWrite();
-    return first;
+    const [first] = lines;
+    if (first === undefined) return this.index.tree.size;
+    this.#assertReadable(lines);
+    if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
+    else this.#appendToFile(lines);
+    // A look at the file may have read it anew, and then entries have other ordinals.
+    return this.index.tree.find(first.head.id);
   }
 
   refresh(): LogChange | undefined {
-    return this.#unwritten === undefined ? this.#catchUp() : undefined;
+    return this.#file.look("read");
   }
 
   /** Rewrites the file in the current version; see `upgradeFile`. */
   upgrade(): string | undefined {
-    if (this.#unwritten !== undefined || !this.#index.needsUpgrade) return undefined;
-    const backup = upgradeFile(this.#fs, this.path, this, () => this.#assertUnchanged());
-    this.#readReplacement();
-    return backup;
+    return this.#replace(() => {
+      if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
+      return upgradeFile(this.#fs, this.path, this, () => this.#file.assertUnchanged());
+    });
   }
 
-  /**
-   * Rewrites the file with entries altered; the old one is kept nowhere.
-   *
-   * @param change - Must keep id, parent and type.
-   * @throws {SessionError} `WRITE_FAILED`, and then the file is as it was.
-   */
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void {
-    if (this.#unwritten !== undefined) {
-      const lines = copyLines(this, { ...wholeCopy(this.#index), change });
-      this.#unwritten = Blocks.of(lines);
-      this.#readReplacement();
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+    if (this.#file.isUnwritten) {
+      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), change, more }));
       return;
     }
-    this.#translated("write", () =>
-      rewriteFile(this.#fs, this.path, this, change, () => this.#assertUnchanged()),
-    );
-    this.#readReplacement();
+    this.#replace(() => {
+      const plan = { ...wholeCopy(this.index), change, more };
+      rewriteFile(this.#fs, this.path, this, plan, () => this.#file.assertUnchanged());
+      return this.path;
+    });
   }
 
   async flush(): Promise<void> {
-    if (!this.#isUnsynced || this.#isClosed) return;
-    this.#translated("write", () => this.#file.sync());
-    this.#isUnsynced = false;
+    if (!this.#isClosed) this.#file.flush();
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
+    this.#isClosed = true;
     try {
-      await this.flush();
+      this.#file.flush();
     } finally {
-      this.#isClosed = true;
-      this.#file.release();
-      this.#lease.release();
+      this.release();
     }
   }
 
-  /** Goes on with the file that was just put in the place of the old one. */
-  #readReplacement(): void {
-    const before = this.#index;
-    this.#file.forget();
-    this.#index = this.#newIndex();
-    if (this.#unwritten === undefined) this.#readAll();
-    else feedWhole(this.#index, this.#unwritten.join());
-    this.#tell({ kind: "reloaded", before });
-  }
-
-  #newIndex(): SessionIndex {
-    const { maxLineBytes } = this.#options;
-    return new SessionIndex({
-      readBytes: (offset, length) =>
-        this.#unwritten?.read(offset, length) ??
-        this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
-      ...(maxLineBytes !== undefined && { maxLineBytes }),
-    });
+  release(): void {
+    this.#isClosed = true;
+    this.#file.release();
+    this.#lease.release();
   }
 
   #unlessEmpty(): FileLog | undefined {
-    if (this.#index.position > 0) return this;
+    if (this.index.position > 0) return this;
     this.#lease.release();
     return undefined;
   }
 
-  /** Reads the whole file into the index. */
-  #readAll(): void {
-    for (const _total of this.#readSteps(PIECE_BYTES));
+  #appendToFile(lines: readonly LogLine[]): void {
+    this.#lookBeforeWrite();
+    if (this.index.needsUpgrade) this.upgrade();
+    try {
+      this.#file.append(lines);
+    } catch (error) {
+      // What a failed write has left behind must be seen before the next one.
+      this.#lookedBeforeAt = NEVER;
+      throw error;
+    }
+    this.#lookAfterWrite();
   }
 
-  /** Reads the whole file into the index, so many bytes at a time; yields the file's size after each. */
-  *#readSteps(stepBytes: number): Generator<number, void> {
-    const index = this.#index;
-    let total = this.#file.look()?.size ?? 0;
-    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
-    do {
-      total = this.#translated("read", () => this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer)));
-      yield total;
-    } while (index.position < total && !index.isRejected);
-    // A header without a line break behind it is found at the end.
-    if (!index.isRejected) index.end();
-    if (total > 0 && index.header === undefined) throw notASession(this.path);
-  }
-
-  #appendUnwritten(unwritten: Blocks, lines: readonly LogLine[], isLasting: boolean): number {
-    const encoded = encodeLines(lines, false);
-    if (isLasting) this.#createFile(encoded.bytes);
-    else unwritten.add(encoded.bytes);
-    const first = encoded.addTo(this.#index);
-    this.#index.confirmOwn();
-    return first;
-  }
-
-  /** Makes the file of all that was not written yet and `more`. */
-  #createFile(more: Uint8Array): void {
-    const bytes = this.#unwritten?.join(more) ?? more;
-    this.#translated("write", () => this.#file.create(bytes, this.#options.durability === "fsync"));
-    this.#unwritten = undefined;
-    this.#isUnsynced = true;
+  /** What is longer than a line may be would be lost to every reader. */
+  #assertReadable(lines: readonly LogLine[]): void {
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    for (const { text, head } of lines) {
+      if (text.length * 3 <= maxLineBytes || Buffer.byteLength(text) <= maxLineBytes) continue;
+      throw new SessionError(
+        "ENTRY_INVALID",
+        `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
+        { details: { entryId: head.id, maxLineBytes } },
+      );
+    }
   }
 
   #lookBeforeWrite(): void {
     const now = performance.now();
     if (now - this.#lookedBeforeAt < LOOK_EVERY_MS) return;
+    this.#file.look("write");
     this.#lookedBeforeAt = now;
-    this.#catchUp();
   }
 
   #lookAfterWrite(): void {
     const now = performance.now();
     if (now - this.#lookedAfterAt < LOOK_EVERY_MS) return;
     this.#lookedAfterAt = now;
-    if (this.#file.size() === this.#index.expectedEnd) this.#index.confirmOwn();
-    else this.#catchUp();
-  }
-
-  /** Looks at the file and reads what is new in it. */
-  #catchUp(): LogChange | undefined {
-    const state = this.#translated("read", () => this.#file.look());
-    if (state === undefined) return this.#recreate();
-    if (!this.#file.isSame(state) || state.size < this.#index.position) return this.#reload();
-    if (state.size === this.#index.expectedEnd) {
-      this.#index.confirmOwn();
-      return undefined;
-    }
-    return this.#readNew(state);
-  }
-
-  #readNew(state: FileState): LogChange | undefined {
-    const from = this.#index.tree.size;
-    this.#index.expectOwnAmongOthers();
-    this.#translated("read", () => this.#file.read((fd) => feedFile(this.#fs, fd, this.#index, state.size)));
-    if (this.#index.missingOwn.length > 0) throw replaced(this.path);
-    return from < this.#index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
-  }
-
-  /** The name is gone: the file is written anew from the descriptor, if that is still open. */
-  #recreate(): undefined {
-    if (this.readOnlyReason !== undefined) return undefined;
-    if (!this.#file.isHeld) throw gone(this.path);
-    this.#translated("write", () => this.#file.recreate());
-    return undefined;
-  }
-
-  /** Another file stands at the path, or this one shrank: it is read anew if it holds all that is known. */
-  #reload(): LogChange {
-    const before = this.#index;
-    this.#file.forget();
-    this.#index = this.#newIndex();
     try {
-      this.#readAll();
-      if (!holdsAll(this.#index, before)) throw replaced(this.path);
+      this.#file.check();
     } catch (error) {
-      this.#index = before;
-      throw error;
+      // The lines are in the file. What this look could not tell, the next one will.
+      if (!isSessionError(error) || error instanceof ReplacedError) throw error;
+      this.#lookedBeforeAt = NEVER;
     }
-    return this.#tell({ kind: "reloaded", before });
   }
 
-  #tell(change: LogChange): LogChange {
-    this.onChange?.(change);
-    return change;
-  }
-
-  #assertUnchanged(): void {
-    const state = this.#file.look();
-    const isSame = state !== undefined && this.#file.isSame(state) && state.size === this.#index.expectedEnd;
-    if (!isSame) throw new Error("another process changed the file meanwhile");
-  }
-
-  /** Runs a call of the file system and turns its error into ours. */
-  #translated<T>(intent: "read" | "write", call: () => T): T {
-    try {
-      return call();
-    } catch (error) {
-      if (error instanceof SessionError) throw error;
-      throw fileError(this.path, intent, error);
+  /** Puts a new file in the place of the old; begins again if somebody else wrote meanwhile. */
+  #replace<T extends string | undefined>(write: () => T): T {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const written = write();
+        if (written !== undefined) this.#file.takeReplacement();
+        return written;
+      } catch (error) {
+        const isFromOthers = error instanceof SessionError && error.cause instanceof FileChangedError;
+        if (!isFromOthers || attempt === MAX_ATTEMPTS) throw error;
+      }
+      this.#file.look("write");
     }
   }
 }

@@ -1,4 +1,5 @@
 import * as nodeFs from "node:fs";
+import { dirname } from "node:path";
 import { hasErrorCode } from "./system-error.ts";
 
 /** The calls that a session file needs of a file system; `node:fs` has them all. Tests hand in one that fails. */
@@ -17,6 +18,7 @@ export type FileSystem = Pick<
   | "renameSync"
   | "unlinkSync"
   | "mkdirSync"
+  | "chmodSync"
   | "linkSync"
   | "copyFileSync"
   | "utimesSync"
@@ -31,7 +33,7 @@ export const FILE_MODE = 0o600;
 /** Mode of every folder that this library makes. */
 export const FOLDER_MODE = 0o700;
 
-const { O_RDONLY, O_NONBLOCK } = nodeFs.constants;
+const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
 
 /** Bytes read at a time. */
 export const PIECE_BYTES = 4 * 1024 * 1024;
@@ -100,15 +102,59 @@ export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: n
 export function syncFolder(fs: FileSystem, folder: string): void {
   // Windows opens no folders; there the rename itself is all that can be had.
   if (process.platform === "win32") return;
-  const fd = fs.openSync(folder, O_RDONLY);
   try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
+    const fd = fs.openSync(folder, O_RDONLY);
+    try {
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch (error) {
+    // Some folders may be written to but not read, and some file systems sync no folders.
+    if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP")) throw error;
   }
 }
 
-/** Makes a folder and those above it, closed to other users. */
+/** Makes a folder and those above it, closed to other users, so that they survive a power cut. */
 export function makeFolder(fs: FileSystem, folder: string): void {
-  fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  const first = fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) {
+    // The process's mask may have taken away more than other users' rights.
+    fs.chmodSync(made, FOLDER_MODE);
+    syncFolder(fs, dirname(made));
+  }
+}
+
+/** Makes a file that must not be there yet, closed to other users, for writing. */
+export function createFile(fs: FileSystem, path: string): number {
+  const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
+  try {
+    fs.fchmodSync(fd, FILE_MODE);
+    return fd;
+  } catch (error) {
+    closeQuietly(fs, fd);
+    removeQuietly(fs, path);
+    throw error;
+  }
+}
+
+/** Removes a file on the way out of a failure, whose error is the one to tell; false if that failed, too. */
+export function removeQuietly(fs: FileSystem, path: string): boolean {
+  try {
+    ifPresent(() => fs.unlinkSync(path));
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return false;
+  }
+}
+
+/** Closes a descriptor of which nothing more is expected: whatever was written through it is with the system. */
+export function closeQuietly(fs: FileSystem, fd: number): void {
+  try {
+    fs.closeSync(fd);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
 }

@@ -52,9 +52,9 @@ export class MemoryLog implements SessionLog {
     return first;
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void {
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
     const before = this.#index;
-    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change }));
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change, more }));
     this.#index = this.#newIndex();
     this.onChange?.({ kind: "reloaded", before });
   }
@@ -68,6 +68,10 @@ export class MemoryLog implements SessionLog {
   }
 
   async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
     this.#isClosed = true;
   }
 

@@ -16,7 +16,7 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 export function readLinesOf(
   fs: FileSystem,
   fd: number,
-  places: Places,
+  places: Pick<Places, "at">,
   ordinals: Iterable<number>,
   take: (ordinal: number, bytes: Uint8Array) => void,
 ): void {

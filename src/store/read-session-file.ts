@@ -49,11 +49,12 @@ export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.end();
 }
 
-/** Tells whether a session that was read anew is the same one and holds all the entries that were known before. */
-export function holdsAll(index: SessionIndex, before: SessionIndex): boolean {
-  if (index.header?.id !== before.header?.id) return false;
+/** Gives the ids of the entries that were known before and are not there any more, in the order of their arrival. */
+export function missingFrom(index: SessionIndex, before: SessionIndex): string[] {
+  const missing: string[] = [];
   for (const ordinal of before.tree.ordinals()) {
-    if (index.tree.find(before.tree.idAt(ordinal)) === NONE) return false;
+    const id = before.tree.idAt(ordinal);
+    if (index.tree.find(id) === NONE) missing.push(id);
   }
-  return true;
+  return missing;
 }

@@ -53,12 +53,15 @@ export interface SessionLog {
   append(lines: readonly LogLine[], isLasting: boolean): number;
 
   /**
-   * Puts altered entries in the place of the old ones, which are kept nowhere: the one call that changes history.
+   * Puts altered entries in the place of the old ones, which are kept nowhere, and appends lines behind them, all as
+   * one: the one call that changes history.
    *
    * @param change - Called for each entry; must keep id, parent and type.
-   * @throws {SessionError} `WRITE_FAILED`, and then everything is as it was.
+   * @param more - Lines to append.
+   * @throws {SessionError} `WRITE_FAILED`, and then everything is as it was, or only the last step is missing: that the
+   *   new state survives a power cut, or is known here. A look finds it.
    */
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry): void;
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more?: readonly LogLine[]): void;
 
   /** Looks for what others appended. */
   refresh(): LogChange | undefined;
@@ -66,6 +69,9 @@ export interface SessionLog {
   /** Resolves when everything appended so far survives a power cut. */
   flush(): Promise<void>;
 
-  /** Releases what the log holds. Idempotent; nothing can be appended afterwards. */
+  /** Flushes, and releases what the log holds. Idempotent; nothing can be appended afterwards. */
   close(): Promise<void>;
+
+  /** Releases what the log holds, at once and without a flush: for a log that is left behind for another. Idempotent. */
+  release(): void;
 }

@@ -2,9 +2,9 @@ import { basename } from "node:path";
 import { SessionError } from "../errors.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { NotAPlainFileError } from "./append-file.ts";
-import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { fileError } from "./file-errors.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -18,7 +18,7 @@ import { writeWhole } from "./write-whole.ts";
  * @param path - The file, which `log` has read whole.
  * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
  * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
- * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
+ * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was, or upgraded if only the last step failed.
  */
 export function upgradeFile(
   fs: FileSystem,
@@ -41,9 +41,10 @@ export function upgradeFile(
     });
     return backup ?? path;
   } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
     throw new SessionError(
       "UPGRADE_FAILED",
-      `Cannot upgrade ${path} to version 3; the file is as it was. Make room or mend the permissions, then append again.`,
+      `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
       { details: { path }, cause: error },
     );
   }
@@ -52,27 +53,27 @@ export function upgradeFile(
 /**
  * Rewrites a session file with entries altered; the old bytes are kept nowhere.
  *
- * @param change - Must keep id, parent and type.
+ * @param plan - Must keep the id, parent and type of each entry.
  * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
+ * @throws {SessionError} `WRITE_FAILED`
  */
 export function rewriteFile(
   fs: FileSystem,
   path: string,
   log: SessionLog,
-  change: (entry: AnySessionEntry) => AnySessionEntry,
+  plan: CopyPlan,
   assertUnchanged: () => void,
 ): void {
-  writeWhole({
-    fs,
-    path,
-    pieces: copyLines(log, { ...wholeCopy(log.index), change }),
-    mode: modeOfPlainFile(fs, path),
-    verify: assertUnchanged,
-  });
+  try {
+    const mode = modeOfPlainFile(fs, path);
+    writeWhole({ fs, path, pieces: copyLines(log, plan), mode, verify: assertUnchanged });
+  } catch (error) {
+    throw error instanceof SessionError ? error : fileError(path, "write", error);
+  }
 }
 
 /** Permissions of a file that is about to be replaced; a link must not be, since its target would stay as it was. */
-function modeOfPlainFile(fs: FileSystem, path: string): number {
+export function modeOfPlainFile(fs: FileSystem, path: string): number {
   const stats = fs.lstatSync(path);
   if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   return stats.mode & 0o777;

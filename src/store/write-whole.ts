@@ -1,6 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { basename, dirname, join } from "node:path";
-import { FILE_MODE, type FileSystem, ifPresent, syncFolder, writeFully } from "./file-system.ts";
+import { dirname, join } from "node:path";
+import {
+  closeQuietly,
+  createFile,
+  FILE_MODE,
+  type FileSystem,
+  removeQuietly,
+  syncFolder,
+  writeFully,
+} from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** What `writeWhole` writes and how. */
@@ -9,11 +17,13 @@ export interface WholeFile {
   readonly path: string;
   /** The content, piece by piece. */
   readonly pieces: Iterable<Uint8Array | string>;
+  /** Whether nothing may stand at the path: something that does is an error, `EEXIST`, and stays. */
+  readonly isNew?: boolean;
   /** Permissions; default 0600. */
   readonly mode?: number;
   /** Called when the new content is on disk under a temporary name; if it throws, the old file stays. */
   readonly verify?: (temporaryPath: string) => void;
-  /** Name, in the same folder, under which the old file stays beside the new one. */
+  /** Name, in the same folder, under which the old file stays beside the new one, closed to other users. */
   readonly backup?: string;
 }
 
@@ -23,32 +33,44 @@ const BLOCK_BYTES = 1024 * 1024;
 /**
  * Writes a whole file so that at any moment either the old or the new one stands at the path.
  *
- * Temporary file in the same folder, flush, check, rename, flush of the folder. The temporary file is removed if
- * anything fails.
+ * Temporary file in the same folder, flush, check, rename, flush of the folder. If anything fails before the rename,
+ * temporary file and backup are removed and the old file is as it was; after it, the new file stands.
  *
  * @returns Path of the backup, if one was made.
  */
 export function writeWhole(file: WholeFile): string | undefined {
-  const { fs, path, pieces, mode = FILE_MODE } = file;
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}.tmp`);
+  const { fs, path } = file;
+  // A short name of its own, since the file's may be as long as the system allows.
+  const temporary = join(dirname(path), `.${randomBytes(8).toString("hex")}.tmp`);
+  let backup: string | undefined;
   try {
-    const fd = fs.openSync(temporary, "wx", FILE_MODE);
-    try {
-      writePieces(fs, fd, pieces);
-      fs.fchmodSync(fd, mode);
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
+    writeTemporary(temporary, file);
     file.verify?.(temporary);
-    const backup = file.backup === undefined ? undefined : keepBeside(fs, path, file.backup);
-    fs.renameSync(temporary, path);
-    syncFolder(fs, dirname(path));
-    return backup;
+    if (file.backup !== undefined) backup = keepBeside(fs, path, file.backup);
+    if (file.isNew) linkOrCopy(fs, temporary, path);
+    else fs.renameSync(temporary, path);
   } catch (error) {
+    if (backup !== undefined) removeQuietly(fs, backup);
     removeQuietly(fs, temporary);
     throw error;
   }
+  if (file.isNew) removeQuietly(fs, temporary);
+  if (backup !== undefined) closeToOthers(fs, backup);
+  syncFolder(fs, dirname(path));
+  return backup;
+}
+
+function writeTemporary(temporary: string, { fs, pieces, mode = FILE_MODE }: WholeFile): void {
+  const fd = createFile(fs, temporary);
+  try {
+    writePieces(fs, fd, pieces);
+    if (mode !== FILE_MODE) fs.fchmodSync(fd, mode);
+    fs.fsyncSync(fd);
+  } catch (error) {
+    closeQuietly(fs, fd);
+    throw error;
+  }
+  fs.closeSync(fd);
 }
 
 function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | string>): void {
@@ -105,11 +127,11 @@ function linkOrCopy(fs: FileSystem, path: string, backup: string): void {
 /** `COPYFILE_EXCL` of `node:fs`. */
 const COPY_EXCLUSIVELY = 1;
 
-function removeQuietly(fs: FileSystem, path: string): void {
+/** Takes a backup's old permissions, which the new file has, away from it; that it is there matters more. */
+function closeToOthers(fs: FileSystem, backup: string): void {
   try {
-    ifPresent(() => fs.unlinkSync(path));
+    fs.chmodSync(backup, FILE_MODE);
   } catch (error) {
-    // The error on the way here is the one to tell; a temporary file that cannot be removed harms nobody.
     if (!(error instanceof Error)) throw error;
   }
 }

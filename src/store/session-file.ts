@@ -1,0 +1,342 @@
+import { dirname } from "node:path";
+import { SessionError } from "../errors.ts";
+import { SessionIndex } from "../reading/session-index.ts";
+import { AppendFile, type FileState } from "./append-file.ts";
+import { Blocks } from "./blocks.ts";
+import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
+import type { FileLogOptions } from "./file-log-options.ts";
+import { type FileSeal, isIntact, takeSeal } from "./file-seal.ts";
+import {
+  type FileSystem,
+  ifPresent,
+  makeFolder,
+  PIECE_BYTES,
+  readPieces,
+  readRange,
+  syncFolder,
+} from "./file-system.ts";
+import { encodeLines } from "./log-lines.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { feedFile, feedSome, feedWhole, missingFrom } from "./read-session-file.ts";
+import { RecentLines } from "./recent-lines.ts";
+import type { LogChange, LogLine } from "./session-log.ts";
+import { hasErrorCode } from "./system-error.ts";
+import { writeWhole } from "./write-whole.ts";
+
+/**
+ * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
+ *
+ * It begins unwritten, as bytes in memory, or is read. Every change that a look finds is told to `onChange`. A look
+ * that fails leaves everything as it was known before, so that the next one fails, or succeeds, anew.
+ */
+export class SessionFile {
+  onChange: ((change: LogChange) => void) | undefined;
+  readonly path: string;
+  readonly #fs: FileSystem;
+  readonly #options: FileLogOptions;
+  #file: AppendFile;
+  #index: SessionIndex;
+  /** The bytes of a session whose file has not been made yet. */
+  #unwritten: Blocks | undefined;
+  readonly #recent = new RecentLines();
+  /** By what the file is known again. */
+  #seal: FileSeal | undefined;
+  /** The file when it was last looked at and found as it was known. */
+  #seen: FileState | undefined;
+  /** Whether the file is known not to be the one that was read. */
+  #isDoubtful = false;
+  /** What was written that `flush` has not waited for. */
+  #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
+
+  constructor(fs: FileSystem, path: string, options: FileLogOptions) {
+    this.#fs = fs;
+    this.path = path;
+    this.#options = options;
+    this.#file = new AppendFile(fs, path);
+    this.#index = this.#newIndex();
+  }
+
+  get index(): SessionIndex {
+    return this.#index;
+  }
+
+  /** Whether the file has not been made yet. */
+  get isUnwritten(): boolean {
+    return this.#unwritten !== undefined;
+  }
+
+  /** Begins with bytes that are not to be written yet, in the place of others if there are any. */
+  begin(lines: Iterable<string | Uint8Array>): void {
+    const before = this.isUnwritten ? this.#index : undefined;
+    const unwritten = Blocks.of(lines);
+    this.#unwritten = unwritten;
+    this.#index = this.#newIndex();
+    feedWhole(this.#index, unwritten.join());
+    if (before !== undefined) this.#tell({ kind: "reloaded", before });
+  }
+
+  /** Reads the whole file. */
+  readAll(): void {
+    for (const _total of this.readSteps(PIECE_BYTES));
+  }
+
+  /**
+   * Reads the whole file, so many bytes at a time; yields its size after each.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`
+   */
+  *readSteps(stepBytes: number, intent: Intent = "read"): Generator<number, void> {
+    const index = this.#index;
+    const size = this.#translated(intent, () => this.#file.look()?.size ?? 0);
+    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, size)));
+    let total = size;
+    do {
+      total = this.#translated(intent, () => this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer)));
+      yield total;
+    } while (index.position < total && !index.isRejected);
+    // A header without a line break behind it is found at the end.
+    if (!index.isRejected) index.end();
+    if (total > 0 && index.header === undefined) throw notASession(this.path);
+    this.#translated(intent, () => this.#remember());
+  }
+
+  /** Gives the lines of entries; see `SessionLog`. */
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    const unwritten = this.#unwritten;
+    if (unwritten !== undefined) {
+      for (const ordinal of ordinals) {
+        const { offset, length } = this.#index.places.at(ordinal);
+        take(ordinal, unwritten.read(offset, length));
+      }
+      return;
+    }
+    const { tree, expectedEnd, position } = this.#index;
+    // Where own lines stand is presumed until somebody has looked, and a file that is not held may have been replaced.
+    if (expectedEnd > position || !this.#file.isHeld) this.look("read");
+    const { tree: treeNow, places } = this.#index;
+    const at = (ordinal: number) => places.at(treeNow === tree ? ordinal : treeNow.find(tree.idAt(ordinal)));
+    this.#translated("read", () => {
+      this.#file.read((fd) => readLinesOf(this.#fs, fd, { at }, ordinals, take));
+    });
+  }
+
+  /**
+   * Appends lines behind all others, and presumes that they stand at the end until `check` or `look`.
+   *
+   * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
+   */
+  append(lines: readonly LogLine[]): void {
+    if (this.#unwritten !== undefined) throw new TypeError("the file has not been made yet");
+    const encoded = encodeLines(lines, this.#index.isMidLine);
+    const isSynced = this.#options.durability === "fsync";
+    this.#translated("write", () => this.#file.append(encoded.bytes, this.#index.expectedEnd, isSynced));
+    encoded.addTo(this.#index);
+    for (const line of lines) this.#recent.add(line);
+    if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+  }
+
+  /**
+   * Adds lines to a session whose file has not been made.
+   *
+   * @param isMade - Whether the file is made now, of these lines and all before.
+   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`, and then nothing was added.
+   */
+  appendUnwritten(lines: readonly LogLine[], isMade: boolean): void {
+    const unwritten = this.#unwritten;
+    if (unwritten === undefined) throw new TypeError("the file has been made already");
+    const encoded = encodeLines(lines, false);
+    if (isMade) this.#make(unwritten.join(encoded.bytes));
+    else unwritten.add(encoded.bytes);
+    encoded.addTo(this.#index);
+    this.#index.confirmOwn();
+  }
+
+  /** Finds out, after an append, whether others wrote, too. */
+  check(): void {
+    const size = this.#translated("read", () => this.#file.size());
+    if (size === this.#index.expectedEnd) this.#index.confirmOwn();
+    else this.look("flush");
+  }
+
+  /**
+   * Looks at the file and reads what is new in it.
+   *
+   * @param intent - `write` makes a file that has gone anew; `write` and `flush` put back what a replacement lacks.
+   * @throws {SessionError} If the file cannot be read, or is one that lacks entries: `WRITE_FAILED`; `SESSION_NOT_FOUND`
+   *   if it has gone and cannot be made anew.
+   */
+  look(intent: Intent): LogChange | undefined {
+    if (this.#unwritten !== undefined) return intent === "read" ? this.#join() : undefined;
+    const state = this.#translated(intent, () => this.#file.look());
+    if (state === undefined) return intent === "write" ? this.#recreate() : undefined;
+    if (!this.#isKnown(state, intent)) return this.#reload(intent);
+    if (state.size !== this.#index.expectedEnd) return this.#readNew(state, intent);
+    this.#index.confirmOwn();
+    this.#seen = state;
+    return undefined;
+  }
+
+  /** Goes on with the file that was just put in the place of the old one. */
+  takeReplacement(): void {
+    this.#file.release();
+    this.#isDoubtful = true;
+    this.look("write");
+  }
+
+  /** @throws {FileChangedError} If somebody else wrote since the last look. */
+  assertUnchanged(): void {
+    const state = this.#file.look();
+    const isSame = state !== undefined && this.#file.isSame(state) && state.size === this.#index.expectedEnd;
+    if (!isSame) throw new FileChangedError("another process changed the file meanwhile");
+  }
+
+  /** Waits until everything that was appended survives a power cut. */
+  flush(): void {
+    if (this.#unsynced === "nothing") return;
+    this.look("flush");
+    this.#translated("write", () => {
+      // A file that somebody has removed has nothing left to wait for.
+      ifPresent(() => {
+        this.#file.sync();
+        if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+      });
+    });
+    this.#unsynced = "nothing";
+  }
+
+  /** Closes the descriptor. */
+  release(): void {
+    this.#file.release();
+  }
+
+  #newIndex(): SessionIndex {
+    const { maxLineBytes } = this.#options;
+    return new SessionIndex({
+      readBytes: (offset, length) =>
+        this.#unwritten?.read(offset, length) ??
+        this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
+      ...(maxLineBytes !== undefined && { maxLineBytes }),
+    });
+  }
+
+  #make(bytes: Uint8Array): void {
+    const isSynced = this.#options.durability === "fsync";
+    this.#translated("write", () => this.#file.create(bytes, isSynced));
+    this.#unwritten = undefined;
+    if (!isSynced) this.#unsynced = "bytes and name";
+    // The header, which is the first line, differs from that of every other session.
+    this.#seal = { offset: 0, bytes: bytes.slice(0, this.#index.headerPlace?.length) };
+  }
+
+  /** Whether what stands at the path is the file that was read, maybe with more lines behind. */
+  #isKnown(state: FileState, intent: Intent): boolean {
+    const { position, expectedEnd } = this.#index;
+    if (this.#isDoubtful || !this.#file.isSame(state) || state.size < position) return false;
+    if (this.#file.isHeld && state.size === expectedEnd) return true;
+    if (state.size === this.#seen?.size && state.mtimeMs === this.#seen.mtimeMs) return true;
+    const seal = this.#seal;
+    if (seal === undefined) return true;
+    return this.#translated(intent, () => this.#file.read((fd) => isIntact(this.#fs, fd, seal)));
+  }
+
+  #readNew(state: FileState, intent: Intent): LogChange | undefined {
+    const index = this.#index;
+    const from = index.tree.size;
+    index.expectOwnAmongOthers();
+    this.#translated(intent, () => {
+      this.#file.read((fd) => {
+        feedFile(this.#fs, fd, index, state.size);
+        this.#seal = takeSeal(this.#fs, fd, index);
+      });
+    });
+    if (index.missingOwn.length > 0) return this.#reload(intent);
+    this.#seen = state;
+    return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
+  }
+
+  /** The name is gone: the file is written anew from the descriptor, if that is still open. */
+  #recreate(): LogChange {
+    const file = this.#file;
+    if (!file.isHeld) throw gone(this.path);
+    this.#translated("write", () => {
+      makeFolder(this.#fs, dirname(this.path));
+      file.read((fd) => this.#copy(fd));
+    });
+    return this.#reload("write");
+  }
+
+  /** Copies an open file to the path, unless somebody else who has it open has done so. */
+  #copy(fd: number): void {
+    const fs = this.#fs;
+    try {
+      const pieces = readPieces(fs, fd, 0, fs.fstatSync(fd).size);
+      writeWhole({ fs, path: this.path, pieces, isNew: true });
+    } catch (error) {
+      if (!hasErrorCode(error, "EEXIST")) throw error;
+    }
+  }
+
+  /** Somebody else has made the file before this session had an entry: it is theirs then. */
+  #join(): LogChange | undefined {
+    const size = this.#translated("read", () => this.#file.look()?.size ?? 0);
+    if (size === 0 || this.#index.tree.size > 0) return undefined;
+    const unwritten = this.#unwritten;
+    this.#unwritten = undefined;
+    try {
+      return this.#reload("read", true);
+    } catch (error) {
+      this.#unwritten = unwritten;
+      this.#isDoubtful = false;
+      throw error;
+    }
+  }
+
+  /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
+  #reload(intent: Intent, isOthers = false): LogChange {
+    const [file, index] = [this.#file, this.#index];
+    this.#isDoubtful = true;
+    this.#file = new AppendFile(this.#fs, this.path);
+    this.#index = this.#newIndex();
+    try {
+      for (const _total of this.readSteps(PIECE_BYTES, intent));
+      if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
+      this.#putBack(index, intent);
+    } catch (error) {
+      this.#file.release();
+      [this.#file, this.#index] = [file, index];
+      throw error;
+    }
+    file.release();
+    this.#isDoubtful = false;
+    return this.#tell({ kind: "reloaded", before: index });
+  }
+
+  /** Appends once more what a replacement lacks, if it is only what was appended here lately. */
+  #putBack(before: SessionIndex, intent: Intent): void {
+    const missing = missingFrom(this.#index, before);
+    if (missing.length === 0) return;
+    const lines = missing.flatMap((id) => this.#recent.find(id) ?? []);
+    if (intent === "read" || lines.length < missing.length) throw new ReplacedError(this.path);
+    this.append(lines);
+  }
+
+  #remember(): void {
+    this.#seen = undefined;
+    this.#seal = this.#file.read((fd) => takeSeal(this.#fs, fd, this.#index));
+  }
+
+  #tell(change: LogChange): LogChange {
+    this.onChange?.(change);
+    return change;
+  }
+
+  /** Runs a call of the file system and turns its error into ours. */
+  #translated<T>(intent: Intent, call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      if (error instanceof SessionError) throw error;
+      throw fileError(this.path, intent, error);
+    }
+  }
+}
