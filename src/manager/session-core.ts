@@ -1,6 +1,6 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
-import { SessionError } from "../errors.ts";
+import { isSessionError, SessionError } from "../errors.ts";
 import { createEntryId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
@@ -8,7 +8,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { EntryCache } from "../store/entry-cache.ts";
-import type { LogChange, SessionLog } from "../store/session-log.ts";
+import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { SessionEvents } from "./session-events.ts";
@@ -45,6 +45,10 @@ export class SessionCore {
   readonly #context = new ContextCache();
   #leaf: number;
   #isDegraded = false;
+  /** Id of the entry that is being written together with a rewrite. */
+  #ownId: string | undefined;
+  /** Ids of others' entries that no listener was told of yet. */
+  #untold: string[] = [];
 
   constructor(log: SessionLog, options: CoreOptions) {
     this.options = options;
@@ -131,27 +135,37 @@ export class SessionCore {
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
     this.assertWritable();
-    const { tree } = this;
-    const timestampMs = this.options.now();
-    const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
-    const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
-    const head: EntryHead = { type: given.type, id, parentId: this.idOf(parent), timestampMs };
-    const made = stamped(head, given);
-    const entry = this.#prepared(made);
-    const text = encodeRecord(entry);
-    const ordinal = this.#write(head, text, isConversation(entry));
-    this.#cache.remember(ordinal, entry, text.length);
+    const { entry, line } = this.#made(draft, parent);
+    const ordinal = this.#write(line, isConversation(entry));
+    this.#cache.remember(ordinal, entry, line.text.length);
     this.#advance(ordinal, entry);
     return entry;
   }
 
-  /** Puts an altered entry in the place of another: the one call that changes history. */
-  rewrite(id: string, change: (entry: AnySessionEntry) => AnySessionEntry): void {
+  /**
+   * Puts an altered entry in the place of another and appends a record of that, both as one: the one call that changes
+   * history.
+   *
+   * @returns The record's entry.
+   */
+  rewrite(
+    id: string,
+    change: (entry: AnySessionEntry) => AnySessionEntry,
+    record: EntryDraft,
+  ): AnySessionEntry {
     this.assertWritable();
     this.require(id);
-    this.#log.rewrite((entry) => (entry.id === id ? change(entry) : entry));
-    this.#cache.forget(this.require(id));
-    this.#bookkeeping = this.#newBookkeeping();
+    const { entry, line } = this.#made(record, this.#leaf);
+    this.#ownId = entry.id;
+    try {
+      this.#log.rewrite((one) => (one.id === id ? change(one) : one), [line]);
+    } finally {
+      this.#ownId = undefined;
+    }
+    const ordinal = this.require(entry.id);
+    this.#cache.remember(ordinal, entry, line.text.length);
+    this.#advance(ordinal, entry);
+    return entry;
   }
 
   /** Moves the leaf; NONE is the place before the first entry. */
@@ -166,6 +180,7 @@ export class SessionCore {
   /** Goes on with another log: a new, branched or opened session. */
   replaceLog(log: SessionLog): void {
     this.#log.onChange = undefined;
+    this.#log.release();
     this.#use(log, new EntryCache(log), log.index.storedLeaf);
   }
 
@@ -208,14 +223,26 @@ export class SessionCore {
     );
   }
 
-  #write(head: EntryHead, text: string, isLasting: boolean): number {
+  /** Makes an entry of a draft, and the line that it is written as. */
+  #made(draft: EntryDraft | DraftMaker, parent: number): { entry: AnySessionEntry; line: LogLine } {
+    const { tree } = this;
+    const timestampMs = this.options.now();
+    const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
+    const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
+    const head: EntryHead = { type: given.type, id, parentId: this.idOf(parent), timestampMs };
+    const entry = this.#prepared(stamped(head, given));
+    return { entry, line: { head, text: encodeRecord(entry) } };
+  }
+
+  #write(line: LogLine, isLasting: boolean): number {
     try {
-      const ordinal = this.#log.append([{ head, text }], isLasting);
+      const ordinal = this.#log.append([line], isLasting);
       if (this.#isDegraded) this.events.emit("persistence_state", { state: "ok" });
       this.#isDegraded = false;
       return ordinal;
     } catch (error) {
-      if (!this.#isDegraded && error instanceof Error) {
+      const isOfEntry = isSessionError(error, "ENTRY_INVALID");
+      if (!this.#isDegraded && !isOfEntry && error instanceof Error) {
         this.#isDegraded = true;
         this.events.emit("persistence_state", { state: "degraded", error });
       }
@@ -240,22 +267,37 @@ export class SessionCore {
   /** Reads what others appended; gives their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
-    return change === undefined ? [] : this.#cache.entriesAt(this.#newIn(change));
+    if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
+    this.#tellForeign();
+    return [];
   }
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    const ordinals = this.#newIn(change);
-    if (ordinals.length === 0 || !this.events.has("foreign_entries")) return;
-    this.events.emit("foreign_entries", { entries: this.#cache.entriesAt(ordinals) });
+    for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
+    this.#tellForeign();
+  }
+
+  /** Tells of others' entries; of those whose bodies cannot be read now, later. */
+  #tellForeign(): void {
+    if (!this.events.has("foreign_entries")) this.#untold = [];
+    if (this.#untold.length === 0) return;
+    try {
+      const entries = this.#cache.entriesAt(this.#untold.map((id) => this.tree.find(id)));
+      this.#untold = [];
+      this.events.emit("foreign_entries", { entries });
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+    }
   }
 
   /** Ordinals of the entries that a change brought. */
   #newIn(change: LogChange): number[] {
+    const isOwn = (ordinal: number) => this.tree.idAt(ordinal) === this.#ownId;
     const isNew =
       change.kind === "foreign"
         ? (ordinal: number) => ordinal >= change.from
-        : (ordinal: number) => change.before.tree.find(this.tree.idAt(ordinal)) === NONE;
+        : (ordinal: number) => change.before.tree.find(this.tree.idAt(ordinal)) === NONE && !isOwn(ordinal);
     const start = change.kind === "foreign" ? change.from : 0;
     return Array.from({ length: this.tree.size - start }, (_, i) => start + i).filter(isNew);
   }

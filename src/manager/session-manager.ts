@@ -6,6 +6,7 @@ import { FileLog } from "../store/file-log.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { projectFolder } from "../store/session-paths.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, openLog } from "./open-session.ts";
 import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
@@ -274,8 +275,8 @@ export class SessionManager extends SessionAppender {
    * @remarks Cost: O(file).
    */
   redact(entryId: string, replacement = "[redacted]"): string {
-    this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement));
-    return this.appendCustomEntry(REDACTION_CUSTOM_TYPE, { targetId: entryId });
+    const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
+    return this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement), record).id;
   }
 
   /** Resolves when everything appended so far survives a power cut. */
