@@ -1,0 +1,54 @@
+import type { ExitCode } from "./exit-codes.ts";
+import type { CliIo } from "./io.ts";
+import type { Output } from "./output.ts";
+import { flag, type Parameter, textOption } from "./parameters.ts";
+
+/** One call of a command: what it was told, and where it writes to. */
+export interface CommandCall {
+  readonly io: CliIo;
+  readonly out: Output;
+  /** Whether the output is for programs: one JSON value per line. */
+  readonly json: boolean;
+  /** Folder in which sessions are looked for; undefined for where they usually are. */
+  readonly dir: string | undefined;
+  /**
+   * Gives the value of a parameter that the command declares.
+   *
+   * @throws {UsageError} If the value makes no sense.
+   */
+  get<T>(parameter: Parameter<T>): T;
+  /**
+   * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, or `@last`.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
+   */
+  findSession(name: string): Promise<string>;
+}
+
+/**
+ * A command of `sessiontree`: one of these per file in commands/, and all that is known of it.
+ *
+ * Parsing, help, and later completion and documentation are made from it. `--json` and `--dir` are understood by every
+ * command and are not listed.
+ */
+export interface Command {
+  readonly name: string;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** What else there is to know. */
+  readonly details?: string;
+  /** In the order in which they are given. */
+  readonly parameters: readonly Parameter<unknown>[];
+  /** Command lines without the name of the program, and what each does; at least one. */
+  readonly examples: readonly (readonly [line: string, purpose: string])[];
+  run(call: CommandCall): ExitCode | Promise<ExitCode>;
+}
+
+/** Asks for JSON. */
+export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
+
+/** Says where sessions are kept. */
+export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in this folder");
+
+/** The parameters that every command has. */
+export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR];

@@ -1,0 +1,15 @@
+import type { Command } from "./command.ts";
+import { contextCommand } from "./commands/context.ts";
+import { listCommand } from "./commands/list.ts";
+import { showCommand } from "./commands/show.ts";
+import { treeCommand } from "./commands/tree.ts";
+import { verifyCommand } from "./commands/verify.ts";
+
+/** All commands, in the order in which the help lists them. */
+export const COMMANDS: readonly Command[] = [
+  listCommand,
+  treeCommand,
+  showCommand,
+  contextCommand,
+  verifyCommand,
+];

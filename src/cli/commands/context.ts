@@ -1,0 +1,115 @@
+import { estimateTokens } from "../../compaction/tokens.ts";
+import { convertToLlm } from "../../context/convert-to-llm.ts";
+import type { SessionProjection } from "../../context/session-context.ts";
+import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument, flag, textOption } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { paintOf } from "../view/colour.ts";
+import { kindOfMessage } from "../view/entry-kind.ts";
+import { excerptOfMessage } from "../view/excerpt.ts";
+import { shortId, shortIdLength } from "../view/short-ids.ts";
+
+const SESSION = argument("<session>", "the session");
+const LEAF = textOption(
+  "--leaf <entry>",
+  "stand at this entry instead of the leaf: an id or its beginning, or a label",
+);
+const LLM = flag("--llm", "as a provider gets them: only its roles, every tool call with its result");
+
+const KIND_WIDTH = 10;
+
+/** A message of a context. */
+interface ContextLine {
+  readonly message: AgentMessage;
+  /** The entry that it comes from; undefined if it was made to repair a tool pair. */
+  readonly entryId: string | undefined;
+}
+
+/** What a context is, and what was done to make a valid request of it. */
+interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
+  readonly lines: readonly ContextLine[];
+  readonly repairs: readonly ToolPairRepair[] | undefined;
+}
+
+/** `sessiontree context`: shows what a model sees. */
+export const contextCommand: Command = {
+  name: "context",
+  summary: "Show what a model sees at the leaf of a session",
+  details: `One line for each message, with the entry it comes from and an estimate of its tokens.
+--json gives the messages whole, as an agent would load them.`,
+  parameters: [SESSION, LEAF, LLM],
+  examples: [
+    ["context @last", "at the leaf"],
+    ["context session.jsonl --leaf 1a2b3c4d", "at another entry"],
+    ["context session.jsonl --llm --json", "the messages of a request, as JSON"],
+  ],
+  run: async (call) => {
+    const shown = await readContext(call);
+    if (call.json) writeJson(call, shown);
+    else writeLines(call, shown);
+    return EXIT_CODES.ok;
+  },
+};
+
+async function readContext(call: CommandCall): Promise<ShownContext> {
+  const path = await call.findSession(call.get(SESSION));
+  const leaf = call.get(LEAF);
+  const session = SessionManager.open(path, { mode: "read-only" });
+  if (leaf !== undefined) session.branch(new SessionView(path).findEntry(leaf));
+  const { entries, model, thinkingLevel } = session.buildSessionProjection();
+  const lines = entries.flatMap(({ sourceEntry: { id }, messages }) =>
+    messages.map((message): ContextLine => ({ message, entryId: id })),
+  );
+  if (!call.get(LLM)) return { lines, model, thinkingLevel, repairs: undefined };
+  return { ...asRequest(lines), model, thinkingLevel };
+}
+
+/** Turns the messages into those of a valid request. */
+function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs"> {
+  const sources = new Map<AgentMessage, string | undefined>();
+  const converted = lines.flatMap(({ message, entryId }) => {
+    const messages = convertToLlm([message]);
+    for (const one of messages) sources.set(one, entryId);
+    return messages;
+  });
+  const { messages, repairs } = repairToolPairs(converted);
+  return { lines: messages.map((message) => ({ message, entryId: sources.get(message) })), repairs };
+}
+
+function writeJson({ out }: CommandCall, { model, thinkingLevel, lines, repairs }: ShownContext): void {
+  const messages = lines.map(({ message }) => message);
+  out.json({ model, thinkingLevel, messages, ...(repairs !== undefined && { repairs }) });
+}
+
+function writeLines({ out }: CommandCall, { model, thinkingLevel, lines, repairs }: ShownContext): void {
+  const { colours, width } = out;
+  const sizes = lines.map(({ message }) => estimateTokens(message));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
+  out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
+  out.line(`${counted(lines.length, "message")}, about ${counted(total, "token")}`);
+  if (lines.length > 0) out.line();
+  const idLength = shortIdLength(lines.map(({ entryId = "" }) => entryId));
+  const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
+  lines.forEach(({ message, entryId = "-" }, i) => {
+    const kind = kindOfMessage(message);
+    const excerpt = excerptOfMessage(message);
+    const facts = [
+      colours.dim(column(shortId(entryId, idLength), idLength)),
+      paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+      colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
+    ].join(" ");
+    const text = truncate(excerpt.text, Math.max(0, width - widthOf(facts) - 2));
+    out.line(`${facts}  ${excerpt.isError ? colours.red(text) : text}`.trimEnd());
+  });
+  if (repairs !== undefined && repairs.length > 0) {
+    out.line(colours.yellow(`\n${counted(repairs.length, "repair")} of tool pairs; --json lists them.`));
+  }
+}

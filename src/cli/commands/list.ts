@@ -1,0 +1,91 @@
+import { listSessions } from "../../catalog/catalog.ts";
+import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { flag } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago } from "../text/times.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
+import { count } from "../text/words.ts";
+import { shortId, shortIdLength } from "../view/short-ids.ts";
+
+const ALL = flag("--all", "sessions of all projects");
+
+/** Part of the width that the project may take. */
+const PROJECT_PART = 0.25;
+
+const AGE_WIDTH = 10;
+
+/** `sessiontree list`: lists sessions, latest first. */
+export const listCommand: Command = {
+  name: "list",
+  summary: "List sessions, latest first",
+  details: `Without options: the sessions of the project in the current folder.
+With --dir: all sessions in that folder, whatever their project.`,
+  parameters: [ALL],
+  examples: [
+    ["list", "the sessions of this project"],
+    ["list --all", "those of all projects"],
+    ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
+  ],
+  run: async (call) => {
+    const { out, json } = call;
+    const scope = sessionScope(call, call.get(ALL));
+    const sessions = await listSessions(scope);
+    if (json) for (const session of sessions) out.json(sessionJson(session));
+    else if (sessions.length > 0) writeList(call, sessions, scope.cwd === undefined);
+    else {
+      const place = scope.sessionDir ?? scope.cwd;
+      out.line(`No sessions${place === undefined ? "" : ` in ${plainLine(place)}`}.`);
+      if (scope.cwd !== undefined) out.line("sessiontree list --all lists those of all projects.");
+    }
+    return EXIT_CODES.ok;
+  },
+};
+
+function sessionJson(session: SessionInfo): object {
+  const { path, id, cwd, name, parentSessionPath, created, modified, messageCount, firstMessage } = session;
+  return {
+    id,
+    path,
+    cwd,
+    ...(name !== undefined && { name }),
+    ...(parentSessionPath !== undefined && { parentSessionPath }),
+    created,
+    modified,
+    messageCount,
+    firstMessage,
+    issueCount: session.issueCount ?? 0,
+  };
+}
+
+/** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
+function writeList({ out, io }: CommandCall, sessions: readonly SessionInfo[], withProject: boolean): void {
+  const { colours, width } = out;
+  const now = io.now?.() ?? Date.now();
+  const idLength = shortIdLength(sessions.map(({ id }) => id));
+  const numbers = sessions.map(({ messageCount }) => count(messageCount));
+  const numberWidth = Math.max(...numbers.map((number) => number.length));
+  const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
+  sessions.forEach((session, i) => {
+    const { id, modified, name, firstMessage, issueCount = 0 } = session;
+    const facts = [
+      colours.dim(column(shortId(id, idLength), idLength)),
+      column(ago(modified.getTime(), now), AGE_WIDTH),
+      colours.dim((numbers[i] ?? "").padStart(numberWidth)),
+      ...(withProject ? [colours.cyan(column(projectName(session), projectWidth))] : []),
+    ].join("  ");
+    const mark = issueCount > 0 ? "! " : "";
+    const text = truncate(
+      plainLine(name ?? firstMessage),
+      Math.max(0, width - widthOf(facts) - 2 - mark.length),
+    );
+    out.line(`${facts}  ${colours.red(mark)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
+  });
+}
+
+/** The last folder of a project's path, and the one above it. */
+function projectName({ cwd }: SessionInfo): string {
+  return plainLine(cwd.split(/[/\\]/).filter(Boolean).slice(-2).join("/"));
+}

@@ -1,0 +1,144 @@
+import type { EntryTree } from "../../tree/entry-tree.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, optionalArgument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { dateAndTime, span } from "../text/times.ts";
+import { column, widthOf, wrap } from "../text/width.ts";
+import { bytes, count } from "../text/words.ts";
+import { paintOf } from "../view/colour.ts";
+import { detailsOf } from "../view/details.ts";
+import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
+import { timeRange } from "../view/time-range.ts";
+
+const SESSION = argument("<session>", "the session");
+const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
+
+const MOST_NAME_WIDTH = 20;
+
+/** So many children of an entry are named. */
+const MOST_CHILDREN = 8;
+
+type Facts = readonly (readonly [name: string, value: string])[];
+
+/** `sessiontree show`: shows a session as a whole, or one entry in full. */
+export const showCommand: Command = {
+  name: "show",
+  summary: "Show what a session is, or one of its entries in full",
+  parameters: [SESSION, ENTRY],
+  examples: [
+    ["show @last", "what session this is and what is in it"],
+    ["show session.jsonl @leaf", "the entry at which it stands"],
+    ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
+  ],
+  run: async (call) => {
+    const session = new SessionView(await call.findSession(call.get(SESSION)));
+    const name = call.get(ENTRY);
+    return name === undefined
+      ? showSession(call, session)
+      : showEntry(call, session, session.findEntry(name));
+  },
+};
+
+function showSession({ out, json }: CommandCall, session: SessionView): ExitCode {
+  const { path, name, header, version, size, tree, leaf, labels } = session;
+  const counts = countKinds(readKinds(session));
+  const [first, last] = timeRange(tree);
+  const branches = [...tree.leaves()].length;
+  const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
+  const named = [...labels].map(([entryId, { label }]) => ({ entryId, label }));
+  const issues = session.issues.length;
+  if (json) {
+    const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
+    const entries = tree.size;
+    out.json({
+      id: header?.id,
+      path,
+      name,
+      cwd: header?.cwd,
+      timestamp: header?.timestamp,
+      parentSession: header?.parentSession,
+      version,
+      bytes: size,
+      entries,
+      kinds,
+      branches,
+      leafId,
+      labels: named,
+      issues,
+    });
+    return EXIT_CODES.ok;
+  }
+  const facts: Facts = [
+    ["name", name ?? ""],
+    ["id", header?.id ?? ""],
+    ["file", path],
+    ["size", `${bytes(size)}, version ${version}`],
+    ["project", header?.cwd ?? ""],
+    ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],
+    ["entries", [count(tree.size), counts.kinds].filter(Boolean).join(": ")],
+    ["time", span(first, last)],
+    ["branches", count(branches)],
+    ["forked from", header?.parentSession ?? ""],
+    ["leaf", leafId ?? ""],
+    ["labels", named.map(({ entryId, label }) => `[${label}] on ${entryId}`).join(", ")],
+    ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
+  ];
+  writeFacts(facts, out);
+  return EXIT_CODES.ok;
+}
+
+function showEntry({ out, json }: CommandCall, session: SessionView, id: string): ExitCode {
+  const { tree, labels, places } = session;
+  const ordinal = tree.find(id);
+  const entry = session.entryAt(ordinal);
+  const head = tree.headAt(ordinal);
+  if (json) {
+    out.json(entry ?? { ...head, isDamaged: true });
+    return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
+  }
+  const { colours } = out;
+  const kind = kindOf(entry);
+  const details = entry === undefined ? { facts: [], blocks: [] } : detailsOf(entry);
+  const { line, offset } = places.at(ordinal);
+  out.line(`${paintOf(colours, kind.style)(kind.word)}  ${plainLine(id)}`);
+  const facts: Facts = [
+    ["label", labels.get(id)?.label ?? ""],
+    ["parent", head.parentId ?? "none"],
+    ["children", childrenText(tree, ordinal)],
+    ["time", dateAndTime(head.timestampMs)],
+    ["place", `line ${line}, offset ${offset}`],
+    ...details.facts,
+  ];
+  writeFacts(facts, out);
+  for (const { title, text } of details.blocks) {
+    out.line();
+    if (title !== undefined) out.line(colours.bold(title));
+    out.line(text);
+  }
+  if (entry !== undefined) return EXIT_CODES.ok;
+  out.line(colours.red("\nThe body of this entry cannot be read; it keeps its place in the tree."));
+  return EXIT_CODES.failed;
+}
+
+function childrenText(tree: EntryTree, ordinal: number): string {
+  const children = [...tree.children(ordinal)];
+  const named = children.slice(0, MOST_CHILDREN).map((child) => tree.idAt(child));
+  const others = children.length - named.length;
+  return [...named, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
+}
+
+/** Writes names and values in two columns; what has no value is left out. */
+function writeFacts(facts: Facts, out: Output): void {
+  const shown = facts
+    .map(([name, value]) => [name, plainLine(value)] as const)
+    .filter(([, value]) => value !== "");
+  const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
+  for (const [name, value] of shown) {
+    wrap(value, out.width - nameWidth - 2).forEach((line, i) => {
+      out.line(`${out.colours.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
+    });
+  }
+}

@@ -1,0 +1,138 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { isSessionError } from "../../errors.ts";
+import type { AnySessionEntry } from "../../schema/entry.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
+import { validateEntry } from "../../schema/validate.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argumentList, flag } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { wrap } from "../text/width.ts";
+import { bytes, counted } from "../text/words.ts";
+import { makeAncestorTest } from "../tree/ancestry.ts";
+
+const SESSIONS = argumentList("<sessions...>", "the sessions to check");
+const SCHEMA = flag("--schema", "also warn of entries that differ from the documented format");
+
+/** A difference from the documented format: worth knowing, and no damage. */
+interface Warning {
+  readonly line: number;
+  readonly offset: number;
+  readonly entryId: string;
+  readonly problems: readonly string[];
+}
+
+/** What was found in one file. */
+interface Verdict {
+  readonly session: SessionView;
+  readonly issues: readonly SessionIssue[];
+  readonly warnings: readonly Warning[];
+}
+
+/** `sessiontree verify`: reads everything in session files and reports what is wrong. */
+export const verifyCommand: Command = {
+  name: "verify",
+  summary: "Check session files, every line of them",
+  details: `Reads every entry and prints each issue with its line and byte offset; nothing is changed.
+Exits with 1 if there is an issue, or a file is no session.`,
+  parameters: [SESSIONS, SCHEMA],
+  examples: [
+    ["verify session.jsonl", "one file"],
+    ["verify *.jsonl --json", "many files, one JSON object each"],
+    ["verify @last --schema", "also what differs from the documented format"],
+  ],
+  run: async (call) => {
+    let exitCode: ExitCode = EXIT_CODES.ok;
+    for (const name of call.get(SESSIONS)) {
+      if (!(await verifyOne(call, name))) exitCode = EXIT_CODES.failed;
+    }
+    return exitCode;
+  },
+};
+
+/** Checks one file; one that is no session does not keep the others from being checked. */
+async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
+  const { out, json } = call;
+  try {
+    const verdict = inspectSession(await call.findSession(name), call.get(SCHEMA));
+    if (json) out.json(verdictJson(verdict));
+    else writeVerdict(verdict, out);
+    return verdict.issues.length === 0;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    const { code, message } = error;
+    if (json) out.json({ path: name, ok: false, error: { code, message } });
+    else out.line(`${out.colours.red("ERROR")}  ${code}  ${plainLine(message)}`);
+    return false;
+  }
+}
+
+function inspectSession(path: string, withSchema: boolean): Verdict {
+  const session = new SessionView(path);
+  const { tree, places } = session;
+  const warnings: Warning[] = [];
+  const compactions: [number, AnySessionEntry][] = [];
+  session.readEntries(tree.ordinals(), (ordinal, entry) => {
+    if (entry?.type === "compaction") compactions.push([ordinal, entry]);
+    const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
+    if (validation === undefined || validation.ok) return;
+    const { line, offset } = places.at(ordinal);
+    warnings.push({ line, offset, entryId: tree.idAt(ordinal), problems: validation.problems });
+  });
+  if (compactions.length > 0) checkCompactions(session, compactions);
+  return { session, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
+}
+
+/** Reports compactions whose first kept entry is not on their path. */
+function checkCompactions(session: SessionView, compactions: readonly [number, AnySessionEntry][]): void {
+  const isAncestor = makeAncestorTest(session.tree);
+  for (const [ordinal, entry] of compactions) {
+    const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(entry);
+    // Another writer's form brings the kept messages along.
+    if (keptId === undefined && Array.isArray(retainedTail)) continue;
+    const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
+    if (kept === NONE || !isAncestor(kept, ordinal)) {
+      session.report("KEPT_ENTRY_MISSING", ordinal, String(keptId));
+    }
+  }
+}
+
+function verdictJson({ session, issues, warnings }: Verdict): object {
+  const { path, header, version, size, tree } = session;
+  return {
+    path,
+    ok: issues.length === 0,
+    id: header?.id,
+    version,
+    bytes: size,
+    entries: tree.size,
+    issues,
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+function writeVerdict({ session, issues, warnings }: Verdict, out: Output): void {
+  const { colours } = out;
+  const { tree, version, size } = session;
+  const path = plainLine(session.path);
+  const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
+  if (issues.length === 0) out.line(`${colours.green("OK")}  ${path}  (${facts})`);
+  else out.line(`${colours.red(counted(issues.length, "issue"))}  ${path}  (${facts})`);
+  for (const { line, offset, length, code, message } of issues) {
+    out.line(`  line ${line}, offset ${offset}, ${bytes(length)}: ${colours.bold(code)}`);
+    writeWrapped(plainLine(message), out);
+  }
+  for (const { line, offset, entryId, problems } of warnings) {
+    out.line(
+      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entryId.slice(0, 40))}`,
+    );
+    for (const problem of problems) writeWrapped(plainLine(problem), out);
+  }
+}
+
+function writeWrapped(text: string, out: Output): void {
+  for (const line of wrap(text, out.width - 4)) out.line(`    ${line}`);
+}

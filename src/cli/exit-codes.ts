@@ -1,0 +1,11 @@
+/**
+ * What the exit code of the command line says; part of its interface.
+ *
+ * - `ok` 0: done, and nothing is wrong. Also when whoever read the output stopped reading.
+ * - `failed` 1: issues were found, or the operation failed; what it was is on stderr.
+ * - `usage` 2: the command line itself was wrong; nothing was done.
+ */
+export const EXIT_CODES = Object.freeze({ ok: 0, failed: 1, usage: 2 });
+
+/** One of the exit codes. */
+export type ExitCode = 0 | 1 | 2;

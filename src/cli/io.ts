@@ -1,0 +1,22 @@
+/** A stream that is written to: what `process.stdout` has, and a test can make. */
+export interface CliStream {
+  write(text: string): unknown;
+  /** Whether a person looks at it. */
+  readonly isTTY?: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number;
+  /** False once nobody reads it any more. */
+  readonly writable?: boolean;
+}
+
+/** The world of the command line: all that it reads from and writes to beside session files. */
+export interface CliIo {
+  readonly stdout: CliStream;
+  readonly stderr: CliStream;
+  /** Environment variables. */
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Folder where relative paths start. */
+  readonly cwd: string;
+  /** Gives Unix milliseconds; default: the clock. */
+  readonly now?: () => number;
+}

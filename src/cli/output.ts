@@ -1,0 +1,91 @@
+import pc from "picocolors";
+import type { CliIo, CliStream } from "./io.ts";
+import { plainJson } from "./text/plain.ts";
+
+/** Functions that colour a text, or leave it as it is. */
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/** Columns where there is no terminal to ask. */
+const DEFAULT_WIDTH = 80;
+
+/** Narrower than this nothing can be laid out. */
+const MIN_WIDTH = 40;
+
+/** Characters that are collected before they are written. */
+const PIECE = 64 * 1024;
+
+/** Nobody reads the output any more: the reason to stop, and no failure. */
+export class OutputClosed extends Error {
+  override readonly name = "OutputClosed";
+}
+
+/** Where a command writes to: text for people and JSON for programs, in as many columns and colours as there are. */
+export class Output {
+  /** Columns that a line may take. */
+  readonly width: number;
+  readonly colours: Colours;
+  readonly #stream: CliStream;
+  #pending: string[] = [];
+  #pendingLength = 0;
+
+  constructor(stream: CliStream, env: CliIo["env"]) {
+    this.#stream = stream;
+    this.width = Math.max(MIN_WIDTH, columnsOf(stream, env));
+    this.colours = pc.createColors(hasColours(stream, env));
+  }
+
+  /** Writes a line; its text must be harmless already. */
+  line(text = ""): void {
+    this.text(`${text}\n`);
+  }
+
+  /** Writes a value as JSON on a line of its own. */
+  json(value: unknown): void {
+    this.line(plainJson(JSON.stringify(value)));
+  }
+
+  /** Writes text as it stands. */
+  text(text: string): void {
+    this.#pending.push(text);
+    this.#pendingLength += text.length;
+    if (this.#pendingLength >= PIECE) this.flush();
+  }
+
+  /**
+   * Hands on what was collected.
+   *
+   * @throws {OutputClosed} If nobody reads any more.
+   */
+  flush(): void {
+    if (this.#pending.length === 0) return;
+    const text = this.#pending.join("");
+    this.#pending = [];
+    this.#pendingLength = 0;
+    if (this.#stream.writable === false) throw new OutputClosed();
+    try {
+      this.#stream.write(text);
+    } catch (error) {
+      if (isClosedPipe(error)) throw new OutputClosed();
+      throw error;
+    }
+  }
+}
+
+/** Tells whether an error says that the reader of a pipe is gone. */
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+function columnsOf(stream: CliStream, env: CliIo["env"]): number {
+  if (stream.isTTY && stream.columns !== undefined && stream.columns > 0) return stream.columns;
+  const stated = Number(env["COLUMNS"]);
+  return Number.isInteger(stated) && stated > 0 ? stated : DEFAULT_WIDTH;
+}
+
+/** NO_COLOR forbids, FORCE_COLOR commands, else it depends on who is looking. */
+function hasColours(stream: CliStream, env: CliIo["env"]): boolean {
+  if (env["NO_COLOR"]) return false;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return stream.isTTY === true && env["TERM"] !== "dumb";
+}

@@ -1,0 +1,64 @@
+import { UsageError } from "./usage-error.ts";
+
+/** Something that a command can be told: an argument or an option, and how its text becomes a value. */
+export interface Parameter<T> {
+  readonly kind: "argument" | "option";
+  /** As the help shows it: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */
+  readonly form: string;
+  readonly description: string;
+  /**
+   * Turns what was found on the command line into a value.
+   *
+   * @param given - Undefined if it was not given.
+   * @throws {UsageError} If it makes no sense.
+   */
+  readonly parse: (given: unknown) => T;
+}
+
+/** An argument that must be given. */
+export function argument(form: `<${string}>`, description: string): Parameter<string> {
+  return { kind: "argument", form, description, parse: (given) => textIn(form, given) };
+}
+
+/** An argument that may be left out. */
+export function optionalArgument(form: `[${string}]`, description: string): Parameter<string | undefined> {
+  return {
+    kind: "argument",
+    form,
+    description,
+    parse: (given) => (given === undefined ? undefined : textIn(form, given)),
+  };
+}
+
+/** The last argument, given at least once. */
+export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
+  return {
+    kind: "argument",
+    form,
+    description,
+    parse: (given) => (Array.isArray(given) ? given.map((one) => textIn(form, one)) : [textIn(form, given)]),
+  };
+}
+
+/** An option that is there or not. */
+export function flag(form: `--${string}`, description: string): Parameter<boolean> {
+  return { kind: "option", form, description, parse: (given) => given === true };
+}
+
+/** An option with a value, which may be left out. */
+export function textOption(
+  form: `--${string} <${string}>`,
+  description: string,
+): Parameter<string | undefined> {
+  return {
+    kind: "option",
+    form,
+    description,
+    parse: (given) => (given === undefined ? undefined : textIn(form, given)),
+  };
+}
+
+function textIn(form: string, given: unknown): string {
+  if (typeof given === "string" && given !== "") return given;
+  throw new UsageError(`${form} must not be empty.`);
+}

@@ -1,0 +1,102 @@
+import { createRequire } from "node:module";
+import { Argument, Command as CommanderCommand, Option } from "commander";
+import { isJsonRecord } from "../schema/json.ts";
+import { COMMON_PARAMETERS, type Command } from "./command.ts";
+import type { Output } from "./output.ts";
+import type { Parameter } from "./parameters.ts";
+import { wrap } from "./text/width.ts";
+
+/** What was found on the command line for each parameter that was given. */
+export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
+
+/** Called for the command that the command line names. */
+export type CommandRunner = (command: Command, given: GivenValues) => Promise<void>;
+
+const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
+
+const NAMING =
+  "A session is named by its path, its id or name or the beginning of one, or @last for the latest of this project.";
+
+const EXITS =
+  "Exit codes: 0 all is well, 1 issues were found or the operation failed, 2 the command line is wrong.";
+
+/**
+ * Makes the parser of the command line from the commands.
+ *
+ * @param runCommand - Called when the command line is understood.
+ * @param out - Help and version go there.
+ */
+export function makeParser(
+  commands: readonly Command[],
+  runCommand: CommandRunner,
+  out: Output,
+): CommanderCommand {
+  const parser = new CommanderCommand("sessiontree")
+    .description(ABOUT)
+    .version(packageVersion(), "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => out.text(text),
+      // Complaints come back as errors and are written by whoever catches them.
+      outputError: () => undefined,
+      writeErr: (text) => out.text(text),
+      getOutHelpWidth: () => out.width,
+      getErrHelpWidth: () => out.width,
+      getOutHasColors: () => out.colours.isColorSupported,
+      getErrHasColors: () => out.colours.isColorSupported,
+    })
+    .configureHelp({ styleTitle: (title) => out.colours.bold(title) })
+    .addHelpText("after", () => {
+      const paragraphs = [NAMING, EXITS, "Help on a command: sessiontree COMMAND --help"];
+      return paragraphs.map((text) => `\n${wrap(text, out.width).join("\n")}`).join("\n");
+    });
+  for (const command of commands) addCommand(parser, command, runCommand, out);
+  return parser;
+}
+
+function addCommand(
+  parser: CommanderCommand,
+  command: Command,
+  runCommand: CommandRunner,
+  out: Output,
+): void {
+  const parameters = [...command.parameters, ...COMMON_PARAMETERS];
+  const described =
+    command.details === undefined ? command.summary : `${command.summary}.\n\n${command.details}`;
+  const made = parser.command(command.name).summary(command.summary).description(described);
+  const found = parameters.map((parameter, place) => addParameter(made, parameter, place));
+  made.addHelpText("after", `\n${examplesOf(command, out)}`).action(async () => {
+    await runCommand(command, new Map(parameters.map((parameter, i) => [parameter, found[i]?.()])));
+  });
+}
+
+/** Declares a parameter; gives a function that gives what was found for it. */
+function addParameter(
+  command: CommanderCommand,
+  parameter: Parameter<unknown>,
+  place: number,
+): () => unknown {
+  const { kind, form, description } = parameter;
+  if (kind === "argument") {
+    command.addArgument(new Argument(form, description));
+    return () => command.processedArgs[place];
+  }
+  const option = new Option(form, description);
+  command.addOption(option);
+  return () => command.getOptionValue(option.attributeName());
+}
+
+function examplesOf({ examples }: Command, out: Output): string {
+  const lines = examples.map(
+    ([line, purpose]) => `  ${out.colours.dim(`# ${purpose}`)}\n  sessiontree ${line}`,
+  );
+  return [out.colours.bold("Examples:"), ...lines].join("\n");
+}
+
+/** The version in our own package.json, which both the sources and the build find by the package's name. */
+function packageVersion(): string {
+  const facts: unknown = createRequire(import.meta.url)("sessiontree/package.json");
+  return isJsonRecord(facts) && typeof facts["version"] === "string" ? facts["version"] : "unknown";
+}

@@ -1,0 +1,94 @@
+import { inspect } from "node:util";
+import { CommanderError } from "commander";
+import { isSessionError } from "../errors.ts";
+import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import type { CliIo } from "./io.ts";
+import { Output, OutputClosed } from "./output.ts";
+import { type GivenValues, makeParser } from "./parser.ts";
+import { findSession } from "./session-argument.ts";
+import { plainLine } from "./text/plain.ts";
+import { UsageError } from "./usage-error.ts";
+
+/**
+ * Runs the command line.
+ *
+ * @param argv - Arguments, without those of Node and the program.
+ * @returns The exit code; never throws, an error is one line on stderr.
+ */
+export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+  const out = new Output(io.stdout, io.env);
+  const errors = new Output(io.stderr, io.env);
+  let exitCode: ExitCode = EXIT_CODES.ok;
+  const parser = makeParser(
+    COMMANDS,
+    async (command, given) => {
+      exitCode = await command.run(makeCall(command, given, io, out));
+    },
+    // Help that nobody asked for is a complaint.
+    argv.length === 0 ? errors : out,
+  );
+  let failure = await failureOf(() => parser.parseAsync([...argv], { from: "user" }));
+  const outputFailure = await failureOf(() => out.flush());
+  if (isHelp(failure)) {
+    exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
+    failure = undefined;
+  }
+  if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
+  failure ??= outputFailure;
+  if (failure !== undefined) exitCode = explainFailure(failure, argv, io, errors);
+  // If stderr fails, too, there is nobody left to tell.
+  await failureOf(() => errors.flush());
+  return exitCode;
+}
+
+/** Gives what a call throws, or undefined. */
+async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Help and the version end parsing by an error, too. */
+function isHelp(error: unknown): error is CommanderError {
+  return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
+}
+
+function makeCall(command: Command, given: GivenValues, io: CliIo, out: Output): CommandCall {
+  const call: CommandCall = {
+    io,
+    out,
+    json: JSON_OUTPUT.parse(given.get(JSON_OUTPUT)),
+    get: (parameter) => {
+      if (!given.has(parameter)) throw new TypeError(`${command.name} does not declare ${parameter.form}.`);
+      return parameter.parse(given.get(parameter));
+    },
+    dir: SESSION_DIR.parse(given.get(SESSION_DIR)),
+    findSession: (name) => findSession(name, call),
+  };
+  return call;
+}
+
+/** Says in one line what went wrong, and gives the exit code for it. */
+function explainFailure(error: unknown, argv: readonly string[], io: CliIo, errors: Output): ExitCode {
+  const isUsage = error instanceof CommanderError || error instanceof UsageError;
+  errors.line(`sessiontree: ${isUsage ? usageMessage(error, argv) : failureMessage(error)}`);
+  if (io.env["SESSIONTREE_DEBUG"]) errors.line(inspect(error));
+  return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
+}
+
+function usageMessage(error: Error, argv: readonly string[]): string {
+  const what = plainLine(error.message.replace(/^error: /, ""));
+  const command = COMMANDS.find(({ name }) => name === argv[0]);
+  const help = command === undefined ? "sessiontree --help" : `sessiontree ${command.name} --help`;
+  return `${what}${/[.?)]$/.test(what) ? "" : "."} See "${help}".`;
+}
+
+function failureMessage(error: unknown): string {
+  const message = plainLine(error instanceof Error ? error.message : String(error));
+  return isSessionError(error) ? message : `${message} (unexpected; SESSIONTREE_DEBUG=1 shows where)`;
+}

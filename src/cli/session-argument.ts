@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { listSessions } from "../catalog/catalog.ts";
+import { resolveSession } from "../catalog/resolve-session.ts";
+import type { CatalogScope } from "../catalog/session-files.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { isSessionError, SessionError } from "../errors.ts";
+import { absolutePath } from "../store/session-paths.ts";
+import type { CommandCall } from "./command.ts";
+
+/** What a call says about where sessions are. */
+type SessionPlace = Pick<CommandCall, "io" | "dir">;
+
+/** The variable that names one flat folder for the sessions of all projects. */
+const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
+
+/** Stands for the session that `list` shows first. */
+const LATEST = "@last";
+
+/** How many candidates an error names. */
+const MOST_NAMED = 3;
+
+/** What is a path and no id: it has a separator or the suffix of session files, or starts in the home folder. */
+const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~/;
+
+/**
+ * Tells which sessions a command is about.
+ *
+ * A folder that was given is meant as a whole; else it is the project in the current folder, or all.
+ */
+export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
+  if (dir !== undefined) return { sessionDir: pathOf(io.cwd, dir) };
+  const folder = io.env[FOLDER_VARIABLE];
+  return { ...(!isAll && { cwd: io.cwd }), ...(folder && { sessionDir: pathOf(io.cwd, folder) }) };
+}
+
+/**
+ * Finds the session that a person names: by path, by id or name or the beginning of one, or `@last`.
+ *
+ * A file that exists is meant before an id that reads the same, and what fits only one session of this project before
+ * what fits several of all.
+ *
+ * @returns Absolute path; that of a missing file if the name looks like a path.
+ * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
+ */
+export async function findSession(name: string, place: SessionPlace): Promise<string> {
+  if (name === LATEST) return findLatest(place);
+  const path = pathOf(place.io.cwd, name);
+  if (LOOKS_LIKE_PATH.test(name) || existsSync(path)) return path;
+  try {
+    return (await resolveSession(name, sessionScope(place, true))).path;
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_AMBIGUOUS")) throw error;
+    return findInProject(name, place, error);
+  }
+}
+
+/** Of several sessions that a name fits, gives the one of this project, if there is one. */
+async function findInProject(name: string, place: SessionPlace, ambiguity: SessionError): Promise<string> {
+  try {
+    return (await resolveSession(name, sessionScope(place, false))).path;
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_AMBIGUOUS") && !isSessionError(error, "SESSION_NOT_FOUND"))
+      throw error;
+    const { candidates } = ambiguity.details;
+    const paths = (Array.isArray(candidates) ? candidates : []).map((one) => fieldsOf(one)["path"]);
+    const message = `${ambiguity.message} Some are ${paths.slice(0, MOST_NAMED).join(", ")}.`;
+    throw new SessionError(ambiguity.code, message, { details: ambiguity.details });
+  }
+}
+
+async function findLatest(place: SessionPlace): Promise<string> {
+  const [latest] = await listSessions(sessionScope(place, false));
+  if (latest !== undefined) return latest.path;
+  const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';
+  throw new SessionError("SESSION_NOT_FOUND", message);
+}
+
+function pathOf(cwd: string, path: string): string {
+  return /^(?:~|file:\/\/)/.test(path) ? absolutePath(path) : resolve(cwd, path);
+}

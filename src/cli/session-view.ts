@@ -1,0 +1,166 @@
+import { SessionError } from "../errors.ts";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import { openLog } from "../manager/open-session.ts";
+import { makeIssue } from "../reading/issue-log.ts";
+import type { Places } from "../reading/places.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { bodyContextOf } from "../store/canonical-copy.ts";
+import type { FileLog } from "../store/file-log.ts";
+import { Bookkeeping, type LabelMark } from "../tree/bookkeeping.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { idsOf } from "./view/short-ids.ts";
+
+/** Stands for the leaf where an entry is named. */
+const LEAF_NAME = "@leaf";
+
+/** Entries after which reading can stop. */
+const SLICE = 1024;
+
+/** How many candidates an error names. */
+const MOST_NAMED = 3;
+
+/**
+ * A session file that is only looked at: its tree of heads, and bodies one after the other.
+ *
+ * Unlike a `SessionManager` it keeps no body, so that a file of any size can be drawn or checked in little memory.
+ */
+export class SessionView {
+  readonly path: string;
+  readonly #log: FileLog;
+  readonly #bookkeeping: Bookkeeping;
+
+  /**
+   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
+   */
+  constructor(path: string) {
+    this.#log = openLog(path, { mode: "read-only" });
+    this.path = this.#log.path;
+    this.#bookkeeping = new Bookkeeping(this.tree, (ordinal) => this.entryAt(ordinal));
+  }
+
+  get tree(): EntryTree {
+    return this.#log.index.tree;
+  }
+
+  /** Where the lines of the entries stand. */
+  get places(): Places {
+    return this.#log.index.places;
+  }
+
+  /** The header in today's version. */
+  get header(): SessionHeader | undefined {
+    return this.#log.index.header;
+  }
+
+  /** Version of the file itself. */
+  get version(): number {
+    return this.#log.index.version;
+  }
+
+  /** Bytes of the file. */
+  get size(): number {
+    return this.#log.index.position;
+  }
+
+  /** Ordinal of the leaf, or NONE before the first entry. */
+  get leaf(): number {
+    return this.#log.index.storedLeaf;
+  }
+
+  /** What is odd in what was read so far. */
+  get issues(): SessionIssue[] {
+    return this.#log.index.issues;
+  }
+
+  /** The labels in force, by the id of the entry that each stands on. */
+  get labels(): ReadonlyMap<string, LabelMark> {
+    return this.#bookkeeping.labels();
+  }
+
+  /** The display name, if there is one. */
+  get name(): string | undefined {
+    return this.#bookkeeping.name();
+  }
+
+  /**
+   * Finds the entry that a person means: by id, by its label, by the beginning of an id, or `@leaf`.
+   *
+   * @returns Its id.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries go by the name.
+   * @remarks Cost: O(1) for an id, else O(entries).
+   */
+  findEntry(name: string): string {
+    const { tree, leaf } = this;
+    const exact = name === LEAF_NAME ? leaf : tree.find(name);
+    if (exact !== NONE) return tree.idAt(exact);
+    const labelled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
+    const candidates = labelled.length > 0 ? labelled : [...idsOf(tree)].filter((id) => id.startsWith(name));
+    const [found] = candidates;
+    if (found !== undefined && candidates.length === 1) return found;
+    throw entryNotFound(name, candidates);
+  }
+
+  /** Gives one entry, or undefined if its body is damaged. */
+  entryAt(ordinal: number): AnySessionEntry | undefined {
+    let found: AnySessionEntry | undefined;
+    this.readEntries([ordinal], (_, entry) => {
+      found = entry;
+    });
+    return found;
+  }
+
+  /**
+   * Reads entries, upgraded to the current version; a damaged body becomes an issue.
+   *
+   * @param ordinals - Which, best in ascending order.
+   * @param take - Called for each in the order given; undefined stands for a damaged body.
+   * @remarks Cost: O(bytes of their lines); the memory of one entry and a few megabytes.
+   */
+  readEntries(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
+  ): void {
+    const { index } = this.#log;
+    const context = bodyContextOf(index);
+    for (const slice of slicesOf(ordinals)) {
+      const failures: unknown[] = [];
+      this.#log.readLines(slice, (ordinal, bytes) => {
+        if (failures.length > 0) return;
+        // What `take` throws is no trouble with the file, for which the log would take it.
+        try {
+          const entry = decodeEntry(bytes, index.tree.headAt(ordinal), context);
+          if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
+          take(ordinal, entry);
+        } catch (error) {
+          failures.push(error);
+        }
+      });
+      if (failures.length > 0) throw failures[0];
+    }
+  }
+
+  /** Adds an issue about an entry. */
+  report(code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING", ordinal: number, about?: string): void {
+    this.#log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
+  }
+}
+
+function* slicesOf(ordinals: Iterable<number>): Generator<number[], void> {
+  let slice: number[] = [];
+  for (const ordinal of ordinals) {
+    if (slice.push(ordinal) < SLICE) continue;
+    yield slice;
+    slice = [];
+  }
+  yield slice;
+}
+
+function entryNotFound(name: string, candidates: readonly string[]): SessionError {
+  const message =
+    candidates.length === 0
+      ? `Entry ${name} not found in this session. "sessiontree tree SESSION --all" shows the ids of all entries.`
+      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MOST_NAMED).join(", ")}. Give more of the id.`;
+  return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name } });
+}

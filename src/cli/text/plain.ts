@@ -1,0 +1,50 @@
+/** Colour sequences, which the output of tools is full of: removed, because they say nothing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+
+/**
+ * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,
+ * tag characters and halves of surrogate pairs.
+ */
+const HARMFUL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0001}-\u{e007f}]|\p{Surrogate}/gu;
+
+const DELETE = 0x7f;
+
+/** Characters of which a line is made at most, so that a text of megabytes costs no more than a short one. */
+const MOST_READ = 4000;
+
+/**
+ * Makes text from a session harmless to a terminal; line breaks and tabs stay.
+ *
+ * Colours are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
+ *
+ * @remarks Cost: O(text).
+ */
+export function plainText(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
+}
+
+/** Makes harmless text of one line: each run of white space becomes one space. */
+export function plainLine(text: string): string {
+  return plainText(text.trimStart().slice(0, MOST_READ)).replace(/\s+/g, " ").trim();
+}
+
+/** Escapes in JSON what a terminal could take for a command; the value that it stands for is the same. */
+export function plainJson(json: string): string {
+  return json.replace(HARMFUL, (found) =>
+    Array.from({ length: found.length }, (_, i) => `\\u${hex(found.charCodeAt(i))}`).join(""),
+  );
+}
+
+/** A visible stand-in for a character that is not printed. */
+function picture(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === DELETE ? "\u2421" : "\ufffd";
+}
+
+function hex(code: number): string {
+  return code.toString(16).padStart(4, "0");
+}

@@ -1,0 +1,69 @@
+import stringWidth from "string-width";
+
+const ELLIPSIS = "…";
+const PLAIN_ASCII = /^[ -~]*$/;
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Gives the columns that a text takes in a terminal, colours left out; wide characters take two. */
+export function widthOf(text: string): number {
+  return PLAIN_ASCII.test(text) ? text.length : stringWidth(text);
+}
+
+/**
+ * Cuts a line to a width, with an ellipsis where something was cut off; characters stay whole.
+ *
+ * @param text - One line without colours.
+ * @param width - Columns, at least 0.
+ * @remarks Cost: O(width).
+ */
+export function truncate(text: string, width: number): string {
+  const whole = beginningOf(text, width);
+  if (whole.length === text.length) return text;
+  return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
+}
+
+/** Cuts a line to a width and fills it up with spaces. */
+export function column(text: string, width: number): string {
+  const fitted = truncate(text, width);
+  return fitted + " ".repeat(Math.max(0, width - widthOf(fitted)));
+}
+
+/**
+ * Breaks text into lines between words; a word longer than a line is broken anywhere.
+ *
+ * @param text - Without colours; line breaks in it are spaces.
+ * @param width - Columns, at least 2.
+ * @returns At least one line.
+ */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(/\s+/)) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (widthOf(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    line = word;
+    while (widthOf(line) > width) {
+      const start = beginningOf(line, width);
+      lines.push(start);
+      line = line.slice(start.length);
+    }
+  }
+  return [...lines, line];
+}
+
+/** The longest beginning of a text that fits, by whole characters as a reader sees them. */
+function beginningOf(text: string, width: number): string {
+  if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
+  let used = 0;
+  let end = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width) return text.slice(0, end);
+    end += segment.length;
+  }
+  return text;
+}

@@ -1,0 +1,21 @@
+const thousands = new Intl.NumberFormat("en-US");
+
+/** Writes a number with separators. */
+export function count(value: number): string {
+  return thousands.format(value);
+}
+
+/** Writes a number and the word for what is counted. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** Writes a number of bytes in the unit that fits. */
+export function bytes(value: number): string {
+  if (value < 1000) return counted(value, "byte");
+  const units = ["kB", "MB", "GB", "TB"];
+  let size = value / 1000;
+  let unit = 0;
+  for (; size >= 999.5 && unit < units.length - 1; unit++) size /= 1000;
+  return `${size < 9.95 ? size.toFixed(1) : size.toFixed(0)} ${units[unit]}`;
+}

@@ -1,0 +1,59 @@
+import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
+
+/**
+ * Gives all entries, each behind its parent: a parent that came late stands behind its children in the file.
+ *
+ * @remarks Cost: O(entries).
+ */
+export function parentsFirst(tree: EntryTree): Int32Array {
+  const order = new Int32Array(tree.size);
+  let filled = 0;
+  for (const root of tree.children(NONE)) order[filled++] = root;
+  for (let i = 0; i < filled; i++) {
+    for (const child of tree.children(order[i] ?? NONE)) order[filled++] = child;
+  }
+  return order;
+}
+
+/**
+ * Gives for each entry how many entries hang on it, itself included.
+ *
+ * @param order - All entries, parents first.
+ * @remarks Cost: O(entries).
+ */
+export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
+  const sizes = new Int32Array(tree.size).fill(1);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const ordinal = order[i] ?? NONE;
+    const parent = tree.parentAt(ordinal);
+    if (parent !== NONE) sizes[parent] = (sizes[parent] ?? 0) + (sizes[ordinal] ?? 0);
+  }
+  return sizes;
+}
+
+/**
+ * Makes a function that tells whether the first entry is the second one or above it on its path.
+ *
+ * @remarks Cost: O(entries) once, then O(1) for each question, however long the paths are.
+ */
+export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
+  const order = parentsFirst(tree);
+  const sizes = subtreeSizes(tree, order);
+  // Numbered so that an entry and all that hangs on it have numbers in a row.
+  const numbers = new Int32Array(tree.size);
+  const nextNumber = new Int32Array(tree.size);
+  let nextRootNumber = 0;
+  for (const ordinal of order) {
+    const parent = tree.parentAt(ordinal);
+    const number = parent === NONE ? nextRootNumber : (nextNumber[parent] ?? 0);
+    const behind = number + (sizes[ordinal] ?? 0);
+    numbers[ordinal] = number;
+    nextNumber[ordinal] = number + 1;
+    if (parent === NONE) nextRootNumber = behind;
+    else nextNumber[parent] = behind;
+  }
+  return (ancestor, ordinal) => {
+    const distance = (numbers[ordinal] ?? 0) - (numbers[ancestor] ?? 0);
+    return distance >= 0 && distance < (sizes[ancestor] ?? 0);
+  };
+}

@@ -1,0 +1,130 @@
+import type { Output } from "../output.ts";
+import type { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { type TimeColumn, timeColumn } from "../text/times.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { paintOf } from "../view/colour.ts";
+import type { EntryKind, KindStyle } from "../view/entry-kind.ts";
+import { type Excerpt, excerptOf } from "../view/excerpt.ts";
+import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
+import { timeRange } from "../view/time-range.ts";
+import type { TreeRow } from "./rows.ts";
+
+/** Rows whose bodies are read together. */
+const BATCH = 256;
+
+const KIND_WIDTH = 10;
+const LABEL_WIDTH = 24;
+const LEAF_MARK = "← leaf";
+
+/** Part of the width that branches may take before they are no longer drawn further in. */
+const MOST_INDENT = 0.3;
+
+const BULLETS: { readonly [style in KindStyle]: string } = {
+  user: "●",
+  assistant: "○",
+  tool: "·",
+  command: "○",
+  summary: "◆",
+  quiet: "·",
+  damaged: "✗",
+};
+
+const NO_EXCERPT: Excerpt = { text: "", isError: false };
+
+/** Writes rows as lines: place in the tree, short id, kind, time, label, what it says, and where the leaf is. */
+export class TreeWriter {
+  readonly #session: SessionView;
+  readonly #kinds: readonly EntryKind[];
+  readonly #out: Output;
+  readonly #idLength: number;
+  readonly #times: TimeColumn;
+  readonly #mostDepth: number;
+
+  constructor(session: SessionView, kinds: readonly EntryKind[], out: Output) {
+    this.#session = session;
+    this.#kinds = kinds;
+    this.#out = out;
+    this.#idLength = shortIdLength(idsOf(session.tree));
+    this.#times = timeColumn(...timeRange(session.tree));
+    this.#mostDepth = Math.floor((out.width * MOST_INDENT) / 2);
+  }
+
+  /** @remarks Cost: O(rows), and the bodies of those that stand for one entry. */
+  write(rows: Iterable<TreeRow>): void {
+    let batch: TreeRow[] = [];
+    for (const row of rows) {
+      batch.push(row);
+      if (batch.length < BATCH) continue;
+      this.#writeBatch(batch);
+      batch = [];
+    }
+    this.#writeBatch(batch);
+  }
+
+  #writeBatch(rows: readonly TreeRow[]): void {
+    const ordinals = rows.flatMap((row) => (row.kind === "entry" ? row.ordinal : [])).sort((a, b) => a - b);
+    const excerpts = new Map<number, Excerpt>();
+    this.#session.readEntries(ordinals, (ordinal, entry) => excerpts.set(ordinal, excerptOf(entry)));
+    for (const row of rows) {
+      this.#out.line(
+        row.kind === "entry"
+          ? this.#entryLine(row, row.ordinal, excerpts.get(row.ordinal) ?? NO_EXCERPT)
+          : this.#foldLine(row, foldText(row)),
+      );
+    }
+  }
+
+  #entryLine(row: TreeRow, ordinal: number, excerpt: Excerpt): string {
+    const { colours, width } = this.#out;
+    const { tree, labels, leaf } = this.#session;
+    const kind = this.#kinds[ordinal];
+    const style = kind?.style ?? "damaged";
+    const paint = paintOf(colours, style);
+    const id = tree.idAt(ordinal);
+    const label = labels.get(id)?.label;
+    const leafMark = ordinal === leaf ? `  ${LEAF_MARK}` : "";
+    const labelMark = label === undefined ? "" : `[${truncate(plainLine(label), LABEL_WIDTH)}] `;
+    const gutter = this.#gutter(row);
+    const idText = column(shortId(id, this.#idLength), this.#idLength);
+    const kindText = column(kind?.word ?? "", KIND_WIDTH);
+    const timeText = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
+    const used = widthOf(`${gutter}. ${idText} ${kindText} ${timeText}  ${labelMark}${leafMark}`);
+    const text = truncate(excerpt.text, Math.max(0, width - used));
+    const painted = excerpt.isError ? colours.red(text) : isQuiet(style) ? colours.dim(text) : text;
+    return [
+      `${colours.dim(gutter)}${paint(BULLETS[style])} ${colours.dim(idText)} ${paint(kindText)} `,
+      `${colours.dim(timeText)}  ${colours.bold(colours.yellow(labelMark))}${painted}`,
+      colours.bold(colours.green(leafMark)),
+    ]
+      .join("")
+      .trimEnd();
+  }
+
+  #foldLine(row: TreeRow, text: string): string {
+    const gutter = this.#gutter(row);
+    const { colours, width } = this.#out;
+    return colours.dim(gutter + truncate(text, width - widthOf(gutter)));
+  }
+
+  /** The bars of the lines that go on further down, and the fork where a branch begins. */
+  #gutter({ depth, isBranchStart }: TreeRow): string {
+    const drawn = Math.min(depth, this.#mostDepth);
+    if (drawn === 0) return "";
+    // Dotted: there are more levels than are drawn.
+    const last = isBranchStart ? "├─" : depth > drawn ? "┆ " : "│ ";
+    return "│ ".repeat(drawn - 1) + last;
+  }
+}
+
+function isQuiet(style: KindStyle): boolean {
+  return style === "tool" || style === "quiet";
+}
+
+function foldText(row: Exclude<TreeRow, { kind: "entry" }>): string {
+  if (row.kind === "start") return `○ ${count(row.roots)} beginnings`;
+  const { kind, branches, counts } = row;
+  if (kind === "branches") return `… ${counted(branches, "more branch", "more branches")}, ${counts}`;
+  return `… ${counts}${branches === 0 ? "" : `, and ${counted(branches, "small branch", "small branches")}`}`;
+}

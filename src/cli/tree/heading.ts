@@ -1,0 +1,38 @@
+import { basename } from "node:path";
+import type { Output } from "../output.ts";
+import type { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { span } from "../text/times.ts";
+import { truncate, wrap } from "../text/width.ts";
+import { counted } from "../text/words.ts";
+import type { KindCount } from "../view/entry-kind.ts";
+import { timeRange } from "../view/time-range.ts";
+
+/** Writes what session this is: its name, and what it amounts to. */
+export function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
+  const { colours, width } = out;
+  const { header, labels, tree, version, issues } = session;
+  const branches = [...tree.leaves()].length;
+  const facts = [
+    span(...timeRange(tree)),
+    counted(tree.size, "entry", "entries"),
+    ...(branches > 1 ? [counted(branches, "branch", "branches")] : []),
+    ...counts
+      .list()
+      .flatMap(({ kind, number }) => (kind.style === "summary" ? counted(number, kind.one, kind.many) : [])),
+    ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
+    `version ${version}`,
+  ].filter(Boolean);
+  const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
+  out.line(colours.bold(truncate(plainLine(session.name ?? basename(session.path)), width)));
+  for (const line of [truncate(origin.join("  "), width), ...wrap(facts.join(", "), width)])
+    out.line(colours.dim(line));
+  if (issues.length > 0) {
+    out.line(
+      colours.red(
+        truncate(`${counted(issues.length, "issue")} in the file: sessiontree verify tells more`, width),
+      ),
+    );
+  }
+  out.line();
+}

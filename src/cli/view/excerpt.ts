@@ -1,0 +1,130 @@
+import { headOf, partsOf, textOf } from "../../compaction/message-parts.ts";
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AnySessionEntry } from "../../schema/entry.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { plainLine } from "../text/plain.ts";
+import { count, counted } from "../text/words.ts";
+
+/** What a line says of an entry. */
+export interface Excerpt {
+  /** One harmless line; empty if the entry says nothing. */
+  readonly text: string;
+  /** Whether it tells of a failure. */
+  readonly isError: boolean;
+}
+
+/** Arguments of tool calls that say most about the call, best first. */
+const TELLING_ARGUMENTS = ["path", "file_path", "command", "pattern", "query", "url"];
+
+/** Gives the line that says most about an entry; undefined stands for a damaged body. */
+export function excerptOf(entry: AnySessionEntry | undefined): Excerpt {
+  if (entry === undefined) return failure("the body cannot be read");
+  const fields = fieldsOf(entry);
+  if (entry.type === "message") return excerptOfMessage(fields["message"]);
+  return success(entryText(entry.type, fields));
+}
+
+/** Gives the line that says most about a message, of whatever role. */
+export function excerptOfMessage(given: unknown): Excerpt {
+  const message = fieldsOf(given);
+  switch (message["role"]) {
+    case "assistant":
+      return assistantExcerpt(message);
+    case "toolResult": {
+      const text = named(message["toolName"], contentText(message));
+      return message["isError"] === true ? failure(text) : success(text);
+    }
+    case "bashExecution": {
+      const { command, exitCode } = message;
+      const hasFailed = typeof exitCode === "number" && exitCode !== 0;
+      return hasFailed
+        ? failure(`$ ${textOf(command)} (exit code ${exitCode})`)
+        : success(`$ ${textOf(command)}`);
+    }
+    case "branchSummary":
+    case "compactionSummary":
+      return success(headline(message["summary"]));
+    default:
+      return success(contentText(message));
+  }
+}
+
+function success(text: string): Excerpt {
+  return { text: plainLine(text), isError: false };
+}
+
+function failure(text: string): Excerpt {
+  return { text: plainLine(text), isError: true };
+}
+
+function assistantExcerpt(message: JsonRecord): Excerpt {
+  const { stopReason, errorMessage } = message;
+  if (stopReason === "error") return failure(textOf(errorMessage) || "the model failed");
+  const parts = partsOf(message);
+  const said = parts.flatMap((part) => (part.kind === "text" ? part.text : [])).join(" ");
+  const calls = parts.flatMap((part) =>
+    part.kind === "toolCall" ? callText(part.name, part.arguments) : [],
+  );
+  const thought = parts.some((part) => part.kind === "thinking") ? "(thinking)" : "";
+  const text = [said.trim() || (calls.length > 0 ? "" : thought), ...calls].filter(Boolean).join("  ");
+  return stopReason === "aborted" ? failure(`(aborted) ${text}`) : success(text);
+}
+
+function callText(name: string, given: unknown): string {
+  const fields = fieldsOf(given);
+  const telling = TELLING_ARGUMENTS.map((key) => fields[key]).find((value) => typeof value === "string");
+  return `→ ${name} ${textOf(telling)}`.trimEnd();
+}
+
+/** The text of a message or custom message, with its images mentioned. */
+function contentText(fields: JsonRecord): string {
+  const images = partsOf(fields).filter(({ kind }) => kind === "image").length;
+  const text = textsOf(fields["content"]).join(" ");
+  return images === 0 ? text : `[${counted(images, "image")}] ${text}`;
+}
+
+/** A text with the name of what it comes from before it, if there is one. */
+function named(name: unknown, text: string): string {
+  return [textOf(name), text].filter(Boolean).join(": ");
+}
+
+/** What an entry that is no message says, by its type. */
+function entryText(type: string, fields: JsonRecord): string {
+  const text = (name: string) => textOf(fields[name]);
+  switch (type) {
+    case "compaction":
+      return `${tokensText(fields["tokensBefore"])}${headline(fields["summary"])}`;
+    case "branch_summary":
+      return headline(fields["summary"]);
+    case "custom_message":
+      return named(fields["customType"], contentText(fields));
+    case "custom":
+      return text("customType");
+    case "model_change":
+      return `${text("provider")}/${text("modelId")}`;
+    case "thinking_level_change":
+      return text("thinkingLevel");
+    case "label":
+      return text("label") === ""
+        ? `none on ${text("targetId")}`
+        : `"${text("label")}" on ${text("targetId")}`;
+    case "session_info":
+      return text("name") || "(none)";
+    case "context_edit":
+      return `${fields["replacement"] === null ? "removes" : "replaces"} ${text("targetId")}`;
+    case "usage":
+      return `${text("kind")} ${text("provider")}/${text("model")}`;
+    default:
+      return "";
+  }
+}
+
+function tokensText(tokens: unknown): string {
+  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))} tokens → ` : "";
+}
+
+/** The beginning of a summary without the marks of its headings. */
+function headline(summary: unknown): string {
+  return headOf(textOf(summary), 2000).replace(/^#+ /gm, "");
+}

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+
+/** Starts the program; reads of its output as much as is wanted, and then closes the pipe. */
+async function start(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
+  const child = spawn(process.execPath, ["--import", "tsx", BIN, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, FORCE_COLOR: "", NO_COLOR: "1" },
+  });
+  const closed = once(child, "close");
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (piece) => {
+    stderr += String(piece);
+  });
+  child.stdout.on("data", (piece) => {
+    stdout += String(piece);
+    if (stdout.length >= wantedBytes) child.stdout.destroy();
+  });
+  const [code]: unknown[] = await closed;
+  return { code, stdout, stderr };
+}
+
+test("the program passes on output, complaints and exit code", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("start");
+  const good = await start(["tree", scribe.path]);
+  expect([good.code, good.stderr]).toEqual([0, ""]);
+  expect(good.stdout).toContain("● ");
+  const bad = await start(["tree"]);
+  expect([bad.code, bad.stdout]).toEqual([2, ""]);
+  expect(bad.stderr).toContain("missing required argument");
+});
+
+test("a reader that goes away is no error", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("start");
+  scribe.work(5000);
+  const { code, stdout, stderr } = await start(["tree", scribe.path, "--json"], 100);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout.length).toBeLessThan(1_000_000);
+});

@@ -1,0 +1,144 @@
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import type { CliStream } from "../../src/cli/io.ts";
+import { run } from "../../src/cli/run.ts";
+import { cli, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+describe("help", () => {
+  test("lists every command, how sessions are named, and the exit codes, in 80 columns", async () => {
+    const result = await cli(["--help"]);
+    expect(result.code).toBe(0);
+    for (const { name, summary } of COMMANDS) {
+      expect(result.stdout).toContain(`  ${name} `);
+      expect(result.stdout.replace(/\s+/g, " ")).toContain(summary);
+    }
+    expect(result.stdout).toContain("@last");
+    expect(result.stdout).toContain("Exit codes: 0");
+    expect(widest(result)).toBeLessThanOrEqual(80);
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    "of %s has examples that the command understands",
+    async (name, command) => {
+      const result = await cli([name, "--help"]);
+      expect(result.code).toBe(0);
+      expect(widest(result)).toBeLessThanOrEqual(80);
+      expect(command.examples.length).toBeGreaterThan(0);
+      for (const [line] of command.examples) {
+        expect(line.split(" ")[0]).toBe(name);
+        expect(result.stdout).toContain(`sessiontree ${line}`);
+        // Without the sessions that they name they fail, but none is wrong usage.
+        const words = (line.split(" | ")[0] ?? "").split(" ");
+        expect((await cli(words, { cwd: temporaryFolder() })).code).toBeLessThan(2);
+      }
+    },
+  );
+
+  test("of a command is also given by `help`", async () => {
+    expect((await cli(["help", "tree"])).stdout).toBe((await cli(["tree", "--help"])).stdout);
+  });
+
+  test("that nobody asked for is on stderr, and wrong usage", async () => {
+    const { code, stdout, stderr } = await cli([]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Usage: sessiontree");
+  });
+});
+
+test("--version gives the version of the package", async () => {
+  const { code, stdout } = await cli(["--version"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+});
+
+describe("wrong usage is one line that says what to do, and exit code 2", () => {
+  test.each([
+    ["unknown command", ["tre"], "unknown command 'tre' (Did you mean tree?) See \"sessiontree --help\"."],
+    [
+      "unknown option",
+      ["tree", "x", "--al"],
+      "option '--al' (Did you mean --all?) See \"sessiontree tree --help\".",
+    ],
+    ["missing argument", ["tree"], "missing required argument 'session'. See"],
+    ["too many arguments", ["tree", "a", "b"], "too many arguments"],
+    ["missing value", ["context", "a", "--leaf"], "argument missing"],
+    ["empty argument", ["tree", ""], "<session> must not be empty. See"],
+    ["hostile argument", ["\u001b[2J"], "unknown command '␛[2J'"],
+  ])("%s", async (_what, args, message) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^sessiontree: [^\n]+\n$/);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("failures are one line that says what to do, and exit code 1", () => {
+  test.each([["tree"], ["show"], ["context"]])("%s of a missing file", async (name) => {
+    const { code, stdout, stderr } = await cli([name, "./missing\u001b[2J.jsonl"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^sessiontree: There is no session at [^\n]*missing␛\[2J\.jsonl\. Check[^\n]+\n$/);
+  });
+
+  test("the stack is shown only where it is asked for", async () => {
+    const debugged = await cli(["tree", "./missing.jsonl"], { env: { SESSIONTREE_DEBUG: "1" } });
+    expect(debugged.stderr).toMatch(/^sessiontree: [^\n]+\nSessionError: /);
+    expect(debugged.stderr).toMatch(/\n\s+at .*\.ts:\d+/);
+  });
+
+  test("an error that nobody expected is told as such", async () => {
+    const full: CliStream = {
+      write: () => {
+        throw new Error("no space left");
+      },
+    };
+    const errors: string[] = [];
+    const stderr = { write: (text: string) => errors.push(text) };
+    expect(await run(["--help"], { stdout: full, stderr, env: {}, cwd: tmpdir() })).toBe(1);
+    expect(errors.join("")).toBe(
+      "sessiontree: no space left (unexpected; SESSIONTREE_DEBUG=1 shows where)\n",
+    );
+  });
+});
+
+describe("a closed pipe", () => {
+  const scribe = () => {
+    const made = new Scribe(temporaryFolder());
+    made.user("start");
+    made.work(2000);
+    return made;
+  };
+
+  test("that refuses a write ends the work without complaint", async () => {
+    let writes = 0;
+    const stdout: CliStream = {
+      write: () => {
+        writes++;
+        throw Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+      },
+    };
+    const errors: string[] = [];
+    const stderr = { write: (text: string) => errors.push(text) };
+    const { path } = scribe();
+    const code = await run(["tree", path, "--all"], { stdout, stderr, env: {}, cwd: tmpdir() });
+    expect([code, writes, errors]).toEqual([0, 1, []]);
+  });
+
+  test("that is known to be closed is not written to", async () => {
+    const stdout = {
+      written: 0,
+      get writable() {
+        return this.written === 0;
+      },
+      write(text: string) {
+        this.written += text.length;
+      },
+    };
+    const stderr = { write: () => expect.unreachable() };
+    const { path } = scribe();
+    expect(await run(["tree", path, "--all"], { stdout, stderr, env: {}, cwd: tmpdir() })).toBe(0);
+    expect(stdout.written).toBeGreaterThan(0);
+    expect(stdout.written).toBeLessThan(100_000);
+  });
+});

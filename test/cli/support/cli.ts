@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import stringWidth from "string-width";
+import { onTestFinished, vi } from "vitest";
+import type { CliStream } from "../../../src/cli/io.ts";
+import { run } from "../../../src/cli/run.ts";
+
+/** The moment at which the tests' command line runs. */
+export const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
+
+/** What the command line did. */
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Lines of stdout, without the last line break. */
+  readonly lines: string[];
+}
+
+/** What a test may set. */
+export interface CliSettings {
+  readonly cwd?: string;
+  readonly env?: { readonly [name: string]: string };
+  /** Makes stdout a terminal of so many columns. */
+  readonly columns?: number;
+}
+
+/** Runs the command line with streams that remember. */
+export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const { columns } = settings;
+  const stdout: CliStream = {
+    write: (text: string) => out.push(text),
+    ...(columns !== undefined && { isTTY: true, columns }),
+  };
+  const code = await run(args, {
+    stdout,
+    stderr: { write: (text: string) => errors.push(text) },
+    env: settings.env ?? {},
+    cwd: settings.cwd ?? tmpdir(),
+    now: () => NOW_MS,
+  });
+  const text = out.join("");
+  return { code, stdout: text, stderr: errors.join(""), lines: text.replace(/\n$/, "").split("\n") };
+}
+
+/** Gives the values that were written as JSON, one per line. */
+export function jsonLines({ stdout }: CliResult): unknown[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line));
+}
+
+/** Columns of the widest line. */
+export function widest({ lines }: CliResult): number {
+  return Math.max(...lines.map((line) => stringWidth(line)));
+}
+
+/** Makes a folder for one test, and keeps times, caches and sessions of the machine out of it. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-cli-"));
+  vi.stubEnv("TZ", "UTC");
+  vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  vi.stubEnv("PI_CODING_AGENT_DIR", join(folder, "agent"));
+  vi.stubEnv("PI_SESSIONS_DIR", "");
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}

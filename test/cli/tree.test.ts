@@ -1,0 +1,267 @@
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { idOf, Scribe, userLine, writeLines } from "./support/sessions.ts";
+
+/** The line that names an entry. */
+function lineOf(lines: readonly string[], id: string): string {
+  const found = lines.filter((line) => line.includes(` ${id.slice(0, 8)} `));
+  expect(found).toHaveLength(1);
+  return found[0] ?? "";
+}
+
+test("a line tells short id, kind, time and what was said; the last one where the leaf is", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const question = scribe.user("What is a tree?");
+  const answer = scribe.assistant("A graph without cycles.");
+  const { code, lines } = await cli(["tree", scribe.path]);
+  expect(code).toBe(0);
+  expect(lineOf(lines, question)).toBe(`● ${question} user       22:02  What is a tree?`);
+  expect(lineOf(lines, answer)).toBe(`○ ${answer} assistant  22:03  A graph without cycles.  ← leaf`);
+});
+
+test("the path to the leaf stays at the left edge, and what was left hangs to its side", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("start");
+  const left = scribe.assistant("first try");
+  const leftEnd = scribe.user("go on");
+  scribe.session.branch(root);
+  const kept = scribe.assistant("second try");
+  const { lines } = await cli(["tree", scribe.path]);
+  const drawn = lines.slice(lines.indexOf("") + 1);
+  expect(drawn.map((line) => line.slice(0, 12))).toEqual([
+    `● ${root} u`,
+    `├─○ ${left}`,
+    `│ ● ${leftEnd}`,
+    `○ ${kept} a`,
+  ]);
+});
+
+test("labels, compactions, branch summaries, failures and the leaf are seen", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const { session } = scribe;
+  const root = scribe.user("start");
+  scribe.assistant("", { content: [], stopReason: "error", errorMessage: "429: slow down" });
+  session.branchWithSummary(root, "## Goal\nIt was tried.");
+  const marked = scribe.user("here");
+  session.appendLabelChange(marked, "checkpoint");
+  session.appendCompaction("All that was before", marked, 186_045);
+  session.branch(marked);
+  const { stdout, lines } = await cli(["tree", scribe.path]);
+  expect(lineOf(lines, marked)).toContain("[checkpoint] here");
+  expect(stdout).toMatch(/◆ \w{8} compaction .*186,045 tokens → All that was before/);
+  expect(stdout).toMatch(/◆ \w{8} summary .*Goal It was tried\./);
+  expect(stdout).toContain("429: slow down");
+  expect(lines.filter((line) => line.endsWith("← leaf"))).toHaveLength(1);
+  expect(lines.find((line) => line.endsWith("← leaf"))).toContain("compaction");
+});
+
+test("long lines of entries are folded and counted; --all draws them", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Do it all");
+  scribe.work(30);
+  const end = scribe.assistant("Done.");
+  const { lines } = await cli(["tree", scribe.path]);
+  expect(lines).toContain("… 60 entries: 30 assistant, 30 tool results");
+  expect(lines.filter((line) => line.includes("tool  "))).toEqual([]);
+  lineOf(lines, end);
+  const all = await cli(["tree", scribe.path, "--all"]);
+  expect(all.stdout).not.toContain("…");
+  expect(all.lines.filter((line) => line.includes(" tool  "))).toHaveLength(30);
+});
+
+test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in more detail", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const questions: string[] = [];
+  for (let turn = 0; turn < 200; turn++) {
+    questions.push(scribe.user(`question ${turn}`));
+    scribe.work(4);
+    scribe.assistant("answered");
+  }
+  const { lines } = await cli(["tree", scribe.path]);
+  expect(lines.length).toBeLessThan(120);
+  for (const id of questions.slice(-5)) lineOf(lines, id);
+  expect(lines.find((line) => line.includes(questions[0] ?? ""))).toBeDefined();
+});
+
+test("what a session holds cannot drive the terminal", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, "evil", `${folder}/\u001b]0;cwd\u0007`);
+  const { session } = scribe;
+  const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202egnirts\u0000\u2028\r\u0008end";
+  scribe.user(evil);
+  scribe.call(evil, { path: evil });
+  scribe.result(evil, true);
+  session.appendMessage({
+    role: "bashExecution",
+    command: evil,
+    output: evil,
+    exitCode: 1,
+    cancelled: false,
+    truncated: false,
+    timestamp: 0,
+  });
+  session.appendModelChange(evil, evil);
+  session.appendCustomEntry(evil, { evil });
+  session.appendCustomMessageEntry(evil, evil, true);
+  session.append({ type: evil });
+  const labelled = scribe.user("labelled");
+  session.appendLabelChange(labelled, evil);
+  session.appendSessionInfo(evil);
+  writeLines(folder, "ids.jsonl", [userLine(evil, null), { ...userLine("b", evil), timestamp: evil }]);
+  for (const args of [[scribe.path], [scribe.path, "--json"], [`${folder}/ids.jsonl`]]) {
+    const { code, stdout } = await cli(["tree", ...args]);
+    expect(code).toBe(0);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
+    expect(stdout).toContain("end");
+  }
+});
+
+test.each([80, 61, 200])("lines fit into %i columns, whatever is written", async (columns) => {
+  const scribe = new Scribe(temporaryFolder());
+  const texts = [
+    "x".repeat(5000),
+    "日本語".repeat(90),
+    "👨‍👩‍👧‍👦 🇩🇪 ".repeat(60),
+    "e\u0301".repeat(300),
+    "नमस्ते ".repeat(50),
+  ];
+  let place = scribe.user("start");
+  for (const text of texts) {
+    scribe.session.branch(place);
+    scribe.user(text);
+    scribe.session.branch(place);
+    place = scribe.assistant(text);
+    scribe.session.appendLabelChange(place, text);
+    scribe.session.branch(place);
+  }
+  scribe.session.appendSessionInfo("名前".repeat(100));
+  for (const more of [[], ["--all"]]) {
+    const result = await cli(["tree", scribe.path, ...more], { columns, env: { NO_COLOR: "1" } });
+    expect(widest(result)).toBeLessThanOrEqual(columns);
+    expect(widest(result)).toBeGreaterThan(columns - 3);
+  }
+});
+
+test("colours are for terminals only", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("\u001b[31mred\u001b[0m");
+  scribe.assistant("ok");
+  const plain = await cli(["tree", scribe.path]);
+  const coloured = await cli(["tree", scribe.path], { columns: 80 });
+  expect(plain.stdout).not.toContain("\u001b");
+  expect(coloured.stdout).toContain("\u001b[");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
+  expect(coloured.stdout.replace(/\u001b\[\d+m/g, "")).toBe(plain.stdout);
+  expect(plain.stdout).toContain("  red");
+});
+
+test("a session without entries is drawn", async () => {
+  const folder = temporaryFolder();
+  const path = writeLines(folder, "empty.jsonl", []);
+  const { code, stdout } = await cli(["tree", path]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("0 entries");
+});
+
+test("several beginnings hang on one place", async () => {
+  const folder = temporaryFolder();
+  const path = writeLines(
+    folder,
+    "roots.jsonl",
+    ["a", "b", "c"].map((id) => userLine(id, null)),
+  );
+  const { lines } = await cli(["tree", path]);
+  expect(lines.slice(lines.indexOf("") + 1).map((line) => line.trimEnd().slice(0, 5))).toEqual([
+    "○ 3 b",
+    "├─● a",
+    "├─● b",
+    "● c  ",
+  ]);
+});
+
+const COUNT = 100_000;
+
+/** Writes a session of many entries; `parentOf` gives the number of an entry's parent. */
+function writeMany(parentOf: (number: number) => number | null, size = COUNT): string {
+  const lines = Array.from({ length: size }, (_, i) => {
+    const parent = parentOf(i);
+    return userLine(idOf(i), parent === null ? null : idOf(parent));
+  });
+  return writeLines(temporaryFolder(), "many.jsonl", lines);
+}
+
+test("100,000 entries in a line do not indent, and are a page when folded", async () => {
+  const path = writeMany((i) => (i === 0 ? null : i - 1));
+  const folded = await cli(["tree", path]);
+  expect(folded.lines.length).toBeLessThan(120);
+  const all = await cli(["tree", path, "--all"]);
+  expect(all.lines.length).toBeGreaterThan(COUNT);
+  expect(all.lines.slice(-COUNT).every((line) => line.startsWith("● "))).toBe(true);
+});
+
+test("100,000 branches from one place are a page when folded, and one column when not", async () => {
+  const path = writeMany((i) => (i === 0 ? null : 0));
+  const folded = await cli(["tree", path]);
+  expect(folded.lines.length).toBeLessThan(30);
+  expect(folded.stdout).toContain("├─… 99,990 more branches, 99,990 entries: 99,990 user");
+  const all = await cli(["tree", path, "--all"]);
+  expect(all.lines.filter((line) => line.startsWith("├─● "))).toHaveLength(COUNT - 2);
+});
+
+test("a branch at each of 50,000 entries is folded", async () => {
+  const path = writeMany((i) => (i === 0 ? null : i % 2 === 1 ? i - 1 : i - 2));
+  const { lines } = await cli(["tree", path]);
+  expect(lines.length).toBeLessThan(500);
+  expect(lines.some((line) => line.endsWith("small branches"))).toBe(true);
+});
+
+test("branches within branches stay on the screen, however deep", async () => {
+  // A line of entries, and then on each of them a later one, the deepest first: every branch lies within another.
+  const half = 5000;
+  const path = writeMany((i) => (i === 0 ? null : i < half ? i - 1 : 2 * half - 1 - i), 2 * half);
+  for (const more of [[], ["--all"]]) {
+    const result = await cli(["tree", path, ...more]);
+    expect(result.code).toBe(0);
+    expect(widest(result)).toBeLessThanOrEqual(80);
+    expect(result.stdout).toContain("┆ ● ");
+  }
+});
+
+test("long ids that begin alike are shown as far as they differ", async () => {
+  const folder = temporaryFolder();
+  const ids = ["0198aaaa-0000-7000-8000-1", "0198aaaa-0000-7111-8000-1"];
+  const path = writeLines(
+    folder,
+    "long.jsonl",
+    ids.map((id, i) => userLine(id, ids[i - 1] ?? null)),
+  );
+  const { stdout } = await cli(["tree", path]);
+  expect(stdout).toContain("● 0198aaaa-0000-70 user");
+  expect(stdout).toContain("● 0198aaaa-0000-71 user");
+});
+
+test("--json gives one object per entry in the order of the file", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("start");
+  const side = scribe.assistant("left");
+  scribe.session.branch(root);
+  const leaf = scribe.assistant("kept");
+  scribe.session.appendLabelChange(root, "here");
+  const label = scribe.session.getLeafId();
+  expect(jsonLines(await cli(["tree", scribe.path, "--json"]))).toEqual([
+    {
+      id: root,
+      parentId: null,
+      type: "message",
+      kind: "user",
+      timestamp: "2026-02-03T22:02:00.000Z",
+      label: "here",
+      isLeaf: false,
+      excerpt: "start",
+    },
+    expect.objectContaining({ id: side, parentId: root, kind: "assistant", isLeaf: false, excerpt: "left" }),
+    expect.objectContaining({ id: leaf, parentId: root, kind: "assistant", isLeaf: false, excerpt: "kept" }),
+    expect.objectContaining({ id: label, parentId: leaf, type: "label", kind: "label", isLeaf: true }),
+  ]);
+});

@@ -1,0 +1,162 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe, userLine, writeLines } from "./support/sessions.ts";
+
+/** Where in a file a line begins, in bytes. */
+function offsetOf(path: string, line: number): number {
+  return Buffer.byteLength(
+    readFileSync(path, "utf8")
+      .split("\n")
+      .slice(0, line - 1)
+      .map((text) => `${text}\n`)
+      .join(""),
+  );
+}
+
+/** Writes a session with a line that is no JSON, one with a damaged body, and a parent that is nowhere. */
+function writeDamaged(folder: string): string {
+  const damaged = `${JSON.stringify(userLine("00000002", "00000001")).slice(0, -30)}\u0001}`;
+  return writeLines(folder, "damaged.jsonl", [
+    userLine("00000001", null, "ü".repeat(20)),
+    damaged,
+    userLine("00000003", "00000002"),
+    "no json at all",
+    {
+      type: "message",
+      id: "00000005",
+      parentId: "00000003",
+      timestamp: "2026-02-03T22:01:00.000Z",
+      message: 1,
+    },
+    userLine("00000006", "nowhere"),
+  ]);
+}
+
+test("a healthy file is one line and exit code 0", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("start");
+  scribe.assistant("ok");
+  const { code, stdout, stderr } = await cli(["verify", scribe.path]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^OK {2}\S+\.jsonl {2}\(2 entries, version 3, \d+ bytes\)\n$/);
+});
+
+test("each issue is told with line, byte offset, code and message; the exit code is 1", async () => {
+  const path = writeDamaged(temporaryFolder());
+  const { code, stdout, lines } = await cli(["verify", path]);
+  expect(code).toBe(1);
+  expect(lines[0]).toMatch(/^4 issues {2}\S+damaged\.jsonl {2}\(5 entries, version 3, /);
+  expect(stdout).toContain(`line 3, offset ${offsetOf(path, 3)}, `);
+  expect(
+    lines.filter((line) => line.startsWith("  line ")).map((line) => line.replace(/, .*: /, " ")),
+  ).toEqual([
+    "  line 3 BODY_DAMAGED",
+    "  line 5 LINE_UNREADABLE",
+    "  line 6 BODY_DAMAGED",
+    "  line 7 PARENT_MISSING",
+  ]);
+  expect(lines[2]).toMatch(/^ {4}The entry's head is legible/);
+});
+
+test("--json gives one object per file with all its issues", async () => {
+  const folder = temporaryFolder();
+  const path = writeDamaged(folder);
+  const healthy = writeLines(folder, "healthy.jsonl", [userLine("a", null)]);
+  const result = await cli(["verify", path, healthy, join(folder, "missing.jsonl"), "--json"]);
+  expect(result.code).toBe(1);
+  const [first, second, third] = jsonLines(result);
+  const place = { line: 3, offset: offsetOf(path, 3), length: expect.any(Number) };
+  expect(first).toMatchObject({
+    path,
+    ok: false,
+    id: "damaged.jsonl",
+    version: 3,
+    bytes: statSync(path).size,
+    entries: 5,
+  });
+  expect(first).toHaveProperty("issues.0", {
+    code: "BODY_DAMAGED",
+    ...place,
+    message: expect.any(String),
+    entryId: "00000002",
+  });
+  expect(second).toMatchObject({ path: healthy, ok: true, entries: 1, issues: [] });
+  expect(third).toMatchObject({
+    ok: false,
+    error: { code: "SESSION_NOT_FOUND", message: expect.any(String) },
+  });
+});
+
+test("a file that is no session is told, and the others are checked all the same", async () => {
+  const folder = temporaryFolder();
+  const wrong = join(folder, "wrong.jsonl");
+  writeFileSync(wrong, '{"type":"other"}\n');
+  const healthy = writeLines(folder, "healthy.jsonl", []);
+  const { code, lines } = await cli(["verify", wrong, folder, healthy]);
+  expect(code).toBe(1);
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatch(/^ERROR {2}NOT_A_SESSION {2}.*wrong\.jsonl/);
+  expect(lines[1]).toMatch(/^ERROR {2}NOT_A_SESSION/);
+  expect(lines[2]).toMatch(/^OK/);
+});
+
+test("compactions must keep entries of their own path", async () => {
+  const compaction = (id: string, parentId: string, more: object) => ({
+    ...{ type: "compaction", id, parentId, timestamp: "2026-02-03T22:01:00.000Z" },
+    ...{ summary: "before", tokensBefore: 1, ...more },
+  });
+  const path = writeLines(temporaryFolder(), "compactions.jsonl", [
+    userLine("a", null),
+    userLine("b", "a"),
+    userLine("side", "a"),
+    compaction("c1", "b", { firstKeptEntryId: "a" }),
+    compaction("c2", "c1", { firstKeptEntryId: "c2" }),
+    compaction("c3", "c2", { firstKeptEntryId: "side" }),
+    compaction("c4", "c3", { firstKeptEntryId: "nowhere" }),
+    compaction("c5", "c4", { retainedTail: [] }),
+    compaction("c6", "c5", { firstKeptEntryId: "z" }),
+    userLine("z", "c6"),
+  ]);
+  const [verdict] = jsonLines(await cli(["verify", path, "--json"]));
+  expect(verdict).toMatchObject({
+    issues: ["c3", "c4", "c6"].map((entryId) => ({ code: "KEPT_ENTRY_MISSING", entryId })),
+  });
+});
+
+test("--schema warns of what differs from the format, and that is no failure", async () => {
+  const path = writeLines(temporaryFolder(), "odd.jsonl", [
+    userLine("a", null),
+    { ...userLine("b", "a"), message: { role: "user", content: 7, timestamp: "soon" }, more: true },
+  ]);
+  expect((await cli(["verify", path])).lines).toHaveLength(1);
+  const { code, stdout } = await cli(["verify", path, "--schema"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`warning: line 3, offset ${offsetOf(path, 3)}, entry b`);
+  expect(stdout).toContain("message.content: ");
+  expect(jsonLines(await cli(["verify", path, "--schema", "--json"]))[0]).toMatchObject({
+    ok: true,
+    warnings: [
+      { line: 3, entryId: "b", problems: expect.arrayContaining([expect.stringContaining("timestamp")]) },
+    ],
+  });
+});
+
+test("what is looked at stays as it was", async () => {
+  const folder = temporaryFolder();
+  const path = writeDamaged(folder);
+  writeFileSync(path, `${readFileSync(path, "utf8")}{"type":"mess`);
+  const before = [readFileSync(path, "utf8"), statSync(path).mtimeMs];
+  for (const name of ["verify", "tree", "show", "context"]) await cli([name, path]);
+  expect([readFileSync(path, "utf8"), statSync(path).mtimeMs]).toEqual(before);
+});
+
+test("issues fit into 80 columns and cannot drive the terminal", async () => {
+  const lines = [userLine("a", "\u001b[2J\u009b".repeat(50)), userLine("a", "日本".repeat(99))];
+  const result = await cli(["verify", writeLines(temporaryFolder(), "evil.jsonl", lines)]);
+  expect(result.code).toBe(1);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  expect(widest({ ...result, lines: result.lines.slice(1) })).toBeLessThanOrEqual(80);
+});
