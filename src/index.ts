@@ -4,6 +4,13 @@
  * @module
  */
 
+export {
+  type IterateOptions,
+  iterateSessions,
+  mostRecentSession as findMostRecentSession,
+} from "./catalog/catalog.ts";
+export { resolveSession } from "./catalog/resolve-session.ts";
+export { type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
 export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
 export { deleteSession } from "./catalog/trash.ts";
 export {
@@ -82,6 +89,48 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
+export type {
+  CompactCommandOptions,
+  CompletedCompaction,
+  NoCompactionReason,
+} from "./controller/compact.ts";
+export type {
+  CompactIfNeededOptions,
+  CompactIfNeededResult,
+  NotNeededReason,
+} from "./controller/compact-if-needed.ts";
+export type { BranchSummaryLimits } from "./controller/controller-host.ts";
+export type { ForkOptions, ForkResult } from "./controller/fork.ts";
+export type {
+  BeforeCompactResult,
+  BeforeTreeResult,
+  CancelResult,
+  CompactionReason,
+  ExtensionBranchSummary,
+  ExtensionCompaction,
+  SessionBeforeCompactEvent,
+  SessionBeforeForkEvent,
+  SessionBeforeSwitchEvent,
+  SessionBeforeTreeEvent,
+  SessionCompactEvent,
+  SessionCompactFailedEvent,
+  SessionHookEvents,
+  SessionHookHandler,
+  SessionHookName,
+  SessionHookResult,
+  SessionHookResults,
+  SessionInfoChangedEvent,
+  SessionShutdownEvent,
+  SessionStartEvent,
+  SessionTreeEvent,
+  TreePreparation,
+} from "./controller/hook-events.ts";
+export { type SessionHookErrorHandler, SessionHooks, type SessionHooksOptions } from "./controller/hooks.ts";
+export type { NavigateTreeOptions, NavigateTreeResult } from "./controller/navigate.ts";
+export { SessionController, type SessionControllerOptions } from "./controller/session-controller.ts";
+export type { ContextUse, SessionStats, StatsOptions } from "./controller/stats.ts";
+export type { SwitchResult, SwitchSessionOptions } from "./controller/switch-session.ts";
+export type { ModelUsage, UsageTotals } from "./controller/usage-tally.ts";
 export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
 export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";

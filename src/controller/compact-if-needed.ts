@@ -1,0 +1,85 @@
+import { settingsForModel } from "../compaction/settings.ts";
+import type { TokenCounter } from "../compaction/tokens.ts";
+import {
+  type ContextUsageEstimate,
+  estimateProjectedContextTokens,
+  shouldCompact,
+} from "../compaction/tokens.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
+import type { ControllerHost } from "./controller-host.ts";
+
+/** When to compact without being asked. */
+export interface CompactIfNeededOptions {
+  /** Size of the model's context window, in tokens. */
+  readonly contextWindow: number;
+  /** `threshold` (default) looks at the size of the context; `overflow` says that a provider refused it as too long. */
+  readonly reason?: "threshold" | "overflow" | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Why nothing was compacted.
+ *
+ * - `disabled`: the settings do not want it.
+ * - `belowThreshold`: there is room.
+ * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
+ * - `running`: called by the very compaction that is running.
+ * - the others: there is nothing to compact; see `CompactionSkipReason`.
+ */
+export type NotNeededReason = NoCompactionReason | "disabled" | "belowThreshold" | "notShrinking";
+
+/** How an automatic compaction came out. */
+export type CompactIfNeededResult =
+  | ({ compacted: true } & CompletedCompaction)
+  | {
+      compacted: false;
+      reason: NotNeededReason;
+      /** Size of the context, in tokens. */
+      contextTokens: number;
+    };
+
+/** Compactions in a row that may fail to make the context smaller. */
+const MAX_FRUITLESS = 2;
+
+/** Compacts if the context is too long; see `SessionController.compactIfNeeded`. */
+export async function compactIfNeeded(
+  host: ControllerHost,
+  compactor: Compactor,
+  options: CompactIfNeededOptions,
+): Promise<CompactIfNeededResult> {
+  const { reason = "threshold" } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  const haveOthersEnded = await compactor.othersEnded(signal);
+  const contextTokens = contextUsage(host.session, host.counter).tokens;
+  const not = (why: NotNeededReason): CompactIfNeededResult => ({
+    compacted: false,
+    reason: why,
+    contextTokens,
+  });
+  if (!haveOthersEnded) return not("running");
+  const settings = settingsForModel(host.settings, host.session.buildSessionContext().model);
+  if (!settings.enabled) return not("disabled");
+  if (reason === "threshold" && !shouldCompact(contextTokens, options.contextWindow, settings)) {
+    return not("belowThreshold");
+  }
+  if (compactor.fruitless >= MAX_FRUITLESS) return not("notShrinking");
+  const done = await compactor.attempt({ reason, willRetry: reason === "overflow", signal });
+  return typeof done === "string" ? not(done) : { compacted: true, ...done };
+}
+
+/**
+ * Tells how large the context at a session's leaf is.
+ *
+ * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
+ */
+export function contextUsage(session: SessionManager, counter?: TokenCounter): ContextUsageEstimate {
+  const sinceChange: SessionEntry[] = [];
+  for (const entry of session.walkUp()) {
+    sinceChange.push(entry);
+    // What is older says nothing about the present context, so it need not be read.
+    if (entry.type === "compaction" || entry.type === "context_edit") break;
+  }
+  return estimateProjectedContextTokens(session.buildSessionProjection(), sinceChange.reverse(), counter);
+}

@@ -1,0 +1,244 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { compactWithoutModel } from "../compaction/compact-without-model.ts";
+import { type CompactionPreparation, type CompactionSkipReason, planCompaction } from "../compaction/plan.ts";
+import { type CompactionResult, compact } from "../compaction/summarize.ts";
+import { estimateAll } from "../compaction/tokens.ts";
+import { SessionError } from "../errors.ts";
+import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
+import { aborted, isAborted, joinSignals, refuseAborted, untilAborted } from "./abort.ts";
+import {
+  assertNotCompacted,
+  assertNotLeft,
+  assertSameSession,
+  type BranchSnapshot,
+  firstAppendedSince,
+  takeSnapshot,
+} from "./branch-snapshot.ts";
+import type { ControllerHost } from "./controller-host.ts";
+import { checkExtensionCompaction } from "./extension-compaction.ts";
+import type { CompactionReason, ExtensionCompaction, SessionBeforeCompactEvent } from "./hook-events.ts";
+
+/** How to compact on request. */
+export interface CompactCommandOptions {
+  /** What the user asks of the summary: a focus, unless `replaceInstructions` is set. */
+  readonly instructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A compaction that was appended. */
+export interface CompletedCompaction extends CompactionResult {
+  compactionEntry: CompactionEntry;
+  /** Whether a handler made the summary. */
+  fromExtension: boolean;
+  /** Estimate of the messages in the context now, in tokens. */
+  estimatedTokensAfter: number;
+  /** Whether these are fewer than they were, by the same estimate. */
+  shrank: boolean;
+}
+
+/** Why nothing was compacted: there is nothing to compact, or another compaction is running. */
+export type NoCompactionReason = CompactionSkipReason | "running";
+
+/** A compaction that is wanted. */
+export interface CompactionRequest extends CompactCommandOptions {
+  readonly reason: CompactionReason;
+  readonly willRetry: boolean;
+}
+
+/** A compaction on its way. */
+interface Attempt {
+  readonly request: CompactionRequest;
+  readonly snapshot: BranchSnapshot;
+  readonly branchEntries: readonly SessionEntry[];
+  readonly preparation: CompactionPreparation;
+  readonly signal: AbortSignal;
+  fromExtension: boolean;
+}
+
+const CANCELLED = "Compaction cancelled";
+
+const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
+  empty: "The context holds no messages; compact when there are some.",
+  justCompacted: "The last entry is a compaction; compact again when there are new messages.",
+  noCutPoint:
+    "The context cannot be cut without tearing a tool result from its call; wait for the next turn.",
+  nothingToSummarize: "All that is not summarised yet is recent; compact later, or keep fewer recent tokens.",
+  running: "Another compaction of this session is running; wait for it, or abort it.",
+};
+
+/** Compacts the session of a controller, one compaction at a time. */
+export class Compactor {
+  readonly #host: ControllerHost;
+  #running: Promise<CompletedCompaction> | undefined;
+  /** Set for whatever a running compaction calls, which must not wait for it. */
+  readonly #inside = new AsyncLocalStorage<true>();
+  #fruitless = 0;
+
+  constructor(host: ControllerHost) {
+    this.#host = host;
+  }
+
+  /** How many compactions in a row did not make the context smaller. */
+  get fruitless(): number {
+    return this.#fruitless;
+  }
+
+  /** Forgets about compactions that did not shrink: the context is another one now. */
+  resetFruitless(): void {
+    this.#fruitless = 0;
+  }
+
+  /**
+   * Waits for a compaction that is running, however it ends.
+   *
+   * @returns False if it was called by that very compaction, which would wait for ever.
+   * @throws {SessionError} `ABORTED`
+   */
+  async othersEnded(signal: AbortSignal): Promise<boolean> {
+    while (this.#running !== undefined) {
+      if (this.#inside.getStore() === true) return false;
+      await untilAborted(Promise.allSettled([this.#running]), signal, CANCELLED);
+    }
+    return true;
+  }
+
+  /**
+   * Plans, asks the hooks, has the summary written, and appends it.
+   *
+   * @throws {SessionError} `NOTHING_TO_COMPACT`, or what `attempt` throws.
+   */
+  async run(request: CompactionRequest): Promise<CompletedCompaction> {
+    const done = await this.attempt(request);
+    if (typeof done !== "string") return done;
+    throw new SessionError("NOTHING_TO_COMPACT", SKIPPED[done], { details: { reason: done } });
+  }
+
+  /**
+   * Compacts, if there is anything to compact.
+   *
+   * @returns Why there was nothing to do, if so; no hook was called then.
+   * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
+   */
+  async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
+    refuseAborted(request.signal, CANCELLED);
+    if (this.#running !== undefined) return "running";
+    this.#host.session.assertWritable();
+    const attempt = this.#plan(request);
+    if (typeof attempt === "string") return attempt;
+    this.#running = this.#inside.run(true, () => this.#perform(attempt));
+    const { hooks } = this.#host;
+    const { reason, willRetry } = request;
+    try {
+      const done = await this.#running.finally(() => {
+        this.#running = undefined;
+      });
+      const { compactionEntry, fromExtension } = done;
+      await hooks.emit("session_compact", { compactionEntry, fromExtension, reason, willRetry });
+      return done;
+    } catch (error) {
+      const isCancelled = isAborted(error);
+      await hooks.emit("session_compact_failed", {
+        reason,
+        aborted: isCancelled,
+        willRetry,
+        fromExtension: attempt.fromExtension,
+        ...(!isCancelled && { errorMessage: error instanceof Error ? error.message : String(error) }),
+      });
+      throw error;
+    }
+  }
+
+  #plan(request: CompactionRequest): Attempt | CompactionSkipReason {
+    const { session, settings, counter, leaving } = this.#host;
+    const branchEntries = session.getBranch();
+    const plan = planCompaction(branchEntries, settings, { counter });
+    if (plan.kind === "skip") return plan.reason;
+    return {
+      request,
+      snapshot: takeSnapshot(session),
+      branchEntries,
+      preparation: plan.preparation,
+      signal: joinSignals(leaving, request.signal),
+      fromExtension: false,
+    };
+  }
+
+  async #perform(attempt: Attempt): Promise<CompletedCompaction> {
+    try {
+      const given = await this.#askHooks(attempt);
+      attempt.fromExtension = given !== undefined;
+      const result =
+        given === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(given, attempt);
+      refuseAborted(attempt.signal, CANCELLED);
+      return this.#commit(attempt, result);
+    } catch (error) {
+      // The reason of an abort that the caller did not ask for is that the session was left.
+      if (isAborted(error)) assertSameSession(attempt.snapshot, this.#host.session);
+      throw error;
+    }
+  }
+
+  /** Gives the compaction that a handler made, if one did. */
+  async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
+    const { preparation, branchEntries, signal, request } = attempt;
+    const { instructions, reason, willRetry } = request;
+    const event: SessionBeforeCompactEvent = {
+      preparation,
+      branchEntries,
+      ...(instructions !== undefined && { customInstructions: instructions }),
+      reason,
+      willRetry,
+      signal,
+    };
+    try {
+      const answer = await this.#host.hooks.emit("session_before_compact", event, signal);
+      if (answer?.cancel === true) throw aborted(CANCELLED);
+      return answer?.compaction;
+    } catch (error) {
+      throw isAborted(error) ? aborted(CANCELLED, error) : error;
+    }
+  }
+
+  async #summarize({ preparation, request, signal }: Attempt): Promise<CompactionResult> {
+    const { summarize } = this.#host;
+    if (summarize === undefined) return compactWithoutModel(preparation);
+    const { instructions, replaceInstructions } = request;
+    return compact(preparation, summarize, {
+      customInstructions: instructions,
+      replaceInstructions,
+      signal,
+    });
+  }
+
+  /** Appends the compaction, at once: nothing else can get in between. */
+  #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
+    const { snapshot, fromExtension } = attempt;
+    const { session } = snapshot;
+    assertNotLeft(snapshot, this.#host.session);
+    assertNotCompacted(snapshot);
+    const { summary, tokensBefore, details, usage } = result;
+    // To keep nothing means nothing of what was summarised: what came meanwhile stays.
+    const firstKept = result.firstKeptEntryId ?? firstAppendedSince(snapshot);
+    const before = this.#estimate();
+    const id = session.appendCompaction(
+      summary,
+      firstKept,
+      tokensBefore,
+      details,
+      fromExtension || undefined,
+      usage,
+    );
+    const compactionEntry = session.getEntry(id);
+    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is no compaction`);
+    const estimatedTokensAfter = this.#estimate();
+    const shrank = estimatedTokensAfter < before;
+    this.#fruitless = shrank ? 0 : this.#fruitless + 1;
+    const { firstKeptEntryId } = compactionEntry;
+    return { ...result, firstKeptEntryId, compactionEntry, fromExtension, estimatedTokensAfter, shrank };
+  }
+
+  #estimate(): number {
+    return estimateAll(this.#host.session.buildSessionContext().messages, this.#host.counter);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Summarize } from "../compaction/request-summary.ts";
+import type { CompactionSettings } from "../compaction/settings.ts";
+import type { TokenCounter } from "../compaction/tokens.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionHooks } from "./hooks.ts";
+
+/** Sizes that the prompt of a branch summary must fit, in tokens. */
+export interface BranchSummaryLimits {
+  /** Context window of the model that summarises; 128,000 unless given. */
+  readonly contextWindow?: number;
+  /** Part of it that stays free for the prompt and the reply; 16,384 unless given. */
+  readonly reserveTokens?: number;
+}
+
+/** What the commands of a controller have in common. */
+export interface ControllerHost {
+  /** The session that is worked on now. */
+  readonly session: SessionManager;
+  /** Aborted when that session is left. */
+  readonly leaving: AbortSignal;
+  readonly hooks: SessionHooks;
+  readonly summarize: Summarize | undefined;
+  readonly settings: CompactionSettings;
+  readonly branchSummary: BranchSummaryLimits;
+  readonly counter: TokenCounter | undefined;
+}

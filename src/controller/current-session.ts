@@ -1,0 +1,112 @@
+import { SessionError } from "../errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionHooks } from "./hooks.ts";
+
+/** A session that is about to take another one's place. */
+export interface Replacement {
+  readonly reason: "new" | "resume" | "fork";
+  /** The session that it was prepared for. */
+  readonly from: SessionManager;
+  /** Path of its file; undefined in memory. */
+  readonly path: string | undefined;
+  /** Gives it; called when the old one is closed. */
+  readonly open: () => SessionManager | Promise<SessionManager>;
+}
+
+/** The session that a controller works on, and the one way to put another in its place. */
+export class CurrentSession {
+  #session: SessionManager;
+  #leaving = new AbortController();
+  readonly #hooks: SessionHooks;
+  #isBeingLeft = false;
+  #hasEnded = false;
+
+  constructor(session: SessionManager, hooks: SessionHooks) {
+    this.#session = session;
+    this.#hooks = hooks;
+  }
+
+  get session(): SessionManager {
+    return this.#session;
+  }
+
+  /** Aborted when the present session is left: what works for it works for nothing then. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /**
+   * Refuses to go on with what was prepared for a session that has been left since.
+   *
+   * @throws {SessionError} `STALE_LEAF`, or `SESSION_CLOSED` after the end.
+   */
+  assertNotLeft(from: SessionManager): void {
+    if (this.#hasEnded) throw closed();
+    if (from === this.#session && !this.#isBeingLeft) return;
+    throw new SessionError(
+      "STALE_LEAF",
+      "Another session takes this one's place already; nothing was done. Look at the session and decide anew.",
+    );
+  }
+
+  /**
+   * Shuts the present session down, closes it, and starts with the next one.
+   *
+   * Whatever still writes to the old session gets `SESSION_CLOSED` from then on, and never gets into the new one.
+   *
+   * @throws {SessionError} As `assertNotLeft`; what closing the old session threw, when the new one has started.
+   */
+  async replace({ reason, from, path, open }: Replacement): Promise<void> {
+    this.assertNotLeft(from);
+    const previous = from.getSessionFile();
+    const closing = await this.#leave(async () => {
+      await this.#hooks.emit("session_shutdown", {
+        reason,
+        ...(path !== undefined && { targetSessionFile: path }),
+      });
+      const [outcome] = await Promise.allSettled([from.close()]);
+      this.#goOnWith(await open());
+      return outcome;
+    });
+    if (this.#hasEnded) {
+      await this.#session.close();
+      throw closed();
+    }
+    await this.#hooks.emit("session_start", {
+      reason,
+      ...(previous !== undefined && { previousSessionFile: previous }),
+    });
+    if (closing.status === "rejected") throw closing.reason;
+  }
+
+  /** Shuts the present session down and closes it, for good. Idempotent. */
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    // Whoever is leaving the session sees that it has ended, and closes the next one.
+    if (this.#isBeingLeft) return;
+    await this.#hooks.emit("session_shutdown", { reason: "quit" });
+    this.#leaving.abort();
+    await this.#session.close();
+  }
+
+  #goOnWith(next: SessionManager): void {
+    const left = this.#leaving;
+    this.#leaving = new AbortController();
+    this.#session = next;
+    left.abort();
+  }
+
+  async #leave<T>(work: () => Promise<T>): Promise<T> {
+    this.#isBeingLeft = true;
+    try {
+      return await work();
+    } finally {
+      this.#isBeingLeft = false;
+    }
+  }
+}
+
+function closed(): SessionError {
+  return new SessionError("SESSION_CLOSED", "The controller is closed; make another one.");
+}

@@ -1,0 +1,39 @@
+import type { CompactionPreparation } from "../compaction/plan.ts";
+import { SessionError } from "../errors.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import type { ExtensionCompaction } from "./hook-events.ts";
+
+/** What a compaction made by a handler is judged by. */
+export interface CompactedBranch {
+  readonly branchEntries: readonly SessionEntry[];
+  readonly preparation: CompactionPreparation;
+}
+
+/**
+ * Refuses a compaction of a handler that would lose what it does not summarise.
+ *
+ * @param given - As the handler gave it; its types are promises of foreign code.
+ * @returns A copy; a size that is no number is replaced by the planned one.
+ * @throws {SessionError} `SUMMARY_FAILED` without a text, or if the first kept entry is not on the branch.
+ */
+export function checkExtensionCompaction(
+  given: ExtensionCompaction,
+  { branchEntries, preparation }: CompactedBranch,
+): ExtensionCompaction {
+  const summary: unknown = given.summary;
+  if (typeof summary !== "string" || summary.trim() === "") throw unusable("its summary has no text");
+  const firstKept: unknown = given.firstKeptEntryId;
+  if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
+    throw unusable(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
+  }
+  const tokensBefore = Number.isFinite(given.tokensBefore) ? given.tokensBefore : preparation.tokensBefore;
+  return { ...given, tokensBefore };
+}
+
+function unusable(why: string): SessionError {
+  return new SessionError(
+    "SUMMARY_FAILED",
+    `The compaction that a handler of session_before_compact gave cannot be used: ${why}. Nothing was changed; correct the extension.`,
+    { details: { kind: "history" } },
+  );
+}

@@ -1,0 +1,54 @@
+import { textsOf } from "../context/content-text.ts";
+import { SessionError } from "../errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import { requireEntry } from "./require-entry.ts";
+import { goTo, isCancelled, type SwitchHost, type SwitchResult } from "./switch-session.ts";
+
+/** Where a fork ends. */
+export interface ForkOptions {
+  /** `before` (default): before a user message, which is written anew. `at`: with the entry. */
+  readonly position?: "before" | "at" | undefined;
+}
+
+/** How a fork came out. */
+export interface ForkResult extends SwitchResult {
+  /** Text of the user message before which was forked, to be edited and sent again. */
+  selectedText?: string;
+}
+
+/** Where the fork's path ends, and what the user goes on with. */
+interface ForkPoint {
+  /** Null: before the first entry. */
+  readonly leafId: string | null;
+  readonly selectedText?: string;
+}
+
+/** Copies the path to an entry into a session of its own and goes there; see `SessionController.fork`. */
+export async function fork(host: SwitchHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
+  const { position = "before" } = options;
+  const from = host.current.session;
+  const { leafId, selectedText } = forkPoint(from, entryId, position);
+  if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
+  const next = leafId === null ? emptyFork(from) : from.forkBeside(leafId);
+  if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
+  const result = await goTo(host, "fork", from, next);
+  return { ...result, ...(selectedText !== undefined && { selectedText }) };
+}
+
+function emptyFork(from: SessionManager): SessionManager {
+  const parentSession = from.getSessionFile();
+  return from.createBeside(parentSession === undefined ? {} : { parentSession });
+}
+
+function forkPoint(session: SessionManager, entryId: string, position: "before" | "at"): ForkPoint {
+  const entry = requireEntry(session, entryId);
+  if (position === "at") return { leafId: entryId };
+  if (entry.type !== "message" || entry.message.role !== "user") {
+    throw new SessionError(
+      "ENTRY_INVALID",
+      `Entry ${entryId} is no user message, so there is nothing to write anew; fork with { position: "at" }.`,
+      { details: { entryId } },
+    );
+  }
+  return { leafId: entry.parentId, selectedText: textsOf(entry.message.content).join("") };
+}

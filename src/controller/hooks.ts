@@ -1,0 +1,171 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { aborted, untilAborted } from "./abort.ts";
+import type {
+  BeforeTreeResult,
+  SessionBeforeTreeEvent,
+  SessionHookEvents,
+  SessionHookHandler,
+  SessionHookName,
+  SessionHookResult,
+} from "./hook-events.ts";
+
+/** Takes the error of a handler. */
+export type SessionHookErrorHandler = (error: unknown, name: SessionHookName) => void;
+
+/** How hooks are run. */
+export interface SessionHooksOptions {
+  /** Told of every handler that throws. Default: a warning of the process. */
+  readonly onError?: SessionHookErrorHandler;
+}
+
+/** One call of `on`: the same function may be there twice. */
+interface Registration<Name extends SessionHookName> {
+  readonly handler: SessionHookHandler<Name>;
+}
+
+/** Says what of an answer counts; undefined if nothing does. */
+type Judge<Name extends SessionHookName> = (
+  answer: SessionHookResult<Name>,
+  event: SessionHookEvents[Name],
+) => SessionHookResult<Name> | undefined;
+
+interface Hook<Name extends SessionHookName> {
+  readonly registrations: Set<Registration<Name>>;
+  readonly judge: Judge<Name>;
+}
+
+/**
+ * The places where a host or an extension takes part in the session commands.
+ *
+ * Handlers run one after the other in the order of registration, and each is waited for. One that throws is reported
+ * and has no opinion; it keeps nobody else from having one. The first `cancel` ends; otherwise the last answer wins,
+ * as a whole.
+ *
+ * @remarks Source: docs/extensions.md#hooks
+ */
+export class SessionHooks {
+  readonly #hooks: { readonly [Name in SessionHookName]: Hook<Name> } = {
+    session_start: hook(nothing),
+    session_before_switch: hook(everything),
+    session_before_fork: hook(everything),
+    session_before_compact: hook(everything),
+    session_compact: hook(nothing),
+    session_compact_failed: hook(nothing),
+    session_before_tree: hook(noUnwantedSummary),
+    session_tree: hook(nothing),
+    session_info_changed: hook(nothing),
+    session_shutdown: hook(nothing),
+  };
+  readonly #onError: SessionHookErrorHandler;
+
+  constructor(options: SessionHooksOptions = {}) {
+    this.#onError = options.onError ?? warn;
+  }
+
+  /**
+   * Adds a handler behind those that are there.
+   *
+   * @returns A function that takes it away again, also while handlers run.
+   */
+  on<Name extends SessionHookName>(name: Name, handler: SessionHookHandler<Name>): () => void {
+    const { registrations }: Hook<Name> = this.#hooks[name];
+    const registration = { handler };
+    registrations.add(registration);
+    return () => {
+      registrations.delete(registration);
+    };
+  }
+
+  /**
+   * Calls the handlers of a hook. A handler that is added meanwhile is not called.
+   *
+   * @param signal - Ends the waiting for a handler, and the calls of those behind it.
+   * @returns The answer that counts; undefined if nobody gave one, and for hooks that take none.
+   * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
+   */
+  async emit<Name extends SessionHookName>(
+    name: Name,
+    event: SessionHookEvents[Name],
+    signal?: AbortSignal,
+  ): Promise<SessionHookResult<Name> | undefined> {
+    const { registrations, judge }: Hook<Name> = this.#hooks[name];
+    let last: SessionHookResult<Name> | undefined;
+    for (const registration of [...registrations]) {
+      if (!registrations.has(registration)) continue;
+      const answer = await this.#ask(name, registration.handler, event, signal);
+      const counted = answer && judge(answer, event);
+      if (counted === undefined) continue;
+      last = counted;
+      if (fieldsOf(counted)["cancel"] === true) break;
+    }
+    return last;
+  }
+
+  /** Gives a handler's answer; undefined if it gave none, or threw. */
+  async #ask<Name extends SessionHookName>(
+    name: Name,
+    handler: SessionHookHandler<Name>,
+    event: SessionHookEvents[Name],
+    signal: AbortSignal | undefined,
+  ): Promise<SessionHookResult<Name> | undefined> {
+    const message = `${name} was cancelled`;
+    if (signal?.aborted) throw aborted(message, signal.reason);
+    try {
+      const answering = answerOf(handler, event);
+      return (
+        (await (signal === undefined ? answering : untilAborted(answering, signal, message))) ?? undefined
+      );
+    } catch (error) {
+      if (signal?.aborted) throw aborted(message, error);
+      this.#report(error, name);
+      return undefined;
+    }
+  }
+
+  #report(error: unknown, name: SessionHookName): void {
+    try {
+      this.#onError(error, name);
+    } catch (secondError) {
+      warn(error, name);
+      warn(secondError, name);
+    }
+  }
+}
+
+function hook<Name extends SessionHookName>(judge: Judge<Name>): Hook<Name> {
+  return { registrations: new Set(), judge };
+}
+
+/** Judges answers where none is asked for. */
+function nothing(): undefined {
+  return undefined;
+}
+
+/** Judges answers that count as they are. */
+function everything<Answer>(answer: Answer): Answer {
+  return answer;
+}
+
+/** A summary that nobody asked for is no answer; what else there is counts. */
+function noUnwantedSummary(
+  answer: BeforeTreeResult,
+  { preparation }: SessionBeforeTreeEvent,
+): BeforeTreeResult | undefined {
+  if (answer.summary === undefined || preparation.userWantsSummary) return answer;
+  const { summary: _unwanted, ...rest } = answer;
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+/** A handler that throws at once rejects like any other. */
+async function answerOf<Name extends SessionHookName>(
+  handler: SessionHookHandler<Name>,
+  event: SessionHookEvents[Name],
+) {
+  return handler(event);
+}
+
+/** Tells of a handler's error without letting it stop the program. */
+function warn(error: unknown, name: SessionHookName): void {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.emitWarning(`A handler of "${name}" threw: ${reason}`, { code: "SESSIONTREE_HOOK" });
+}

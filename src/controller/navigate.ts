@@ -1,0 +1,179 @@
+import { collectEntriesForBranchSummary, generateBranchSummary } from "../compaction/branch-summary.ts";
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { SessionError } from "../errors.ts";
+import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
+import { isAborted, joinSignals, refuseAborted } from "./abort.ts";
+import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
+import type { ControllerHost } from "./controller-host.ts";
+import type { BeforeTreeResult, ExtensionBranchSummary, TreePreparation } from "./hook-events.ts";
+import { requireEntry } from "./require-entry.ts";
+
+/** How to navigate. */
+export interface NavigateTreeOptions {
+  /** Whether a summary of what is left stays behind at the new place. */
+  readonly summarize?: boolean | undefined;
+  /** What the user asks of the summary: a focus, unless `replaceInstructions` is set. */
+  readonly customInstructions?: string | undefined;
+  readonly replaceInstructions?: boolean | undefined;
+  /** Label for the summary, or for the target if there is none. */
+  readonly label?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a navigation came out. */
+export interface NavigateTreeResult {
+  /** Whether nothing happened, because a handler or the caller did not want it. */
+  cancelled: boolean;
+  /** Whether the caller's signal was the reason. */
+  aborted?: boolean;
+  /** Text of the message that was navigated to, to be edited and sent again. */
+  editorText?: string;
+  summaryEntry?: BranchSummaryEntry;
+}
+
+/** A summary that is ready to be appended. */
+interface ReadySummary extends ExtensionBranchSummary {
+  readonly fromExtension: boolean;
+}
+
+/** Where a navigation ends. */
+interface Destination {
+  readonly leafId: string | null;
+  readonly editorText?: string;
+}
+
+const CANCELLED = "Navigation cancelled";
+
+/**
+ * Moves the leaf, with a summary of what is left if one is wanted; see `SessionController.navigateTree`.
+ *
+ * @throws {SessionError} `ENTRY_NOT_FOUND`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
+ */
+export async function navigateTree(
+  host: ControllerHost,
+  targetId: string,
+  options: NavigateTreeOptions,
+): Promise<NavigateTreeResult> {
+  const { session } = host;
+  const target = requireEntry(session, targetId);
+  if (targetId === session.getLeafId()) return { cancelled: false };
+  const snapshot = takeSnapshot(session);
+  const signal = joinSignals(host.leaving, options.signal);
+  const preparation = prepare(host, targetId, options);
+  try {
+    refuseAborted(signal, CANCELLED);
+    if (preparation.userWantsSummary || options.label !== undefined) session.assertWritable();
+    const answer = await host.hooks.emit("session_before_tree", { preparation, signal }, signal);
+    if (answer?.cancel === true) return { cancelled: true };
+    const summary = await summaryFor(host, preparation, answer, signal);
+    refuseAborted(signal, CANCELLED);
+    assertNotLeft(snapshot, host.session);
+    return await move(host, target, answer?.label ?? options.label, summary);
+  } catch (error) {
+    if (!isAborted(error)) throw error;
+    assertSameSession(snapshot, host.session);
+    return { cancelled: true, aborted: true };
+  }
+}
+
+function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
+  const { session } = host;
+  const oldLeafId = session.getLeafId();
+  const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
+  const { summarize = false, customInstructions, replaceInstructions, label } = options;
+  return {
+    targetId,
+    oldLeafId,
+    commonAncestorId,
+    entriesToSummarize: entries,
+    userWantsSummary: summarize,
+    ...(customInstructions !== undefined && { customInstructions }),
+    ...(replaceInstructions !== undefined && { replaceInstructions }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+/** Gives the summary to be appended; undefined if none is wanted or there is nothing to summarise. */
+async function summaryFor(
+  host: ControllerHost,
+  preparation: TreePreparation,
+  answer: BeforeTreeResult | undefined,
+  signal: AbortSignal,
+): Promise<ReadySummary | undefined> {
+  if (!preparation.userWantsSummary) return undefined;
+  if (answer?.summary !== undefined) return { ...usable(answer.summary), fromExtension: true };
+  if (preparation.entriesToSummarize.length === 0) return undefined;
+  const { summary, readFiles, modifiedFiles, usage } = await generateBranchSummary(
+    preparation.entriesToSummarize,
+    {
+      summarize: host.summarize ?? noSummarizer,
+      ...host.branchSummary,
+      counter: host.counter,
+      customInstructions: answer?.customInstructions ?? preparation.customInstructions,
+      replaceInstructions: answer?.replaceInstructions ?? preparation.replaceInstructions,
+      signal,
+    },
+  );
+  if (summary === "") return undefined;
+  return { summary, details: { readFiles, modifiedFiles }, usage, fromExtension: false };
+}
+
+function usable(given: ExtensionBranchSummary): ExtensionBranchSummary {
+  const text: unknown = given.summary;
+  if (typeof text === "string" && text.trim() !== "") return given;
+  throw new SessionError(
+    "SUMMARY_FAILED",
+    "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
+    { details: { kind: "branch" } },
+  );
+}
+
+function noSummarizer(): never {
+  throw new Error("the controller was given no summarizer");
+}
+
+/** Moves the leaf and appends what belongs there, at once: nothing else can get in between. */
+async function move(
+  { session, hooks }: ControllerHost,
+  target: SessionEntry,
+  label: string | undefined,
+  summary: ReadySummary | undefined,
+): Promise<NavigateTreeResult> {
+  const oldLeafId = session.getLeafId();
+  const { leafId, editorText } = destinationOf(target);
+  let summaryEntry: BranchSummaryEntry | undefined;
+  if (summary !== undefined) {
+    const { fromExtension, details, usage } = summary;
+    const id = session.branchWithSummary(leafId, summary.summary, details, fromExtension || undefined, usage);
+    const entry = session.getEntry(id);
+    if (entry?.type === "branch_summary") summaryEntry = entry;
+  } else if (leafId === null) {
+    session.resetLeaf();
+  } else {
+    session.branch(leafId);
+  }
+  if (label !== undefined && label !== "") session.appendLabelChange(summaryEntry?.id ?? target.id, label);
+  await hooks.emit("session_tree", {
+    newLeafId: session.getLeafId(),
+    oldLeafId,
+    ...(summary && summaryEntry && { summaryEntry, fromExtension: summary.fromExtension }),
+  });
+  return {
+    cancelled: false,
+    ...(editorText !== undefined && { editorText }),
+    ...(summaryEntry !== undefined && { summaryEntry }),
+  };
+}
+
+/** A message that a person or an extension wrote is navigated to in order to write it anew. */
+function destinationOf(target: SessionEntry): Destination {
+  const editorText = editableTextOf(target);
+  return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };
+}
+
+function editableTextOf(entry: SessionEntry): string | undefined {
+  if (entry.type === "custom_message") return textsOf(entry.content).join("");
+  const { role, content } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+  return role === "user" || role === "custom" ? textsOf(content).join("") : undefined;
+}

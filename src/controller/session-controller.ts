@@ -1,0 +1,240 @@
+import type { Summarize } from "../compaction/request-summary.ts";
+import { type CompactionSettings, DEFAULT_COMPACTION_SETTINGS } from "../compaction/settings.ts";
+import type { TokenCounter } from "../compaction/tokens.ts";
+import { SessionError } from "../errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { NewSessionOptions } from "../manager/session-options.ts";
+import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
+import {
+  type CompactIfNeededOptions,
+  type CompactIfNeededResult,
+  compactIfNeeded,
+} from "./compact-if-needed.ts";
+import type { BranchSummaryLimits, ControllerHost } from "./controller-host.ts";
+import { CurrentSession } from "./current-session.ts";
+import { type ForkOptions, type ForkResult, fork } from "./fork.ts";
+import { SessionHooks } from "./hooks.ts";
+import { type NavigateTreeOptions, type NavigateTreeResult, navigateTree } from "./navigate.ts";
+import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
+import {
+  newSession,
+  type SwitchHost,
+  type SwitchResult,
+  type SwitchSessionOptions,
+  switchSession,
+} from "./switch-session.ts";
+
+/** What a controller is made of. */
+export interface SessionControllerOptions {
+  /** The session to begin with. The controller closes it when it goes to another one. */
+  readonly session: SessionManager;
+  /** Where handlers are registered; its own unless given. */
+  readonly hooks?: SessionHooks | undefined;
+  /**
+   * Has texts written by a model. Without it compactions are extracts made without a model, and branch summaries come
+   * from handlers only.
+   */
+  readonly summarize?: Summarize | undefined;
+  /** When to compact and how much to keep; `DEFAULT_COMPACTION_SETTINGS` unless given. */
+  readonly settings?: CompactionSettings | undefined;
+  /** Sizes that the prompt of a branch summary must fit. */
+  readonly branchSummary?: BranchSummaryLimits | undefined;
+  /** Counts tokens in place of the estimate. */
+  readonly counter?: TokenCounter | undefined;
+  /** Gives Unix milliseconds, for tests. Default: the clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+/**
+ * The session commands of an agent: what its `/new`, `/resume`, `/tree`, `/fork`, `/compact` and their like call.
+ *
+ * It works on one session at a time, `session`, and says what it does to `hooks`. Nothing here stops anybody from
+ * appending: what takes time notes where the branch stands, and writes only if the branch has not been left since.
+ *
+ * @remarks Source: docs/commands.md
+ */
+export class SessionController {
+  /** Where handlers of the commands are registered. */
+  readonly hooks: SessionHooks;
+  readonly #current: CurrentSession;
+  readonly #host: ControllerHost;
+  readonly #switchHost: SwitchHost;
+  readonly #compactor: Compactor;
+  readonly #now: () => number;
+
+  constructor(options: SessionControllerOptions) {
+    const { summarize, settings, counter, branchSummary = {}, now = Date.now } = options;
+    const hooks = options.hooks ?? new SessionHooks();
+    const current = new CurrentSession(options.session, hooks);
+    this.hooks = hooks;
+    this.#current = current;
+    this.#now = now;
+    this.#switchHost = { current, hooks, copied: new WeakMap() };
+    this.#host = {
+      get session() {
+        return current.session;
+      },
+      get leaving() {
+        return current.leaving;
+      },
+      hooks,
+      summarize,
+      settings: Object.freeze({ ...(settings ?? DEFAULT_COMPACTION_SETTINGS) }),
+      branchSummary,
+      counter,
+    };
+    this.#compactor = new Compactor(this.#host);
+  }
+
+  /** The session that is worked on now: another object after a command that goes to another session. */
+  get session(): SessionManager {
+    return this.#current.session;
+  }
+
+  /** Tells the handlers that the session is there: once everybody has registered. */
+  async start(): Promise<void> {
+    await this.hooks.emit("session_start", { reason: "startup" });
+  }
+
+  /** Lets extensions end and begin again with the same session. */
+  async reload(): Promise<void> {
+    await this.hooks.emit("session_shutdown", { reason: "reload" });
+    await this.hooks.emit("session_start", { reason: "reload" });
+  }
+
+  /** Shuts the session down and closes it; commands throw `SESSION_CLOSED` from then on. Idempotent. */
+  async close(): Promise<void> {
+    await this.#current.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /**
+   * `/new`: leaves the session for a new one of the same working directory.
+   *
+   * @throws {SessionError} `INVALID_SESSION_ID`; `STALE_LEAF` if another command was faster.
+   */
+  async newSession(options: NewSessionOptions = {}): Promise<SwitchResult> {
+    return this.#arrived(await newSession(this.#switchHost, options));
+  }
+
+  /**
+   * `/resume`: leaves the session for that of a file. If it cannot be opened, the present one stays.
+   *
+   * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details name
+   * `sessionFile`, `sessionCwd` and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD` or `ABORTED`;
+   * `STALE_LEAF` if another command was faster.
+   */
+  async switchSession(path: string, options: SwitchSessionOptions = {}): Promise<SwitchResult> {
+    return this.#arrived(await switchSession(this.#switchHost, path, options));
+  }
+
+  /**
+   * `/fork`: copies the path up to an entry into a session of its own, and goes there.
+   *
+   * @param entryId - With `position: "before"` a user message, whose text comes back to be edited.
+   * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
+   */
+  async fork(entryId: string, options: ForkOptions = {}): Promise<ForkResult> {
+    return this.#arrived(await fork(this.#switchHost, entryId, options));
+  }
+
+  /**
+   * `/clone`: forks with everything on the active branch.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND` before the first entry.
+   */
+  async clone(): Promise<ForkResult> {
+    const leafId = this.session.getLeafId();
+    if (leafId !== null) return this.fork(leafId, { position: "at" });
+    throw new SessionError(
+      "ENTRY_NOT_FOUND",
+      "There is nothing to clone before the first entry; append one.",
+    );
+  }
+
+  /**
+   * `/tree`: moves the leaf to another place of the tree, with a summary of what is left if one is wanted.
+   *
+   * A user message or one of an extension is navigated to in order to write it anew: the leaf becomes its parent and
+   * its text comes back. To the present leaf nothing happens. Entries that are appended while the summary is written stay
+   * on the branch that is left, and are not in the summary.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left meanwhile. Nothing
+   * was written then.
+   */
+  async navigateTree(targetId: string, options: NavigateTreeOptions = {}): Promise<NavigateTreeResult> {
+    const result = await navigateTree(this.#host, targetId, options);
+    if (!result.cancelled) this.#compactor.resetFruitless();
+    return result;
+  }
+
+  /**
+   * `/name`: sets the display name; an empty one clears it.
+   *
+   * @returns The name as it is stored; undefined if it was cleared.
+   */
+  async setName(name: string): Promise<string | undefined> {
+    this.session.appendSessionInfo(name);
+    const stored = this.session.getSessionName();
+    await this.hooks.emit("session_info_changed", { name: stored });
+    return stored;
+  }
+
+  /**
+   * `/session`: counts messages, tool calls, tokens and cost, of all branches.
+   *
+   * @remarks Cost: O(file), and O(parent's file) in heads for a fork.
+   */
+  getStats(options: StatsOptions = {}): SessionStats {
+    const { session } = this;
+    const copied = this.#switchHost.copied.get(session);
+    const isInherited = copied && (({ id }: { readonly id: string }) => copied.has(id));
+    return collectStats({ session, counter: this.#host.counter, nowMs: this.#now(), isInherited }, options);
+  }
+
+  /**
+   * `/compact`: has the older part of the context summarised, and appends the summary.
+   *
+   * Entries that are appended meanwhile stay in the context.
+   *
+   * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `NOTHING_TO_COMPACT`, with the reason in
+   * its details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or
+   * compacted meanwhile. Nothing was written then.
+   */
+  async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
+    return this.#compactor.run({ ...options, reason: "manual", willRetry: false });
+  }
+
+  /**
+   * Compacts if the context has outgrown the model's window; for an agent to call before each request.
+   *
+   * Waits for a compaction that is running, and then looks anew. After two compactions in a row that did not make the
+   * context smaller it stops trying, and says `notShrinking`, until a compaction on request shrinks the context or the
+   * branch or the session is left.
+   *
+   * @throws {SessionError} As `compact`, but for `NOTHING_TO_COMPACT`, which is a result here.
+   */
+  async compactIfNeeded(options: CompactIfNeededOptions): Promise<CompactIfNeededResult> {
+    return compactIfNeeded(this.#host, this.#compactor, options);
+  }
+
+  /**
+   * `/export`: writes the active branch as a session file of its own: re-chained, labels at its end, mode 0600.
+   *
+   * @returns The path, absolute.
+   * @throws {SessionError} `SESSION_EXISTS` if something stands at the path; `WRITE_FAILED`.
+   * @remarks Cost: O(branch).
+   */
+  exportJsonl(path: string): string {
+    return this.session.exportBranch(path);
+  }
+
+  /** Begins anew what is counted per session. */
+  #arrived<Result extends SwitchResult>(result: Result): Result {
+    if (!result.cancelled) this.#compactor.resetFruitless();
+    return result;
+  }
+}

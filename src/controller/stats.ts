@@ -1,0 +1,190 @@
+import { getLastAssistantUsage, type TokenCounter } from "../compaction/tokens.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import { contextUsage } from "./compact-if-needed.ts";
+import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
+import { type ModelUsage, UsageTally, type UsageTotals } from "./usage-tally.ts";
+
+/** What is to be counted. */
+export interface StatsOptions {
+  /** Whether what a fork has from its parent counts too. Default false. */
+  readonly includeInherited?: boolean | undefined;
+  /** Size of the model's context window, in tokens; for `context.percent`. */
+  readonly contextWindow?: number | undefined;
+}
+
+/** How full the context at the leaf is. */
+export interface ContextUse {
+  /** Size in tokens; null after a compaction until a model has told the new size. */
+  tokens: number | null;
+  contextWindow: number | null;
+  /** `tokens` of `contextWindow`, 0 to 100 and beyond; null if one of the two is not known. */
+  percent: number | null;
+}
+
+/** What is in a session, and what it cost. Counts are of the whole session, all branches. */
+export interface SessionStats {
+  /** Undefined in memory. */
+  sessionFile: string | undefined;
+  sessionId: string;
+  sessionName: string | undefined;
+  cwd: string;
+  /** Path of the session that this one was forked from. */
+  parentSession: string | undefined;
+  /** Time of the header; null if it tells none. */
+  createdAt: Date | null;
+  /** Time since then, in milliseconds. */
+  ageMs: number | null;
+  entries: number;
+  /** Messages by role; those of extensions count as `custom`. */
+  messages: { total: number; byRole: { [role: string]: number } };
+  /** Tool calls of the model by the tool's name, and how many results say that the call failed. */
+  toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
+  /** Usage of assistant messages, tool results, summaries and `usage` entries. */
+  usage: UsageTotals;
+  /** The same by model, the dearest first. Summaries and tool results do not say which model it was. */
+  byModel: ModelUsage[];
+  /** Part of the input that a cache served, 0 to 1; null if there was no input. */
+  cacheHitRate: number | null;
+  /** What was copied from the parent: part of the counts above with `includeInherited` only. */
+  inherited: { entries: number; usage: UsageTotals };
+  context: ContextUse;
+}
+
+/** What the counting needs beside the session. */
+export interface StatsSource {
+  readonly session: SessionManager;
+  readonly counter: TokenCounter | undefined;
+  /** Unix milliseconds. */
+  readonly nowMs: number;
+  /** Default: as the session's header and its parent's file tell. */
+  readonly isInherited: IsInherited | undefined;
+}
+
+/** Counts what is in a session; see `SessionController.getStats`. */
+export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
+  const { session } = source;
+  const isInherited = source.isInherited ?? inheritedIn(session);
+  const own = new EntryTally();
+  const inherited = new EntryTally();
+  for (const entry of session.getEntries()) (isInherited(entry) ? inherited : own).add(entry);
+  const copied = { entries: inherited.entries, usage: inherited.usage.total };
+  if (options.includeInherited === true) own.addAll(inherited);
+  return {
+    ...identity(session, source.nowMs),
+    ...own.counts(),
+    inherited: copied,
+    context: contextUse(source, options.contextWindow),
+  };
+}
+
+function identity(session: SessionManager, nowMs: number) {
+  const header = session.getHeader();
+  const createdMs = Date.parse(header?.timestamp ?? "");
+  const isKnown = !Number.isNaN(createdMs);
+  return {
+    sessionFile: session.getSessionFile(),
+    sessionId: session.getSessionId(),
+    sessionName: session.getSessionName(),
+    cwd: session.getCwd(),
+    parentSession: header?.parentSession,
+    createdAt: isKnown ? new Date(createdMs) : null,
+    ageMs: isKnown ? nowMs - createdMs : null,
+  };
+}
+
+function contextUse({ session, counter }: StatsSource, contextWindow: number | undefined): ContextUse {
+  const tokens = isSizeUnknown(session) ? null : contextUsage(session, counter).tokens;
+  const isWindowKnown = contextWindow !== undefined && contextWindow > 0;
+  return {
+    tokens,
+    contextWindow: contextWindow ?? null,
+    percent: tokens === null || !isWindowKnown ? null : (tokens / contextWindow) * 100,
+  };
+}
+
+/** Whether the context begins with a compaction after which no model has told its size. */
+function isSizeUnknown(session: SessionManager): boolean {
+  for (const entry of session.walkUp()) {
+    if (entry.type === "compaction") return true;
+    if (getLastAssistantUsage([entry]) !== undefined) return false;
+  }
+  return false;
+}
+
+/** Counts entries of one origin. */
+class EntryTally {
+  entries = 0;
+  readonly usage = new UsageTally();
+  readonly #roles = new Map<string, number>();
+  readonly #calls = new Map<string, number>();
+  #failed = 0;
+
+  add(entry: SessionEntry): void {
+    this.entries++;
+    const fields = fieldsOf(entry);
+    switch (entry.type) {
+      case "message":
+        this.#addMessage(fields["message"]);
+        break;
+      case "custom_message":
+        count(this.#roles, "custom");
+        break;
+      case "usage":
+        this.usage.add(fields["usage"], fields["provider"], fields["model"]);
+        break;
+      case "compaction":
+      case "branch_summary":
+        this.usage.add(fields["usage"], null, null);
+        break;
+      default:
+        break;
+    }
+  }
+
+  addAll(other: EntryTally): void {
+    this.entries += other.entries;
+    this.#failed += other.#failed;
+    this.usage.addAll(other.usage);
+    for (const [role, times] of other.#roles) count(this.#roles, role, times);
+    for (const [name, times] of other.#calls) count(this.#calls, name, times);
+  }
+
+  counts() {
+    const { total, byModel } = this.usage;
+    const input = total.input + total.cacheRead + total.cacheWrite;
+    return {
+      entries: this.entries,
+      messages: { total: sum(this.#roles), byRole: Object.fromEntries(this.#roles) },
+      toolCalls: {
+        total: sum(this.#calls),
+        failed: this.#failed,
+        byName: Object.fromEntries(this.#calls),
+      },
+      usage: total,
+      byModel,
+      cacheHitRate: input === 0 ? null : total.cacheRead / input,
+    };
+  }
+
+  #addMessage(message: unknown): void {
+    const { role, content, provider, model, usage, isError } = fieldsOf(message);
+    count(this.#roles, typeof role === "string" ? role : "unknown");
+    if (role === "assistant" || role === "toolResult") this.usage.add(usage, provider, model);
+    if (role === "toolResult" && isError === true) this.#failed++;
+    if (role !== "assistant" || !Array.isArray(content)) return;
+    for (const block of content) {
+      const { type, name } = fieldsOf(block);
+      if (type === "toolCall") count(this.#calls, typeof name === "string" ? name : "unknown");
+    }
+  }
+}
+
+function count(counts: Map<string, number>, key: string, times = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + times);
+}
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  return Array.from(counts.values()).reduce((total, times) => total + times, 0);
+}

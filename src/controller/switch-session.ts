@@ -1,0 +1,130 @@
+import { realpathSync, statSync } from "node:fs";
+import { SessionError } from "../errors.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { NewSessionOptions } from "../manager/session-options.ts";
+import { ifPresent } from "../store/file-system.ts";
+import { absolutePath } from "../store/session-paths.ts";
+import type { CurrentSession } from "./current-session.ts";
+import type { SessionHookEvents } from "./hook-events.ts";
+import type { SessionHooks } from "./hooks.ts";
+
+/** How to switch to another session. */
+export interface SwitchSessionOptions {
+  /** Working directory instead of the one that the session names, for instance because that is gone. */
+  readonly cwd?: string | undefined;
+  /** Ends the reading of the file with `ABORTED`; the present session stays. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a command that goes to another session came out. */
+export interface SwitchResult {
+  /** Whether a handler stopped it; then the present session stays. */
+  cancelled: boolean;
+  /** Path of the session that is worked on now; absent in memory. */
+  sessionFile?: string;
+}
+
+/** What the commands that go to another session have in common. */
+export interface SwitchHost {
+  readonly current: CurrentSession;
+  readonly hooks: SessionHooks;
+  /** Ids of the entries that a fork in memory began with: no parent's file tells them. */
+  readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
+}
+
+/** Begins a new session; see `SessionController.newSession`. */
+export async function newSession(host: SwitchHost, options: NewSessionOptions): Promise<SwitchResult> {
+  const from = host.current.session;
+  if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
+  return goTo(host, "new", from, from.createBeside(options));
+}
+
+/** Goes to the session of a file; see `SessionController.switchSession`. */
+export async function switchSession(
+  host: SwitchHost,
+  path: string,
+  options: SwitchSessionOptions,
+): Promise<SwitchResult> {
+  const { cwd, signal } = options;
+  const { current } = host;
+  const from = current.session;
+  const target = requireFile(absolutePath(path));
+  const event = { reason: "resume", targetSessionFile: target } as const;
+  if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
+  const load = () =>
+    from.loadBeside(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
+  if (isSameFile(target, from.getSessionFile())) {
+    assertFolder(cwd ?? from.getCwd(), target, from);
+    await current.replace({ reason: "resume", from, path: target, open: load });
+    return { cancelled: false, sessionFile: target };
+  }
+  const next = await load();
+  await orClose(next, () => assertFolder(next.getCwd(), target, from));
+  return goTo(host, "resume", from, next);
+}
+
+/**
+ * Asks the handlers whether the session may be left.
+ *
+ * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they thought about it.
+ */
+export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
+  { current, hooks }: SwitchHost,
+  name: Name,
+  event: SessionHookEvents[Name],
+): Promise<boolean> {
+  const from = current.session;
+  current.assertNotLeft(from);
+  const answer = await hooks.emit(name, event);
+  if (answer?.cancel === true) return true;
+  current.assertNotLeft(from);
+  return false;
+}
+
+/** Puts a session that is open already in the place of the present one. */
+export async function goTo(
+  { current }: SwitchHost,
+  reason: "new" | "resume" | "fork",
+  from: SessionManager,
+  next: SessionManager,
+): Promise<SwitchResult> {
+  const path = next.getSessionFile();
+  await orClose(next, () => current.assertNotLeft(from));
+  await current.replace({ reason, from, path, open: () => next });
+  return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
+}
+
+/** Closes a session that was opened for nothing. */
+async function orClose(session: SessionManager, check: () => void): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function requireFile(path: string): string {
+  if (ifPresent(() => statSync(path)) !== undefined) return path;
+  throw new SessionError(
+    "SESSION_NOT_FOUND",
+    `There is no session at ${path}. Check the path, or list the sessions.`,
+    {
+      details: { path },
+    },
+  );
+}
+
+function isSameFile(path: string, other: string | undefined): boolean {
+  const real = other === undefined ? undefined : ifPresent(() => realpathSync(other));
+  return real === realpathSync(path);
+}
+
+function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {
+  if (ifPresent(() => statSync(cwd))?.isDirectory()) return;
+  throw new SessionError(
+    "CWD_MISSING",
+    `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
+    { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
+  );
+}

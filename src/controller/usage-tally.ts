@@ -1,0 +1,123 @@
+import { calculateContextTokens } from "../compaction/tokens.ts";
+import { isUsage } from "../compaction/usage.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { Usage } from "../schema/content.ts";
+
+/** Tokens and cost, added up. */
+export interface UsageTotals {
+  /** How many usages were added up. */
+  count: number;
+  /** Tokens of input that no cache served. */
+  input: number;
+  /** Reasoning included. */
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  totalTokens: number;
+  /** In US dollars. */
+  cost: number;
+}
+
+/** Tokens and cost of one model; null where the session does not say which it was. */
+export interface ModelUsage extends UsageTotals {
+  provider: string | null;
+  model: string | null;
+}
+
+/** Adds up usages, in total and by model. */
+export class UsageTally {
+  readonly #total = noUsage();
+  readonly #byModel = new Map<string, ModelUsage>();
+
+  /** The sum so far; a copy. */
+  get total(): UsageTotals {
+    return { ...this.#total };
+  }
+
+  /** The sums by model, the dearest first; copies. */
+  get byModel(): ModelUsage[] {
+    const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
+    return models.sort((a, b) => b.cost - a.cost || b.totalTokens - a.totalTokens);
+  }
+
+  /**
+   * Adds a usage.
+   *
+   * @param usage - As stored: numbers that are missing count as 0, and what is no object is no usage.
+   */
+  add(usage: unknown, provider: unknown, model: unknown): void {
+    if (!isUsage(usage)) return;
+    const names = { provider: nameOf(provider), model: nameOf(model) };
+    const key = JSON.stringify(names);
+    const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
+    this.#byModel.set(key, ofModel);
+    const totals = totalsOf(usage);
+    addTo(this.#total, totals);
+    addTo(ofModel, totals);
+  }
+
+  /** Adds all that another one has. */
+  addAll(other: UsageTally): void {
+    addTo(this.#total, other.#total);
+    for (const [key, usage] of other.#byModel) {
+      const { provider, model } = usage;
+      const ofModel = this.#byModel.get(key) ?? { provider, model, ...noUsage() };
+      this.#byModel.set(key, ofModel);
+      addTo(ofModel, usage);
+    }
+  }
+}
+
+function noUsage(): UsageTotals {
+  return {
+    count: 0,
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    reasoning: 0,
+    totalTokens: 0,
+    cost: 0,
+  };
+}
+
+function totalsOf(usage: Usage): UsageTotals {
+  const { input, output, cacheRead, cacheWrite, reasoning, cost } = fieldsOf(usage);
+  return {
+    count: 1,
+    input: numberOf(input),
+    output: numberOf(output),
+    cacheRead: numberOf(cacheRead),
+    cacheWrite: numberOf(cacheWrite),
+    reasoning: numberOf(reasoning),
+    totalTokens: calculateContextTokens(usage),
+    cost: costOf(cost),
+  };
+}
+
+function costOf(cost: unknown): number {
+  const { total, input, output, cacheRead, cacheWrite } = fieldsOf(cost);
+  if (typeof total === "number") return numberOf(total);
+  return numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
+}
+
+function addTo(sum: UsageTotals, more: UsageTotals): void {
+  sum.count += more.count;
+  sum.input += more.input;
+  sum.output += more.output;
+  sum.cacheRead += more.cacheRead;
+  sum.cacheWrite += more.cacheWrite;
+  sum.reasoning += more.reasoning;
+  sum.totalTokens += more.totalTokens;
+  sum.cost += more.cost;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
+function nameOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
