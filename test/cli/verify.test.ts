@@ -15,7 +15,7 @@ function offsetOf(path: string, line: number): number {
   );
 }
 
-/** Writes a session with a line that is no JSON, one with a damaged body, and a parent that is nowhere. */
+/** Writes a session with a line that is no JSON, one with a damaged body, and a second header. */
 function writeDamaged(folder: string): string {
   const damaged = `${JSON.stringify(userLine("00000002", "00000001")).slice(0, -30)}\u0001}`;
   return writeLines(folder, "damaged.jsonl", [
@@ -30,7 +30,7 @@ function writeDamaged(folder: string): string {
       timestamp: "2026-02-03T22:01:00.000Z",
       message: 1,
     },
-    userLine("00000006", "nowhere"),
+    { type: "session", version: 3, id: "other", timestamp: "2026-02-03T22:00:00.000Z", cwd: folder },
   ]);
 }
 
@@ -47,7 +47,7 @@ test("each issue is told with line, byte offset, code and message; the exit code
   const path = writeDamaged(temporaryFolder());
   const { code, stdout, lines } = await cli(["verify", path]);
   expect(code).toBe(1);
-  expect(lines[0]).toMatch(/^4 issues {2}\S+damaged\.jsonl {2}\(5 entries, version 3, /);
+  expect(lines[0]).toMatch(/^4 issues {2}\S+damaged\.jsonl {2}\(4 entries, version 3, /);
   expect(stdout).toContain(`line 3, offset ${offsetOf(path, 3)}, `);
   expect(
     lines.filter((line) => line.startsWith("  line ")).map((line) => line.replace(/, .*: /, " ")),
@@ -55,7 +55,7 @@ test("each issue is told with line, byte offset, code and message; the exit code
     "  line 3 BODY_DAMAGED",
     "  line 5 LINE_UNREADABLE",
     "  line 6 BODY_DAMAGED",
-    "  line 7 PARENT_MISSING",
+    "  line 7 HEADER_REPEATED",
   ]);
   expect(lines[2]).toMatch(/^ {4}The entry's head is legible/);
 });
@@ -74,7 +74,7 @@ test("--json gives one object per file with all its issues", async () => {
     id: "damaged.jsonl",
     version: 3,
     bytes: statSync(path).size,
-    entries: 5,
+    entries: 4,
   });
   expect(first).toHaveProperty("issues.0", {
     code: "BODY_DAMAGED",

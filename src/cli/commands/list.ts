@@ -85,7 +85,7 @@ function writeList({ out, io }: CommandCall, sessions: readonly SessionInfo[], w
   });
 }
 
-/** The last folder of a project's path, and the one above it. */
+/** The last folder of a project's path. */
 function projectName({ cwd }: SessionInfo): string {
-  return plainLine(cwd.split(/[/\\]/).filter(Boolean).slice(-2).join("/"));
+  return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }

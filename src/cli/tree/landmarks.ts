@@ -28,7 +28,11 @@ export interface Landmarks {
  * @param kinds - By ordinal.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
-export function chooseLandmarks(session: SessionView, trunk: Trunk, kinds: readonly EntryKind[]): Landmarks {
+export function chooseLandmarks(
+  session: Pick<SessionView, "tree" | "labels" | "leaf">,
+  trunk: Trunk,
+  kinds: readonly EntryKind[],
+): Landmarks {
   const { tree, labels, leaf } = session;
   if (tree.size <= DRAWN_WHOLE) return drawEverything(tree);
   const isDrawn = new Uint8Array(tree.size);

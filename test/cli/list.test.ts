@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
+
+/** Makes a folder for the project and one for sessions, with a session of this project and one of another. */
+function twoProjects() {
+  const folder = temporaryFolder();
+  const [project, other, sessions] = ["project", "other", "sessions"].map((name) => join(folder, name));
+  if (project === undefined || other === undefined || sessions === undefined) throw new Error("no folders");
+  for (const one of [project, other]) mkdirSync(one);
+  const own = new Scribe(sessions, ID(1), project);
+  own.user("Find the bug");
+  own.assistant("Found it.");
+  const foreign = new Scribe(sessions, ID(2), other);
+  foreign.user("Write a poem");
+  foreign.session.appendSessionInfo("Poetry");
+  foreign.user("Longer");
+  return { project, other, sessions, own, foreign };
+}
+
+test("lists the sessions of the project in the current folder", async () => {
+  const { project, sessions } = twoProjects();
+  const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
+  const { code, stdout } = await cli(["list"], { cwd: project, env });
+  expect(code).toBe(0);
+  expect(stdout).toBe("0198aaaa  6 days ago  2  Find the bug\n");
+});
+
+test("--all lists those of all projects and says which; names stand for first messages", async () => {
+  const { project, sessions } = twoProjects();
+  const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
+  const { lines } = await cli(["list", "--all"], { cwd: project, env });
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {2}2 {2}other +Poetry$/);
+  expect(lines[1]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {2}2 {2}project +Find the bug$/);
+});
+
+test("--dir lists all that is in a folder, also one given from the current folder", async () => {
+  const { project, sessions } = twoProjects();
+  for (const dir of [sessions, "../sessions"]) {
+    expect((await cli(["list", "--dir", dir], { cwd: project })).lines).toHaveLength(2);
+  }
+});
+
+test("without sessions it says so, and where others may be", async () => {
+  const folder = temporaryFolder();
+  const { code, stdout } = await cli(["list"], { cwd: folder });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`No sessions in ${folder}.`);
+  expect(stdout).toContain("sessiontree list --all");
+  expect((await cli(["list", "--json"], { cwd: folder })).stdout).toBe("");
+});
+
+test("--json gives one object per session, with the names of the library", async () => {
+  const { sessions, own, foreign, other } = twoProjects();
+  const listed = jsonLines(await cli(["list", "--dir", sessions, "--json"]));
+  expect(listed.map((one) => Object(one).path)).toEqual([foreign.path, own.path]);
+  expect(listed[0]).toEqual({
+    id: ID(2),
+    path: foreign.path,
+    cwd: other,
+    name: "Poetry",
+    created: "2026-02-03T22:01:00.000Z",
+    modified: "2026-02-03T22:03:00.000Z",
+    messageCount: 2,
+    firstMessage: "Write a poem",
+    issueCount: 0,
+  });
+});
+
+test("lines fit, damage is marked, and nothing drives the terminal", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, "evil", `/${"深い".repeat(50)}/\u001b[2J`);
+  scribe.user(`\u001b]0;title\u0007${"長い".repeat(100)}`);
+  writeFileSync(scribe.path, "no json\n", { flag: "a" });
+  const result = await cli(["list", "--dir", folder]);
+  expect(widest(result)).toBeGreaterThan(77);
+  expect(widest(result)).toBeLessThanOrEqual(80);
+  expect(result.stdout).toContain("  ! ␛]0;title␇長い");
+});

@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { makeAncestorTest } from "../../src/cli/tree/ancestry.ts";
+import { chooseLandmarks, drawEverything, type Landmarks } from "../../src/cli/tree/landmarks.ts";
+import { treeRows } from "../../src/cli/tree/rows.ts";
+import { findTrunk } from "../../src/cli/tree/trunk.ts";
+import { kindOfMessage } from "../../src/cli/view/entry-kind.ts";
+import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+
+/** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
+function treeOf(parents: readonly number[]): EntryTree {
+  const tree = new EntryTree();
+  parents.forEach((parent, i) => {
+    tree.add("message", i, parent < i ? parent : null, i);
+  });
+  return tree;
+}
+
+const anyTree = fc
+  .array(fc.nat(), { minLength: 1, maxLength: 120 })
+  // Parents near by make long lines, far ones make many branches.
+  .chain((seeds) =>
+    fc
+      .integer({ min: 1, max: 120 })
+      .map((reach) =>
+        seeds.map((seed, i) => (seed % 50 === 0 ? i : i - 1 - (seed % Math.min(i || 1, reach)))),
+      ),
+  )
+  .map(treeOf);
+
+const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ role }));
+
+function rowsOf(tree: EntryTree, leaf: number, landmarks?: Landmarks) {
+  const trunk = findTrunk(tree, leaf);
+  const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
+  const labels = new Map();
+  const chosen = landmarks ?? chooseLandmarks({ tree, labels, leaf }, trunk, kinds);
+  return [...treeRows({ tree, trunk, kinds, landmarks: chosen })];
+}
+
+test("everything is drawn once, parents before children, side by side as it hangs", () => {
+  fc.assert(
+    fc.property(anyTree, fc.nat(), (tree, seed) => {
+      const leaf = seed % tree.size;
+      const entries = rowsOf(tree, leaf, drawEverything(tree)).filter((row) => row.kind === "entry");
+      expect(entries.map(({ ordinal }) => ordinal).sort((a, b) => a - b)).toEqual([...tree.ordinals()]);
+      const rowOf = new Map(entries.map((row, place) => [row.ordinal, { ...row, place }]));
+      for (const row of rowOf.values()) {
+        const parent = rowOf.get(tree.parentAt(row.ordinal));
+        const depth = parent?.depth ?? 0;
+        expect(row.depth).toBe(row.isBranchStart ? depth + 1 : depth);
+        expect(row.place).toBeGreaterThan(parent?.place ?? -1);
+      }
+      for (const ordinal of tree.path(leaf)) expect(rowOf.get(ordinal)?.depth).toBe(0);
+    }),
+  );
+});
+
+test("what is folded is counted: nothing is drawn twice, nothing goes missing", () => {
+  fc.assert(
+    fc.property(anyTree, (tree) => {
+      const leaf = tree.size - 1;
+      const rows = rowsOf(tree, leaf);
+      const drawn = rows.flatMap((row) => (row.kind === "entry" ? row.ordinal : []));
+      expect(new Set(drawn).size).toBe(drawn.length);
+      expect(drawn).toContain(leaf);
+      const folded = rows.reduce(
+        (sum, row) => sum + (row.kind === "run" || row.kind === "branches" ? row.counts.total : 0),
+        0,
+      );
+      // Branches on a folded run are told by their number only.
+      const hasHidden = rows.some((row) => row.kind === "run" && row.branches > 0);
+      if (!hasHidden) expect(drawn.length + folded).toBe(tree.size);
+      else expect(drawn.length + folded).toBeLessThan(tree.size);
+    }),
+  );
+});
+
+test("ancestors are told as the paths tell them", () => {
+  fc.assert(
+    fc.property(anyTree, fc.nat(), fc.nat(), (tree, a, b) => {
+      const [first, second] = [a % tree.size, b % tree.size];
+      const isAncestor = makeAncestorTest(tree);
+      expect(isAncestor(first, second)).toBe(tree.path(second).includes(first));
+    }),
+  );
+});
+
+test("an empty tree has no rows", () => {
+  expect(rowsOf(new EntryTree(), NONE)).toEqual([]);
+});

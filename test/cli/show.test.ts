@@ -1,0 +1,140 @@
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe, userLine, writeLines } from "./support/sessions.ts";
+
+test("shows what a session is and what is in it", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  const { session } = scribe;
+  const root = scribe.user("start");
+  scribe.work(2);
+  session.branch(root);
+  session.appendLabelChange(root, "here");
+  session.appendSessionInfo("Work on it");
+  const { code, lines } = await cli(["show", scribe.path]);
+  const facts = new Map(lines.map((line) => [line.split("  ")[0], line.slice(10).trim()]));
+  expect(code).toBe(0);
+  expect(facts.get("name")).toBe("Work on it");
+  expect(facts.get("id")).toBe(session.getSessionId());
+  expect(facts.get("project")).toBe(folder);
+  expect(facts.get("entries")).toBe("7: 1 user, 2 assistant, 2 tool results, 1 label, 1 name");
+  expect(facts.get("time")).toBe("2026-02-03 22:02 – 22:08");
+  expect(facts.get("branches")).toBe("2");
+  expect(facts.get("leaf")).toBe(session.getLeafId());
+  expect(facts.get("labels")).toBe(`[here] on ${root}`);
+  expect(facts.has("issues")).toBe(false);
+  expect(jsonLines(await cli(["show", scribe.path, "--json"]))).toEqual([
+    {
+      id: session.getSessionId(),
+      path: scribe.path,
+      name: "Work on it",
+      cwd: folder,
+      timestamp: "2026-02-03T22:01:00.000Z",
+      version: 3,
+      bytes: expect.any(Number),
+      entries: 7,
+      kinds: { user: 1, assistant: 2, tool: 2, label: 1, name: 1 },
+      branches: 2,
+      leafId: session.getLeafId(),
+      labels: [{ entryId: root, label: "here" }],
+      issues: 0,
+    },
+  ]);
+});
+
+test("an empty session is shown", async () => {
+  const path = writeLines(temporaryFolder(), "empty.jsonl", []);
+  const { code, stdout } = await cli(["show", path]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^entries {3}0$/m);
+  expect(jsonLines(await cli(["show", path, "--json"]))[0]).toMatchObject({ entries: 0, leafId: null });
+});
+
+test("an entry is named by id, by the beginning of it, by label, or as @leaf", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("start");
+  scribe.session.appendLabelChange(root, "here");
+  const leaf = scribe.assistant("end");
+  for (const [name, id] of [
+    [root, root],
+    [root.slice(0, 7), root],
+    ["here", root],
+    ["@leaf", leaf],
+  ] as const) {
+    const [entry] = jsonLines(await cli(["show", scribe.path, name, "--json"]));
+    expect(entry).toEqual(scribe.session.getEntry(id));
+  }
+});
+
+test("a name that fits no entry, or several, is told", async () => {
+  const path = writeLines(temporaryFolder(), "two.jsonl", [
+    userLine("aaaa1", null),
+    userLine("aaaa2", "aaaa1"),
+  ]);
+  const missing = await cli(["show", path, "bbbb"]);
+  expect(missing.code).toBe(1);
+  expect(missing.stderr).toMatch(/^sessiontree: Entry bbbb not found .* --all" shows .*\n$/);
+  const several = await cli(["show", path, "aaaa"]);
+  expect(several.code).toBe(1);
+  expect(several.stderr).toMatch(/^sessiontree: 2 entries go by aaaa, such as aaaa1, aaaa2\. Give more.*\n$/);
+});
+
+test("a message is shown with all that is in it, as lines", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const id = scribe.assistant("", {
+    content: [
+      { type: "thinking", thinking: "hm\nhm" },
+      { type: "text", text: "first line\n  second line" },
+      { type: "toolCall", id: "c", name: "bash", arguments: { command: "ls\nls" } },
+    ],
+  });
+  const { stdout } = await cli(["show", scribe.path, id]);
+  expect(stdout).toContain(`assistant  ${id}\n`);
+  expect(stdout).toMatch(/^model +claude$/m);
+  expect(stdout).toMatch(/^place +line 2, offset \d+$/m);
+  expect(stdout).toContain("\nthinking\nhm\nhm\n");
+  expect(stdout).toContain("\nfirst line\n  second line\n");
+  expect(stdout).toContain('\n→ bash\n{\n  "command": "ls\\nls"\n}\n');
+});
+
+test("every role and type can be shown, and none drives the terminal", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const { session } = scribe;
+  const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202egnirts";
+  session.appendMessage({ role: "system", content: evil, sections: { [evil]: evil }, timestamp: 0 });
+  session.appendMessage({
+    role: "user",
+    content: [{ type: "image", data: "A".repeat(4000), mimeType: `image/${evil}` }],
+    timestamp: 0,
+  });
+  scribe.call(evil, { [evil]: evil });
+  scribe.result(evil, true);
+  session.appendMessage({ role: "custom", customType: evil, content: evil, display: true, timestamp: 0 });
+  session.appendCustomEntry(evil, { [evil]: [evil] });
+  session.appendCustomMessageEntry(evil, evil, true);
+  session.append({ type: evil, [evil]: { [evil]: evil } });
+  session.append({ type: "message", message: { role: evil, content: [{ type: evil }, 7, null] } });
+  session.append({ type: "message", message: { role: "user", content: { deep: evil } } });
+  session.appendCompaction(evil, null, 10);
+  for (const { id } of session.getEntries()) {
+    for (const more of [[], ["--json"]]) {
+      const { code, stdout } = await cli(["show", scribe.path, id, ...more]);
+      expect(code).toBe(0);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+    expect(jsonLines(await cli(["show", scribe.path, id, "--json"]))).toEqual([session.getEntry(id)]);
+  }
+  expect((await cli(["show", scribe.path, session.getEntries()[1]?.id ?? ""])).stdout).toContain("3.0 kB");
+});
+
+test("an entry whose body is damaged is shown as such, with exit code 1", async () => {
+  const head = { type: "message", id: "a", parentId: null, timestamp: "2026-02-03T22:01:00.000Z" };
+  const path = writeLines(temporaryFolder(), "damaged.jsonl", [{ ...head, message: 7 }]);
+  const { code, stdout } = await cli(["show", path, "a"]);
+  expect(code).toBe(1);
+  expect(stdout).toContain("cannot be read");
+  const json = await cli(["show", path, "a", "--json"]);
+  expect(json.code).toBe(1);
+  expect(jsonLines(json)).toEqual([expect.objectContaining({ id: "a", type: "message", isDamaged: true })]);
+});
