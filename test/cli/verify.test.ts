@@ -115,7 +115,7 @@ test("compactions must keep entries of their own path", async () => {
     compaction("c2", "c1", { firstKeptEntryId: "c2" }),
     compaction("c3", "c2", { firstKeptEntryId: "side" }),
     compaction("c4", "c3", { firstKeptEntryId: "nowhere" }),
-    compaction("c5", "c4", { retainedTail: [] }),
+    compaction("c5", "c4", { retainedTail: [], firstKeptEntryId: null }),
     compaction("c6", "c5", { firstKeptEntryId: "z" }),
     userLine("z", "c6"),
   ]);

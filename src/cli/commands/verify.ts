@@ -92,7 +92,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   for (const [ordinal, entry] of compactions) {
     const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(entry);
     // Another writer's form brings the kept messages along.
-    if (keptId === undefined && Array.isArray(retainedTail)) continue;
+    if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
     const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
     if (kept === NONE || !isAncestor(kept, ordinal)) {
       session.report("KEPT_ENTRY_MISSING", ordinal, String(keptId));

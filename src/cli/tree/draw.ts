@@ -92,11 +92,13 @@ export class TreeWriter {
     const timeText = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
     const used = widthOf(`${gutter}. ${idText} ${kindText} ${timeText}  ${labelMark}${leafMark}`);
     const text = truncate(excerpt.text, Math.max(0, width - used));
-    const painted = excerpt.isError ? colours.red(text) : isQuiet(style) ? colours.dim(text) : text;
+    const tone = excerpt.isError ? colours.red : isQuiet(style) ? colours.dim : plain;
     return [
-      `${colours.dim(gutter)}${paint(BULLETS[style])} ${colours.dim(idText)} ${paint(kindText)} `,
-      `${colours.dim(timeText)}  ${colours.bold(colours.yellow(labelMark))}${painted}`,
-      colours.bold(colours.green(leafMark)),
+      `${painted(colours.dim, gutter)}${paint(BULLETS[style])} ${colours.dim(idText)} ${paint(kindText)} `,
+      `${painted(colours.dim, timeText)}  `,
+      painted((one) => colours.bold(colours.yellow(one)), labelMark),
+      painted(tone, text),
+      painted((one) => colours.bold(colours.green(one)), leafMark),
     ]
       .join("")
       .trimEnd();
@@ -116,6 +118,15 @@ export class TreeWriter {
     const last = isBranchStart ? "├─" : depth > drawn ? "┆ " : "│ ";
     return "│ ".repeat(drawn - 1) + last;
   }
+}
+
+/** Colours a text; of none, no colour is left behind. */
+function painted(paint: (text: string) => string, text: string): string {
+  return text === "" ? "" : paint(text);
+}
+
+function plain(text: string): string {
+  return text;
 }
 
 function isQuiet(style: KindStyle): boolean {

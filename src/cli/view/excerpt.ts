@@ -67,7 +67,7 @@ function assistantExcerpt(message: JsonRecord): Excerpt {
     part.kind === "toolCall" ? callText(part.name, part.arguments) : [],
   );
   const thought = parts.some((part) => part.kind === "thinking") ? "(thinking)" : "";
-  const text = [said.trim() || (calls.length > 0 ? "" : thought), ...calls].filter(Boolean).join("  ");
+  const text = joined("  ", said.trim() || (calls.length > 0 ? "" : thought), ...calls);
   return stopReason === "aborted" ? failure(`(aborted) ${text}`) : success(text);
 }
 
@@ -86,7 +86,12 @@ function contentText(fields: JsonRecord): string {
 
 /** A text with the name of what it comes from before it, if there is one. */
 function named(name: unknown, text: string): string {
-  return [textOf(name), text].filter(Boolean).join(": ");
+  return joined(": ", textOf(name), text);
+}
+
+/** The texts that are not empty, with something between them. */
+function joined(between: string, ...texts: string[]): string {
+  return texts.filter(Boolean).join(between);
 }
 
 /** What an entry that is no message says, by its type. */
@@ -102,7 +107,7 @@ function entryText(type: string, fields: JsonRecord): string {
     case "custom":
       return text("customType");
     case "model_change":
-      return `${text("provider")}/${text("modelId")}`;
+      return joined("/", text("provider"), text("modelId"));
     case "thinking_level_change":
       return text("thinkingLevel");
     case "label":
@@ -114,7 +119,7 @@ function entryText(type: string, fields: JsonRecord): string {
     case "context_edit":
       return `${fields["replacement"] === null ? "removes" : "replaces"} ${text("targetId")}`;
     case "usage":
-      return `${text("kind")} ${text("provider")}/${text("model")}`;
+      return joined(" ", text("kind"), joined("/", text("provider"), text("model")));
     default:
       return "";
   }
