@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { isSessionError } from "../errors.ts";
+import { fileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSystem, makeFolder } from "./file-system.ts";
 import { Lease } from "./lease.ts";
@@ -29,11 +30,12 @@ export class LeaseSlot {
   take(): void {
     const { lease = "none", leaseWaitMs = DEFAULT_WAIT_MS, mode } = this.#options;
     if (lease === "none" || mode === "read-only") return;
-    makeFolder(this.#fs, dirname(this.#path));
     try {
+      makeFolder(this.#fs, dirname(this.#path));
       this.#lease = Lease.take(this.#fs, this.#path, lease === "wait" ? leaseWaitMs : 0);
     } catch (error) {
-      if (lease !== "read-only" || !isSessionError(error, "LEASE_HELD")) throw error;
+      if (!isSessionError(error)) throw fileError(this.#path, "write", error);
+      if (lease !== "read-only" || error.code !== "LEASE_HELD") throw error;
       this.#isDenied = true;
     }
   }

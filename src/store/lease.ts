@@ -1,10 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { SessionError } from "../errors.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { FILE_MODE, type FileSystem, ifPresent, openForReading, readRange } from "./file-system.ts";
+import { NotAPlainFileError } from "./append-file.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  ifPresent,
+  openForReading,
+  readRange,
+  removeQuietly,
+  writeFully,
+} from "./file-system.ts";
+import { startOf } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
@@ -27,6 +38,13 @@ const HEARTBEAT_MS = 5_000;
 const DEAD_AFTER_MS = 30_000;
 
 const POLL_MS = 25;
+
+const MAX_LEASE_BYTES = 4096;
+
+const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Stands for the token of a lease that has none, because it was damaged or is no lease. */
+const NO_TOKEN = "unknown";
 
 /** Leases of this process, to be given up when it ends. */
 const held = new Set<Lease>();
@@ -63,14 +81,10 @@ export class Lease {
     const deadline = performance.now() + waitMs;
     for (;;) {
       const owner = thisProcess();
-      if (tryCreate(fs, path, owner)) return new Lease(fs, path, owner);
-      const holder = ifPresent(() => readOwner(fs, path));
-      if (holder !== undefined && !isAlive(fs, path, holder)) {
-        removeDead(fs, path, holder);
-        continue;
-      }
-      if (holder !== undefined && performance.now() >= deadline) throw leaseHeld(sessionPath, holder);
-      if (holder !== undefined) sleep(POLL_MS);
+      const holder = tryTake(fs, path, owner);
+      if (holder === undefined) return new Lease(fs, path, owner);
+      if (performance.now() >= deadline) throw leaseHeld(sessionPath, holder);
+      sleep(POLL_MS);
     }
   }
 
@@ -79,13 +93,17 @@ export class Lease {
     if (!held.delete(this)) return;
     clearInterval(this.#heart);
     if (held.size === 0) process.off("exit", releaseAll);
-    const holder = ifPresent(() => readOwner(this.#fs, this.path));
-    if (holder?.token === this.#owner.token) ifPresent(() => this.#fs.unlinkSync(this.path));
+    giveUp(this.#fs, this.path, this.#owner);
   }
 
   #beat(): void {
     const now = new Date();
-    ifPresent(() => this.#fs.utimesSync(this.path, now, now));
+    try {
+      this.#fs.utimesSync(this.path, now, now);
+    } catch (error) {
+      // On this machine the process tells that the owner lives; and a heartbeat that failed must not end it.
+      if (!(error instanceof Error)) throw error;
+    }
   }
 }
 
@@ -98,20 +116,55 @@ function thisProcess(): LeaseOwner {
   return { pid, host: hostname(), startedAt: startOf(pid) ?? "", token: randomUUID() };
 }
 
-/** When a process of this machine started; undefined if it is gone, "" if the system does not tell. */
-function startOf(pid: number): string | undefined {
-  if (process.platform !== "linux") return isRunning(pid) ? "" : undefined;
-  const stat = ifPresent(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  // Behind the name in parentheses, which may hold anything, the start time is the twentieth field.
-  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+/** Takes a lease; gives its owner instead if there is one that lives. */
+function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
+  for (;;) {
+    if (tryCreate(fs, path, owner)) return undefined;
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder === undefined) continue;
+    if (isAlive(fs, path, holder)) return holder;
+    const other = removeDead(fs, path, holder, owner);
+    if (other !== undefined) return other;
+  }
 }
 
-function isRunning(pid: number): boolean {
+/**
+ * Takes away the lease of a dead owner.
+ *
+ * Whoever does so takes a lease on the dead one first, so that nobody takes away what another has put in its place.
+ * That lease is one like any other: an owner of it that died is told in the same way.
+ *
+ * @returns Somebody else who is at it.
+ */
+function removeDead(
+  fs: FileSystem,
+  path: string,
+  dead: LeaseOwner,
+  owner: LeaseOwner,
+): LeaseOwner | undefined {
+  const guard = join(dirname(path), `.${dead.token}.lease`);
+  if (guard === path) {
+    removeQuietly(fs, path);
+    return undefined;
+  }
+  const other = tryTake(fs, guard, owner);
+  if (other !== undefined) return other;
   try {
-    process.kill(pid, 0);
-    return true;
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token === dead.token) fs.unlinkSync(path);
+    return undefined;
+  } finally {
+    giveUp(fs, guard, owner);
+  }
+}
+
+/** Removes a lease if it is still the owner's; one that cannot be removed is that of a dead process soon. */
+function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
+  try {
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token === token) removeQuietly(fs, path);
   } catch (error) {
-    return hasErrorCode(error, "EPERM");
+    if (!(error instanceof Error)) throw error;
   }
 }
 
@@ -123,59 +176,41 @@ function isAlive(fs: FileSystem, path: string, { host, pid, startedAt }: LeaseOw
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
-  const own = `${path}.${owner.token}`;
-  const fd = fs.openSync(own, "wx", FILE_MODE);
+  const own = join(dirname(path), `.${owner.token}.tmp`);
+  const fd = createFile(fs, own);
   try {
-    fs.writeSync(fd, Buffer.from(JSON.stringify(owner)));
-  } finally {
-    fs.closeSync(fd);
-  }
-  try {
+    try {
+      writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
+    } finally {
+      closeQuietly(fs, fd);
+    }
     fs.linkSync(own, path);
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    fs.unlinkSync(own);
+    removeQuietly(fs, own);
   }
 }
 
 /** Reads who holds a lease; what is no lease counts as held by nobody who is alive here. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
+  if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);
   try {
-    const text = readRange(fs, fd, 0, Math.min(4096, fs.fstatSync(fd).size)).toString();
+    const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
     const value = parseJson(text)?.value;
-    const record = isJsonRecord(value) ? value : {};
-    const { pid, host, startedAt, token } = record;
+    const { pid, host, startedAt, token } = isJsonRecord(value) ? value : {};
     return {
       pid: typeof pid === "number" ? pid : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
-      token: typeof token === "string" ? token : "",
+      // It becomes part of a file's name.
+      token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
     };
   } finally {
-    fs.closeSync(fd);
-  }
-}
-
-/** Takes away the lease of a dead owner, unless somebody else has done so and taken the lease. */
-function removeDead(fs: FileSystem, path: string, dead: LeaseOwner): void {
-  const aside = `${path}.${randomUUID()}`;
-  ifPresent(() => fs.renameSync(path, aside));
-  const moved = ifPresent(() => readOwner(fs, aside));
-  if (moved === undefined) return;
-  if (moved.token !== dead.token) restore(fs, aside, path);
-  fs.unlinkSync(aside);
-}
-
-/** Gives a lease that was moved by mistake its name back, unless the next one has it already. */
-function restore(fs: FileSystem, aside: string, path: string): void {
-  try {
-    fs.linkSync(aside, path);
-  } catch (error) {
-    if (!hasErrorCode(error, "EEXIST")) throw error;
+    closeQuietly(fs, fd);
   }
 }
 
