@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { basename } from "node:path";
 import { SessionError } from "../errors.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
@@ -6,15 +7,18 @@ import { SessionIndex } from "../reading/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
-import { fileError } from "./file-errors.ts";
+import { FileChangedError, fileError } from "./file-errors.ts";
 import {
-  FILE_MODE,
+  closeQuietly,
+  createFile,
   type FileSystem,
   openForReading,
   readPieces,
   readRange,
   realFileSystem,
+  removeQuietly,
   writeFully,
 } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
@@ -79,29 +83,50 @@ export function repairSession(
 ): RepairReport {
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = absolutePath(path);
-  const fd = openSession(fs, absolute);
   try {
-    const source = readSource(fs, fd, absolute);
-    const actions = actionsFor(source.index);
-    if (actions.length === 0 || isDryRun) return { path: absolute, actions };
-    return { path: absolute, actions, ...writeRepaired(fs, fd, absolute, source) };
-  } finally {
-    fs.closeSync(fd);
+    const fd = openSession(fs, absolute);
+    try {
+      return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  } catch (error) {
+    throw fileError(absolute, isDryRun ? "read" : "write", error);
   }
 }
 
+/** A file that is open for repair. */
+interface DamagedFile {
+  readonly fs: FileSystem;
+  readonly fd: number;
+  readonly path: string;
+  /** As it was when the repair began. */
+  readonly state: Stats;
+}
+
 function openSession(fs: FileSystem, path: string): number {
-  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) return openForReading(fs, path);
+  // A link must not be repaired, since its target would stay as it is.
+  if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
   throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
     details: { path },
   });
 }
 
+function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
+  const { path } = file;
+  const source = readSource(file);
+  const actions = actionsFor(source.index);
+  if (actions.length === 0 || isDryRun) return { path, actions };
+  return { path, actions, ...writeRepaired(file, source) };
+}
+
 /** Reads the file, every body too, behind a rebuilt header if it has none. */
-function readSource(fs: FileSystem, fd: number, path: string): LineSource {
-  const own = readIndex(fs, fd);
-  const index = own.header === undefined ? readIndex(fs, fd, headerFromName(path)) : own;
+function readSource(file: DamagedFile): LineSource {
+  const { fs, fd, path } = file;
+  const own = readIndex(file);
+  const index = own.header === undefined ? readIndex(file, headerFromName(path)) : own;
   if (index.tree.size === 0 && own.header === undefined) {
     throw new SessionError(
       "NOT_A_SESSION",
@@ -128,19 +153,20 @@ function readSource(fs: FileSystem, fd: number, path: string): LineSource {
   return source;
 }
 
-function readIndex(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
+function readIndex({ fs, fd, state }: DamagedFile, header?: SessionHeader): SessionIndex {
   const index = new SessionIndex({
     readBytes: (offset, length) => readRange(fs, fd, offset, length),
     ...(header && { header }),
   });
-  for (const piece of readPieces(fs, fd, 0, fs.fstatSync(fd).size)) index.feed(piece);
+  for (const piece of readPieces(fs, fd, 0, state.size)) index.feed(piece);
   index.end();
   return index;
 }
 
 /** The id that a file's name gives; the time is told by the first entry, the working directory by nobody. */
 function headerFromName(path: string): SessionHeader {
-  const id = /_([A-Za-z0-9][A-Za-z0-9.-]*)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
+  const id =
+    /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
   return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: "", cwd: "" };
 }
 
@@ -162,53 +188,72 @@ function actionsFor(index: SessionIndex): RepairAction[] {
   });
 }
 
-function writeRepaired(
-  fs: FileSystem,
-  fd: number,
-  path: string,
-  source: LineSource,
-): { backup: string; sideFile?: string } {
-  const { mode } = fs.fstatSync(fd);
+function writeRepaired(file: DamagedFile, source: LineSource): { backup: string; sideFile?: string } {
+  const { fs, path, state } = file;
   const plan = wholeCopy(source.index);
-  const first = source.index.tree.size > 0 ? source.index.tree.timeAt(0) : Number.NaN;
-  const timestamp = plan.header.timestamp || new Date(Number.isNaN(first) ? 0 : first).toISOString();
-  const leftovers = unclaimedBytes(fs, fd, source.index);
+  const timestamp = plan.header.timestamp || timeOfFirst(source.index);
+  const leftovers = unclaimedBytes(file, source.index);
+  const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
   try {
-    const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
     const backup = writeWhole({
       fs,
       path,
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
-      mode: mode & 0o777,
+      mode: state.mode & 0o777,
       backup: `${basename(path)}.bak`,
-      verify: (temporary) => assertEqual(fs, source, temporary),
+      verify: (temporary) => {
+        assertEqual(fs, source, temporary);
+        assertUnchanged(file);
+      },
     });
     return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };
   } catch (error) {
-    throw fileError(path, "write", error);
+    if (sideFile !== undefined && isStillThere(file)) removeQuietly(fs, sideFile);
+    throw error;
   }
+}
+
+/** When a session began that does not say it itself: at its first entry, or at no known time. */
+function timeOfFirst({ tree }: SessionIndex): string {
+  const timeMs = tree.size > 0 ? tree.timeAt(0) : Number.NaN;
+  return new Date(Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0).toISOString();
+}
+
+/** What somebody else appended meanwhile would be lost. */
+function assertUnchanged(file: DamagedFile): void {
+  if (isStillThere(file) && file.fs.fstatSync(file.fd).size === file.state.size) return;
+  throw new FileChangedError("another process changed the file meanwhile");
+}
+
+/** Whether the file that was opened still has its name. */
+function isStillThere({ fs, path, state }: DamagedFile): boolean {
+  const now = fs.lstatSync(path, { throwIfNoEntry: false });
+  return now?.ino === state.ino && now.dev === state.dev;
 }
 
 /** Writes bytes to a new file, numbered if the name is taken. */
 function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array[]): string {
   return underFreeName(path, (free) => {
-    const fd = fs.openSync(free, "wx", FILE_MODE);
+    const fd = createFile(fs, free);
     try {
       for (const piece of pieces) writeFully(fs, fd, piece);
       fs.fsyncSync(fd);
+    } catch (error) {
+      removeQuietly(fs, free);
+      throw error;
     } finally {
-      fs.closeSync(fd);
+      closeQuietly(fs, fd);
     }
   });
 }
 
 /** The bytes of a file that belong neither to its header nor to an entry, blank ones left out, a line for each run. */
-function unclaimedBytes(fs: FileSystem, fd: number, index: SessionIndex): Uint8Array[] {
+function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, places, headerPlace } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => places.at(ordinal));
   if (headerPlace !== undefined) claimed.push(headerPlace);
   claimed.sort((a, b) => a.offset - b.offset);
-  claimed.push({ offset: fs.fstatSync(fd).size, length: 0, line: 0 });
+  claimed.push({ offset: state.size, length: 0, line: 0 });
   const unclaimed: Uint8Array[] = [];
   let at = 0;
   for (const { offset, length } of claimed) {
@@ -223,3 +268,6 @@ function unclaimedBytes(fs: FileSystem, fd: number, index: SessionIndex): Uint8A
 const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);
 
 const LINE_BREAK = Buffer.from("\n");
+
+/** The last time that a date can hold. */
+const MAX_TIME_MS = 8.64e15;
