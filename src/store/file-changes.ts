@@ -1,4 +1,4 @@
-import { watch } from "node:fs";
+import { type FSWatcher, type WatchListener, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** How often to look where the system does not tell of changes. */
@@ -18,11 +18,10 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
     wake();
   };
   const name = basename(path);
-  const watcher = watch(dirname(path), (_event, changed) => {
+  const watcher = tryWatch(dirname(path), (_event, changed) => {
     if (changed === null || changed === name) note();
   });
-  // A watcher that the system takes away leaves the timer to do its work.
-  watcher.on("error", note);
+  watcher?.on("error", note);
   const timer = setInterval(note, LOOK_EVERY_MS);
   signal?.addEventListener("abort", note);
   try {
@@ -39,6 +38,16 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
   } finally {
     signal?.removeEventListener("abort", note);
     clearInterval(timer);
-    watcher.close();
+    watcher?.close();
+  }
+}
+
+/** Watches a folder. One that is missing, or that the system has no watcher left for, leaves the timer to do the work. */
+function tryWatch(folder: string, listener: WatchListener<string>): FSWatcher | undefined {
+  try {
+    return watch(folder, listener);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return undefined;
   }
 }
