@@ -18,8 +18,10 @@ export class ReplacedError extends SessionError {
   }
 }
 
-/** Turns the system's error about a session file into ours. */
-export function fileError(path: string, intent: Intent, cause: unknown): SessionError {
+/** Turns the system's error about a session file into ours; leaves those alone that are ours, or a programmer's. */
+export function fileError(path: string, intent: Intent, cause: unknown): Error {
+  if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
+    return cause;
   const details = { path };
   if (hasErrorCode(cause, "EEXIST")) {
     return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {

@@ -7,7 +7,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { FileChangedError, fileError, ReplacedError } from "./file-errors.ts";
+import { FileChangedError, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
@@ -91,11 +91,7 @@ export class FileLog implements SessionLog {
   /** Takes the lease of a file that is there. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
-    try {
-      if (!isThere(path, options.fs)) return undefined;
-    } catch (error) {
-      throw fileError(path, "read", error);
-    }
+    if (!isThere(path, options.fs)) return undefined;
     log.#lease.take();
     return log;
   }

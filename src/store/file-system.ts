@@ -1,5 +1,6 @@
 import * as nodeFs from "node:fs";
 import { dirname } from "node:path";
+import { fileError } from "./file-errors.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** The calls that a session file needs of a file system; `node:fs` has them all. Tests hand in one that fails. */
@@ -38,9 +39,17 @@ const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
 /** Bytes read at a time. */
 export const PIECE_BYTES = 4 * 1024 * 1024;
 
-/** Tells whether anything stands at a path. */
+/**
+ * Tells whether anything stands at a path.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
+ */
 export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
-  return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
 }
 
 /** Opens a file for reading; never waits on one that is a pipe. */

@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
@@ -335,7 +334,6 @@ export class SessionFile {
     try {
       return call();
     } catch (error) {
-      if (error instanceof SessionError) throw error;
       throw fileError(this.path, intent, error);
     }
   }

@@ -68,7 +68,7 @@ export function rewriteFile(
     const mode = modeOfPlainFile(fs, path);
     writeWhole({ fs, path, pieces: copyLines(log, plan), mode, verify: assertUnchanged });
   } catch (error) {
-    throw error instanceof SessionError ? error : fileError(path, "write", error);
+    throw fileError(path, "write", error);
   }
 }
 
