@@ -1,0 +1,37 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** Where files are kept in memory, if the machine has such a place: fault tests make many. */
+const FAST = "/dev/shm";
+
+/** Makes a folder that is removed when the test has finished. */
+export function sandbox(): string {
+  const folder = mkdtempSync(join(existsSync(FAST) ? FAST : tmpdir(), "sessiontree-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes a file into a folder and gives its path. */
+export function place(folder: string, name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Names of the files in a folder, hidden ones included. */
+export function names(folder: string): string[] {
+  return readdirSync(folder).sort();
+}
+
+/** Names of what should have been removed. */
+export function litter(folder: string): string[] {
+  return names(folder).filter((name) => name.startsWith(".") || name.endsWith(".tmp"));
+}
+
+/** Bytes and times of a file, to be compared with later ones. */
+export function snapshot(path: string): object {
+  const { mtimeNs, ctimeNs, size, ino, mode } = statSync(path, { bigint: true });
+  return { mtimeNs, ctimeNs, size, ino, mode, bytes: readFileSync(path).toString("latin1") };
+}
