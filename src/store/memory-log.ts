@@ -1,5 +1,6 @@
 import { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { encodeLines } from "./log-lines.ts";
@@ -28,8 +29,9 @@ export class MemoryLog implements SessionLog {
     return this.#index;
   }
 
-  get readOnlyReason(): "closed" | undefined {
-    return this.#isClosed ? "closed" : undefined;
+  get readOnlyReason(): "version" | "closed" | undefined {
+    if (this.#isClosed) return "closed";
+    return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
   /** All bytes, as a file would hold them. */

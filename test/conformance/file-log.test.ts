@@ -1,0 +1,28 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { FileLog } from "../../src/store/file-log.ts";
+import { describeSessionLog } from "./session-log.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sessiontree-conformance-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let count = 0;
+
+function open(path: string): FileLog {
+  const log = FileLog.open(path);
+  if (log === undefined) throw new Error(`${path} is missing or empty`);
+  return log;
+}
+
+describeSessionLog("FileLog", (content) => {
+  const path = join(folder, `${count++}.jsonl`);
+  writeFileSync(path, content);
+  return {
+    log: open(path),
+    bytes: () => readFileSync(path),
+    reopen: () => open(path),
+    writeForeign: (text) => appendFileSync(path, text),
+  };
+});
