@@ -119,9 +119,13 @@ export interface CompactionSummaryMessage {
  * Roles that a host adds, by declaration merging: each property's type joins `AgentMessage`.
  *
  * @example
+ * import type { AgentMessage } from "sessiontree";
+ *
  * declare module "sessiontree" {
  *   interface CustomAgentMessages { note: { role: "note"; text: string; timestamp: number } }
  * }
+ *
+ * export const isNote = (message: AgentMessage) => message.role === "note";
  */
 // biome-ignore lint/suspicious/noEmptyInterface: hosts merge their roles into it
 export interface CustomAgentMessages {}
