@@ -119,12 +119,16 @@ export class SessionCore {
     return context;
   }
 
-  /** Ordinals of all entries in the order of the file, which differs from that of arrival where others wrote, too. */
-  fileOrder(): Int32Array {
-    const { size } = this.tree;
+  /**
+   * Puts ordinals into the order of the file, which differs from that of arrival where others wrote, too.
+   *
+   * @param given - Default: those of all entries.
+   */
+  fileOrder(given: Iterable<number> = this.tree.ordinals()): Int32Array {
     const { places } = this.#log.index;
-    const ordinals = Int32Array.from({ length: size }, (_, i) => i);
-    const isInOrder = ordinals.every((i) => i === 0 || places.offsetAt(i - 1) < places.offsetAt(i));
+    const ordinals = Int32Array.from(given);
+    const offsetAt = (i: number) => places.offsetAt(ordinals[i] ?? 0);
+    const isInOrder = ordinals.every((_, i) => i === 0 || offsetAt(i - 1) < offsetAt(i));
     return isInOrder ? ordinals : ordinals.sort((a, b) => places.offsetAt(a) - places.offsetAt(b));
   }
 

@@ -95,7 +95,7 @@ export class SessionReader {
     const { tree } = this.core;
     const parent = parentId === null ? NONE : tree.find(parentId);
     if (parent === NONE && parentId !== null) return [];
-    return this.#entriesAt(tree.children(parent));
+    return this.#entriesAt(this.core.fileOrder(tree.children(parent)));
   }
 
   /** Gives the label in force on an entry. */
@@ -157,7 +157,7 @@ export class SessionReader {
 
   /** Gives the entries that have no children, in file order. */
   getLeaves(): SessionEntry[] {
-    return this.#entriesAt(this.core.tree.leaves());
+    return this.#entriesAt(this.core.fileOrder(this.core.tree.leaves()));
   }
 
   /**

@@ -121,13 +121,16 @@ describe.each(sessions)("%s", (name) => {
     }
   });
 
-  test("reads the same without a file system", () => {
+  test("reads the same without a file system, and in steps", async () => {
     const session = SessionManager.open(`${FIXTURES}${name}`, { mode: "read-only" });
     const read = readSession(readFileSync(`${FIXTURES}${name}`));
     expect(read.entries).toEqual(session.getEntries());
     expect(read.header).toEqual(session.getHeader());
     expect(read.leafId).toBe(session.getLeafId());
     expect(byLine(read.issues)).toEqual(byLine(session.issues));
+    const loaded = await SessionManager.load(`${FIXTURES}${name}`, { mode: "read-only" });
+    expect(loaded.getEntries()).toEqual(read.entries);
+    expect(loaded.getHeader()).toEqual(read.header);
   });
 
   test("looking at it changes neither bytes nor times", async () => {
@@ -174,11 +177,15 @@ describe.each(sessions.filter((name) => expectedOf(name).append !== "refused"))(
     const leafId = session.getLeafId();
     const context = session.buildSessionContext();
     const id = session.appendMessage(message);
+    const entries = session.getEntries();
+    const children = entries.map((entry) => session.getChildren(entry.id));
     expect(session.buildSessionContext()).toEqual({ ...context, messages: [...context.messages, message] });
     await session.close();
 
     const again = SessionManager.open(path);
     expect(again.getLeafEntry()).toMatchObject({ id, parentId: leafId, message });
+    expect(again.getEntries()).toEqual(entries);
+    expect(entries.map((entry) => again.getChildren(entry.id))).toEqual(children);
     expect(again.buildSessionContext().messages).toEqual([...context.messages, message]);
     for (const [leaf, old] of contexts) expect(contextAt(again, leaf)).toEqual(old);
     const after = readFileSync(path);
