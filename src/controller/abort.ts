@@ -29,7 +29,12 @@ export function refuseAborted(signal: AbortSignal | undefined, message: string):
  *
  * @throws {SessionError} `ABORTED` with the message; whatever the work comes to then is dropped.
  */
-export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, message: string): Promise<T> {
+export async function untilAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  message: string,
+): Promise<T> {
+  if (signal === undefined) return work;
   const { promise: end, stop } = abortOf(signal, message);
   try {
     return await Promise.race([work, end]);

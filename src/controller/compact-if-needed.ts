@@ -49,24 +49,31 @@ export async function compactIfNeeded(
   compactor: Compactor,
   options: CompactIfNeededOptions,
 ): Promise<CompactIfNeededResult> {
-  const { reason = "threshold" } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  const haveOthersEnded = await compactor.othersEnded(signal);
-  const contextTokens = contextUsage(host.session, host.counter).tokens;
-  const not = (why: NotNeededReason): CompactIfNeededResult => ({
-    compacted: false,
-    reason: why,
-    contextTokens,
-  });
-  if (!haveOthersEnded) return not("running");
-  const settings = settingsForModel(host.settings, host.session.buildSessionContext().model);
-  if (!settings.enabled) return not("disabled");
-  if (reason === "threshold" && !shouldCompact(contextTokens, options.contextWindow, settings)) {
-    return not("belowThreshold");
+  for (;;) {
+    const haveOthersEnded = await compactor.othersEnded(options.signal);
+    const contextTokens = contextUsage(host.session, host.counter).tokens;
+    const reason = haveOthersEnded ? reasonNotTo(host, compactor, contextTokens, options) : "running";
+    if (reason !== undefined) return { compacted: false, reason, contextTokens };
+    const { reason: why = "threshold", signal } = options;
+    const done = await compactor.attempt({ reason: why, willRetry: why === "overflow", signal });
+    // Of several that waited, one begins; the others wait for that one.
+    if (done === "running") continue;
+    return typeof done === "string"
+      ? { compacted: false, reason: done, contextTokens }
+      : { compacted: true, ...done };
   }
-  if (compactor.fruitless >= MAX_FRUITLESS) return not("notShrinking");
-  const done = await compactor.attempt({ reason, willRetry: reason === "overflow", signal });
-  return typeof done === "string" ? not(done) : { compacted: true, ...done };
+}
+
+function reasonNotTo(
+  { session, settings }: ControllerHost,
+  compactor: Compactor,
+  contextTokens: number,
+  { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
+): NotNeededReason | undefined {
+  const limits = settingsForModel(settings, session.buildSessionContext().model);
+  if (!limits.enabled) return "disabled";
+  if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
+  return compactor.fruitless >= MAX_FRUITLESS ? "notShrinking" : undefined;
 }
 
 /**

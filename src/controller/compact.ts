@@ -95,7 +95,7 @@ export class Compactor {
    * @returns False if it was called by that very compaction, which would wait for ever.
    * @throws {SessionError} `ABORTED`
    */
-  async othersEnded(signal: AbortSignal): Promise<boolean> {
+  async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
       if (this.#inside.getStore() === true) return false;
       await untilAborted(Promise.allSettled([this.#running]), signal, CANCELLED);

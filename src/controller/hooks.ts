@@ -111,10 +111,7 @@ export class SessionHooks {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw aborted(message, signal.reason);
     try {
-      const answering = answerOf(handler, event);
-      return (
-        (await (signal === undefined ? answering : untilAborted(answering, signal, message))) ?? undefined
-      );
+      return (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
     } catch (error) {
       if (signal?.aborted) throw aborted(message, error);
       this.#report(error, name);

@@ -51,6 +51,8 @@ export async function switchSession(
   const target = requireFile(absolutePath(path));
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
+  // A handler may have taken its time, and a missing file would be opened as a new session.
+  requireFile(target);
   const load = () =>
     from.loadBeside(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
   if (isSameFile(target, from.getSessionFile())) {
@@ -117,7 +119,7 @@ function requireFile(path: string): string {
 
 function isSameFile(path: string, other: string | undefined): boolean {
   const real = other === undefined ? undefined : ifPresent(() => realpathSync(other));
-  return real === realpathSync(path);
+  return real !== undefined && real === ifPresent(() => realpathSync(path));
 }
 
 function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {

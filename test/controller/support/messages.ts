@@ -1,0 +1,55 @@
+import type { AssistantMessage, ToolCall, ToolResultMessage, Usage, UserMessage } from "sessiontree";
+
+/** A text of which the estimate is exactly `count` tokens. */
+export function tokens(count: number): string {
+  return "x".repeat(count * 4);
+}
+
+export function user(text: string): UserMessage {
+  return { role: "user", content: text, timestamp: 1 };
+}
+
+export function usage(totalTokens: number, cost = 0): Usage {
+  const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return {
+    input: totalTokens,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens,
+    cost: { ...free, total: cost },
+  };
+}
+
+export function call(id: string, name = "bash", path?: string): ToolCall {
+  return { type: "toolCall", id, name, arguments: path === undefined ? {} : { path } };
+}
+
+export function assistant(
+  text: string,
+  more: Partial<AssistantMessage> = {},
+  ...calls: ToolCall[]
+): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }, ...calls],
+    api: "test",
+    provider: "acme",
+    model: "m1",
+    usage: usage(0),
+    stopReason: calls.length > 0 ? "toolUse" : "stop",
+    timestamp: 1,
+    ...more,
+  };
+}
+
+export function toolResult(toolCallId: string, text: string, isError = false): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName: "bash",
+    content: [{ type: "text", text }],
+    isError,
+    timestamp: 1,
+  };
+}
