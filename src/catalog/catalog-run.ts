@@ -23,14 +23,20 @@ export class CatalogRun {
   readonly report: SkipReport;
   /** Those written to last first. */
   readonly files: readonly SessionFile[];
+  readonly #folders: readonly string[];
   readonly #cache: SummaryCache;
   readonly #belongs: (cwd: string, folder: string) => boolean;
   readonly #isFiltered: boolean;
 
-  private constructor(options: CatalogOptions, pace: Pace, files: readonly SessionFile[]) {
+  private constructor(
+    options: CatalogOptions,
+    pace: Pace,
+    { folders, files }: { folders: readonly string[]; files: readonly SessionFile[] },
+  ) {
     this.pace = pace;
     this.report = options.onSkipped ?? ignoreSkipped;
     this.files = files;
+    this.#folders = folders;
     this.#cache = new SummaryCache(options);
     this.#belongs = belongsTo(options);
     this.#isFiltered = options.cwd !== undefined;
@@ -44,8 +50,8 @@ export class CatalogRun {
   static async start(options: CatalogOptions): Promise<CatalogRun> {
     const pace = new Pace(options.signal);
     pace.check();
-    const files = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);
-    return new CatalogRun(options, pace, files);
+    const found = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);
+    return new CatalogRun(options, pace, found);
   }
 
   /**
@@ -75,7 +81,7 @@ export class CatalogRun {
 
   /** Keeps what was found for the next time. */
   finish(): Promise<void> {
-    return this.#cache.save(this.files);
+    return this.#cache.save(this.#folders, this.files);
   }
 
   async #summaryOf(file: SessionFile): Promise<SessionSummary | undefined> {

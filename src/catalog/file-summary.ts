@@ -45,6 +45,7 @@ export async function summarizeFile(
   known: FileSummary | undefined,
   pace: Pace,
 ): Promise<FileSummary> {
+  pace.check();
   const file = openFile(path);
   try {
     if (known !== undefined && isUnchanged(file, known)) return known;

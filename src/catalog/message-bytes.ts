@@ -7,12 +7,9 @@ const USER = bytesOf(`user"`);
 const ASSISTANT = bytesOf(`assistant"`);
 const TIMESTAMP = BytePattern.of(`"timestamp"`);
 
-/** Heads write their time as text, of this millennium; messages write theirs as numbers. */
-const TIME_OF_HEAD = bytesOf(`:"2`);
-
-const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const CLOSE_BRACE = 0x7d;
 
 /** A longer number may not be exact. */
 const MAX_DIGITS = 15;
@@ -37,31 +34,23 @@ export function roleInFront(
 /**
  * Looks for times in the body of an entry without parsing it.
  *
- * A line may name a time several times, in arguments of tools for example; which one is the message's takes a parse.
- * That none of them is later than what is known already does not.
+ * The body of a message has one, a plain number; other bodies have none. A body with more holds something that has a
+ * time itself, such as arguments of tools, or a second record that was glued to the first: to tell takes a parse.
  *
  * @param from - One past the head.
- * @returns A number that none of them exceeds: `-Infinity` if there is none, `Infinity` if one is not written as plain
- *   digits. NaN if the body seems to hold the head of another entry, as when two records were glued together.
+ * @returns The time of a message, or `-Infinity` if there is none; NaN if it takes a parse to tell.
  * @remarks Cost: O(bytes), most of which are passed over.
  */
-export function latestTimeIn(bytes: Uint8Array, from: number, end: number): number {
-  let latest = Number.NEGATIVE_INFINITY;
-  for (let at = TIMESTAMP.find(bytes, from, end); at !== -1; at = TIMESTAMP.find(bytes, at, end)) {
-    const behind = at + TIMESTAMP.length;
-    if (bytes[at - 1] === COMMA && startsWith(bytes, behind, end, TIME_OF_HEAD)) return Number.NaN;
-    latest = Math.max(latest, numberBehindColon(bytes, behind, end));
-    at = behind;
-  }
-  return latest;
+export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
+  const at = TIMESTAMP.find(bytes, from, end);
+  if (at === -1) return Number.NEGATIVE_INFINITY;
+  const behind = at + TIMESTAMP.length;
+  const isOnly = isMessage && TIMESTAMP.find(bytes, behind, end) === -1;
+  return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
-function numberBehindColon(bytes: Uint8Array, from: number, end: number): number {
-  const colon = skipSpace(bytes, from, end);
-  if (bytes[colon] !== COLON) return Number.NEGATIVE_INFINITY;
-  const start = skipSpace(bytes, colon + 1, end);
-  // Times that are texts do not count as a message's.
-  if (bytes[start] === QUOTE) return Number.NEGATIVE_INFINITY;
+/** Gives the number that starts here, if it is written as plain digits; else NaN. */
+function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;
   for (; at < end; at++) {
@@ -69,21 +58,7 @@ function numberBehindColon(bytes: Uint8Array, from: number, end: number): number
     if (digit < 0 || digit > 9) break;
     value = value * 10 + digit;
   }
-  const isPlain = at > start && at - start <= MAX_DIGITS && isEndOfNumber(bytes[at]);
-  return isPlain ? value : Number.POSITIVE_INFINITY;
-}
-
-function skipSpace(bytes: Uint8Array, from: number, end: number): number {
-  let at = from;
-  while (at < end && isSpace(bytes[at])) at++;
-  return at;
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
-}
-
-/** A comma, a closing brace or bracket, or space. */
-function isEndOfNumber(byte: number | undefined): boolean {
-  return byte === COMMA || byte === 0x7d || byte === 0x5d || isSpace(byte);
+  const isPlain =
+    at > start && at - start <= MAX_DIGITS && (bytes[at] === COMMA || bytes[at] === CLOSE_BRACE);
+  return isPlain ? value : Number.NaN;
 }

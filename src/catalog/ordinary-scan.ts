@@ -4,7 +4,7 @@ import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scan
 import { readHeader } from "../reading/session-header.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { latestTimeIn, roleInFront } from "./message-bytes.ts";
+import { roleInFront, timeInBody } from "./message-bytes.ts";
 import {
   type HeaderFacts,
   headerFacts,
@@ -25,7 +25,7 @@ const CLOSE_BRACE = 0x7d;
 /** From this version on entries say what they follow, so that appended lines can be told from repeated ones. */
 export const RESUMABLE_VERSION = 3;
 
-/** Numbers kept for each candidate: start and end of its line, time of its entry, latest time in its body. */
+/** Numbers kept for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
 
 /**
@@ -33,8 +33,8 @@ const STRIDE = 4;
  *
  * A file in order has its header first, then entries with ids of their own, each on a line. As soon as a line is
  * anything else the scan says so, and the file is left to the plain way of reading, which knows every rule of damage.
- * A scan can go on behind an earlier one, as long as each new entry follows the last known one or another new one:
- * such an entry cannot be an old one again.
+ * A scan can go on behind an earlier one if the entries there follow each other, as long as each new entry follows the
+ * last known one or another new one: such an entry cannot be an old one again.
  *
  * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the first user message, the latest message of each
  *   piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
@@ -50,9 +50,11 @@ export class OrdinaryScan implements LineSink {
   #version = 0;
   #lastId: IdKey | undefined;
   #isOrdinary = true;
+  /** Whether an entry stands before the one that it follows, or that one is nowhere. */
+  #hasLooseEntry = false;
   #hasTornTail = false;
-  /** The latest time in the body of the entry at hand; see `latestTimeIn`. */
-  #latestMs = 0;
+  /** The time in the body of the entry at hand; see `timeInBody`. */
+  #bodyMs = 0;
   /** The bytes that are being scanned. */
   #piece: Uint8Array = new Uint8Array(0);
   /** Lines of the piece that may hold the latest message, `STRIDE` numbers each. */
@@ -76,8 +78,8 @@ export class OrdinaryScan implements LineSink {
 
   /** Id of the last entry; undefined if no scan can go on behind it. */
   get lastId(): string | undefined {
-    if (this.#version < RESUMABLE_VERSION || this.#lastId === undefined) return undefined;
-    return idOfKey(this.#lastId);
+    const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
+    return isEnd && this.#lastId !== undefined ? idOfKey(this.#lastId) : undefined;
   }
 
   /** Takes the next bytes; the buffer may be reused afterwards. */
@@ -123,8 +125,8 @@ export class OrdinaryScan implements LineSink {
   #isPlainEntry({ bytes, start, end, terminated }: ScannedLine): boolean {
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
     if (!mayBe || !this.#head.read(bytes, start, end)) return false;
-    this.#latestMs = latestTimeIn(bytes, this.#head.bodyStart, end);
-    return !Number.isNaN(this.#latestMs);
+    this.#bodyMs = timeInBody(bytes, this.#head.bodyStart, end, this.#head.type === "message");
+    return !Number.isNaN(this.#bodyMs);
   }
 
   #takePlainEntry(line: ScannedLine): void {
@@ -142,8 +144,8 @@ export class OrdinaryScan implements LineSink {
     if (role === "other") return;
     const isWanted = role === undefined || (role === "user" && this.#facts.firstMessage === undefined);
     if (isWanted) this.#facts.noteMessage(recordOf(line), timestampMs);
-    else if (bytes === this.#piece) this.#candidates.push(start, end, timestampMs, this.#latestMs);
-    else this.#noteIfLater(bytes, start, end, timestampMs, this.#latestMs);
+    else if (bytes === this.#piece) this.#candidates.push(start, end, timestampMs, this.#bodyMs);
+    else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
   }
 
   /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
@@ -156,9 +158,9 @@ export class OrdinaryScan implements LineSink {
     this.#candidates = [];
   }
 
-  #noteIfLater(bytes: Uint8Array, start: number, end: number, entryMs: number, latestMs: number): void {
+  #noteIfLater(bytes: Uint8Array, start: number, end: number, entryMs: number, bodyMs: number): void {
     const known = this.#facts.lastMessageMs ?? Number.NEGATIVE_INFINITY;
-    if (entryMs > known || latestMs > known)
+    if (entryMs > known || bodyMs > known)
       this.#facts.noteMessage(decodeRecord(bytes.subarray(start, end)), entryMs);
   }
 
@@ -166,9 +168,9 @@ export class OrdinaryScan implements LineSink {
     if (this.#header === undefined) return this.#takesHeader(record);
     const { type, id, parentId } = record;
     if (typeof type !== "string" || type === "session") return false;
-    if (typeof id === "string" && id !== "") {
-      if (!this.#admits(idKeyOf(id), typeof parentId === "string" ? idKeyOf(parentId) : null)) return false;
-    } else if (this.#version !== 1) return false;
+    const hasId = typeof id === "string" && id !== "";
+    const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
+    if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
     if (type === "message") {
       this.#facts.messageCount++;
       this.#facts.noteMessage(record, recordTime(record));
@@ -188,10 +190,17 @@ export class OrdinaryScan implements LineSink {
   #admits(id: IdKey, parent: IdKey | null): boolean {
     const key = smallKey(id);
     if (this.#ids.has(key)) return false;
-    if (this.#isContinued && (parent === null || !this.#ids.has(smallKey(parent)))) return false;
+    if (!this.#isKnown(parent)) {
+      if (this.#isContinued) return false;
+      this.#hasLooseEntry ||= parent !== null;
+    }
     this.#ids.add(key);
     this.#lastId = id;
     return true;
+  }
+
+  #isKnown(parent: IdKey | null): boolean {
+    return parent !== null && (parent === this.#lastId || this.#ids.has(smallKey(parent)));
   }
 }
 

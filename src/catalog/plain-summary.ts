@@ -46,8 +46,16 @@ export async function summarizePlainly(file: OpenFile, pace: Pace): Promise<Plai
     }
   }
   const issueCount = index.issues.filter((issue) => !HARMLESS.has(issue.code)).length;
-  const lastId = index.version < RESUMABLE_VERSION || tree.size === 0 ? undefined : tree.idAt(tree.size - 1);
+  const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
+  const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
   return { summary: facts.summary(headerFacts(index.header), issueCount), lastId };
+}
+
+/** Whether an entry stands before the one that it follows, or that one is nowhere. */
+function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
+  if (issues.some((issue) => issue.code.startsWith("PARENT_"))) return true;
+  for (let ordinal = 0; ordinal < tree.size; ordinal++) if (tree.parentAt(ordinal) > ordinal) return true;
+  return false;
 }
 
 function* ordinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {

@@ -48,7 +48,7 @@ export function* sessionFilesIn(folder: string, report: SkipReport): Generator<S
 }
 
 /**
- * Gives the files of a scope, those written to last first.
+ * Gives the folders of a scope and the files in them, those written to last first.
  *
  * The system is asked synchronously, because an answer takes microseconds and a promise for each would take longer.
  *
@@ -58,15 +58,16 @@ export async function findSessionFiles(
   scope: CatalogScope,
   report: SkipReport,
   pace: Pace,
-): Promise<SessionFile[]> {
+): Promise<{ folders: string[]; files: SessionFile[] }> {
+  const folders = foldersOf(scope, report);
   const files: SessionFile[] = [];
-  for (const folder of foldersOf(scope, report)) {
+  for (const folder of folders) {
     for (const file of sessionFilesIn(folder, report)) {
       files.push(file);
       if (pace.isDue) await pace.rest();
     }
   }
-  return files.sort(newestFirst);
+  return { folders, files: files.sort(newestFirst) };
 }
 
 /** Orders files by time of writing, the last first, then by path. */

@@ -73,11 +73,14 @@ export class SummaryCache {
   /**
    * Keeps what was found.
    *
-   * @param files - All files that there are in the folders concerned; what is known of others is dropped.
+   * @param folders - The folders that were looked at.
+   * @param files - All files that are there; what is known of others in these folders is forgotten.
    */
-  async save(files: readonly SessionFile[]): Promise<void> {
+  async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
     const paths = new Set(files.map((file) => file.path));
-    for (const [folder, cache] of this.#loaded) {
+    for (const folder of folders) {
+      const cache = this.#cacheOf(folder);
+      if (cache === undefined) return;
       for (const name of cache.files.keys()) {
         if (paths.has(join(folder, name))) continue;
         cache.files.delete(name);

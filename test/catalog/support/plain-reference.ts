@@ -1,0 +1,88 @@
+import { readSession } from "../../../src/reading/read-session.ts";
+import { SessionIndex } from "../../../src/reading/session-index.ts";
+import type { IssueCode } from "../../../src/schema/issue.ts";
+
+/** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
+export interface Expected {
+  readonly id: string;
+  readonly cwd: string;
+  readonly name: string | undefined;
+  readonly parentSession: string | undefined;
+  readonly createdMs: number | undefined;
+  readonly lastMessageMs: number | undefined;
+  readonly messageCount: number;
+  readonly firstMessage: string | undefined;
+  readonly issueCount: number;
+}
+
+const LINE_ISSUES: readonly IssueCode[] = [
+  "RECORD_BEFORE_HEADER",
+  "HEADER_REPEATED",
+  "LINE_UNREADABLE",
+  "LINE_TOO_LONG",
+  "NOT_AN_ENTRY",
+  "TAIL_TORN",
+  "NUL_BYTES",
+  "RECORDS_GLUED",
+  "BODY_DAMAGED",
+  "ID_DUPLICATE",
+  "ENTRY_REPEATED",
+];
+
+const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
+
+/** Summarises the bytes of a file; undefined if they are no session. */
+export function plainSummary(bytes: Uint8Array): Expected | undefined {
+  const { header, entries } = readSession(bytes);
+  if (header === undefined) return undefined;
+  let [name, firstMessage, lastMessageMs, messageCount]: [string?, string?, number?, number?] = [];
+  for (const entry of JSON.parse(JSON.stringify(entries))) {
+    if (entry.type === "session_info")
+      name = typeof entry.name === "string" ? entry.name.trim() || undefined : undefined;
+    if (entry.type === "message" || entry.originalType === "message") messageCount = (messageCount ?? 0) + 1;
+    const role = entry.type === "message" ? entry.message.role : undefined;
+    if (role !== "user" && role !== "assistant") continue;
+    const ms = [entry.message.timestamp, entryMs(entry.timestamp)].find(isTime);
+    if (ms !== undefined && !(ms <= (lastMessageMs ?? Number.NEGATIVE_INFINITY))) lastMessageMs = ms;
+    const text = role === "user" ? textOf(entry.message.content) : "";
+    if (text.trim() !== "") firstMessage ??= text;
+  }
+  const createdMs = [Date.parse(header.timestamp)].find(isTime);
+  const { id, cwd, parentSession } = header;
+  const issueCount = issueCodes(bytes).filter((code) => LINE_ISSUES.includes(code)).length;
+  return {
+    id,
+    cwd,
+    name,
+    parentSession,
+    createdMs,
+    lastMessageMs,
+    messageCount: messageCount ?? 0,
+    firstMessage,
+    issueCount,
+  };
+}
+
+/** What an entry without a time is given out with. */
+const NO_TIME = "1970-01-01T00:00:00.000Z";
+
+function entryMs(timestamp: unknown): unknown {
+  return typeof timestamp === "string" && timestamp !== NO_TIME ? Date.parse(timestamp) : undefined;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  const blocks: { type?: unknown; text?: unknown }[] = Array.isArray(content) ? content : [];
+  return blocks
+    .filter((block) => block?.type === "text" && typeof block.text === "string")
+    .map((block) => block.text)
+    .join(" ");
+}
+
+/** The issues that are found without a look at bodies. */
+function issueCodes(bytes: Uint8Array): IssueCode[] {
+  const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
+  index.feed(bytes);
+  index.end();
+  return index.issues.map((issue) => issue.code);
+}
