@@ -119,11 +119,7 @@ export class SessionCore {
     return context;
   }
 
-  /**
-   * Puts ordinals into the order of the file, which differs from that of arrival where others wrote, too.
-   *
-   * @param given - Default: those of all entries.
-   */
+  /** Puts ordinals (default: all) into the order of the file; that of arrival is another where others wrote, too. */
   fileOrder(given: Iterable<number> = this.tree.ordinals()): Int32Array {
     const { places } = this.#log.index;
     const ordinals = Int32Array.from(given);
