@@ -11,6 +11,7 @@ import { EntryCache } from "../store/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
 import { treePath } from "./tree-path.ts";
 
@@ -187,28 +188,7 @@ export class SessionCore {
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW` */
   assertWritable(): void {
     const reason = this.#log.readOnlyReason;
-    if (reason === undefined) return;
-    const details = { path: this.#log.path };
-    if (reason === "closed") {
-      throw new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
-        details,
-      });
-    }
-    if (reason === "version") {
-      const version = this.#log.index.version;
-      throw new SessionError(
-        "VERSION_TOO_NEW",
-        `The session is of version ${version}, newer than this library knows; update sessiontree to append to it.`,
-        { details: { ...details, version } },
-      );
-    }
-    throw new SessionError(
-      "READ_ONLY",
-      "The session was opened read-only; open it without that mode to append.",
-      {
-        details,
-      },
-    );
+    if (reason !== undefined) throw notWritable(reason, this.#log);
   }
 
   /** Lets the host's hook see an entry before it is kept anywhere. */

@@ -1,0 +1,23 @@
+import { SessionError } from "../errors.ts";
+import type { SessionLog } from "../store/session-log.ts";
+
+/** Makes the error that tells why nothing can be appended to a session, and what to do. */
+export function notWritable(
+  reason: "mode" | "version" | "closed",
+  { path, index }: SessionLog,
+): SessionError {
+  if (reason === "closed") {
+    return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
+      details: { path },
+    });
+  }
+  if (reason === "mode") {
+    const message = "The session was opened read-only; open it without that mode to append.";
+    return new SessionError("READ_ONLY", message, { details: { path } });
+  }
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The session is of version ${index.version}, newer than this library knows; update sessiontree to append to it.`,
+    { details: { path, version: index.version } },
+  );
+}
