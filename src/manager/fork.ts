@@ -149,7 +149,7 @@ function writeCopyFile(path: string, lines: Iterable<string | Uint8Array>, optio
   }
   try {
     makeFolder(fs, dirname(path));
-    writeWhole({ fs, path, pieces: lines });
+    writeWhole({ fs, path, pieces: lines, isNew: true });
   } catch (error) {
     throw error instanceof SessionError ? error : fileError(path, "write", error);
   }

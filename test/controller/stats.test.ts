@@ -1,0 +1,263 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { SessionManager, type Usage } from "sessiontree";
+import { describe, expect, test } from "vitest";
+import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
+import { stage, talk, temporaryFolder } from "./support/stage.ts";
+
+function spent(input: number, output: number, cacheRead: number, cacheWrite: number, total: number): Usage {
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total };
+  return { input, output, cacheRead, cacheWrite, totalTokens: input + output + cacheRead + cacheWrite, cost };
+}
+
+const nothing = {
+  count: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  reasoning: 0,
+  totalTokens: 0,
+  cost: 0,
+};
+
+describe("getStats", () => {
+  test("tells which session it is, and how old", () => {
+    let now = Date.UTC(2026, 0, 1);
+    const folder = temporaryFolder();
+    const session = SessionManager.create(folder, { sessionDir: folder, now: () => now }, { id: "mine" });
+    const { controller } = stage({ session, now: () => now });
+    session.appendSessionInfo("My session");
+    now += 5000;
+    expect(controller.getStats()).toMatchObject({
+      sessionFile: session.getSessionFile(),
+      sessionId: "mine",
+      sessionName: "My session",
+      cwd: folder,
+      parentSession: undefined,
+      createdAt: new Date(Date.UTC(2026, 0, 1)),
+      ageMs: 5000,
+      entries: 1,
+    });
+  });
+
+  test("of an empty session is all zeros", () => {
+    const { controller } = stage();
+    expect(controller.getStats()).toMatchObject({
+      sessionFile: undefined,
+      sessionName: undefined,
+      entries: 0,
+      messages: { total: 0, byRole: {} },
+      toolCalls: { total: 0, failed: 0, byName: {} },
+      usage: nothing,
+      byModel: [],
+      cacheHitRate: null,
+      inherited: { entries: 0, usage: nothing },
+      context: { tokens: 0, contextWindow: null, percent: null },
+    });
+  });
+
+  test("counts messages by role and calls by tool, on all branches", () => {
+    const { session, controller } = stage();
+    const [first = ""] = talk(session, 1);
+    session.appendMessage(assistant("", {}, call("c1", "read"), call("c2", "bash")));
+    session.appendMessage(toolResult("c1", "x"));
+    session.appendMessage(toolResult("c2", "x", true));
+    session.appendCustomMessageEntry("note", "x", true);
+    session.branch(first);
+    session.appendMessage(assistant("", {}, call("c3", "__proto__")));
+    session.appendLabelChange(first, "a label is no message");
+    const { messages, toolCalls, entries } = controller.getStats();
+    expect(messages).toEqual({ total: 7, byRole: { user: 1, assistant: 3, toolResult: 2, custom: 1 } });
+    expect(toolCalls.total).toBe(3);
+    expect(toolCalls.failed).toBe(1);
+    expect(Object.entries(toolCalls.byName)).toEqual([
+      ["read", 1],
+      ["bash", 1],
+      ["__proto__", 1],
+    ]);
+    expect(entries).toBe(8);
+  });
+
+  test("adds up tokens and cost in total and by model, wherever they stand", () => {
+    const { session, controller } = stage();
+    session.appendMessage(user("a"));
+    const reasoned = { ...spent(100, 10, 300, 0, 1), reasoning: 4 };
+    session.appendMessage(assistant("b", { usage: reasoned }));
+    session.appendMessage({ ...toolResult("c1", "x"), usage: spent(1, 1, 0, 0, 0.25) });
+    session.appendMessage(assistant("c", { usage: spent(100, 20, 0, 100, 2), model: "m2" }));
+    session.appendUsage("title", "acme", "m1", spent(5, 5, 0, 0, 0.5));
+    session.appendCompaction("s", null, 10, undefined, false, spent(2, 2, 0, 0, 0.25));
+    session.branchWithSummary(null, "s", undefined, false, spent(3, 3, 0, 0, 0.5));
+    const { usage: total, byModel, cacheHitRate } = controller.getStats();
+    expect(total).toEqual({
+      count: 6,
+      input: 211,
+      output: 41,
+      cacheRead: 300,
+      cacheWrite: 100,
+      reasoning: 4,
+      totalTokens: 652,
+      cost: 4.5,
+    });
+    expect(byModel).toMatchObject([
+      { provider: "acme", model: "m2", count: 1, cost: 2 },
+      { provider: "acme", model: "m1", count: 2, input: 105, cost: 1.5 },
+      { provider: null, model: null, count: 3, totalTokens: 12, cost: 1 },
+    ]);
+    expect(cacheHitRate).toBeCloseTo(300 / 611);
+  });
+
+  test("makes sense of usage that other programs wrote", () => {
+    const { session, controller } = stage();
+    const odd = (fields: object) => JSON.parse(JSON.stringify(assistant("x", fields)));
+    session.appendMessage(odd({ usage: { input: 1, output: 2 }, provider: undefined, model: undefined }));
+    session.appendMessage(odd({ usage: { prompt_tokens: 9, cost: { input: 1, output: 2 } } }));
+    session.appendMessage({ ...odd({}), usage: null });
+    session.appendMessage({ ...odd({}), content: "text", usage: { input: "many", totalTokens: Number.NaN } });
+    expect(controller.getStats().usage).toEqual({
+      ...nothing,
+      count: 3,
+      input: 1,
+      output: 2,
+      totalTokens: 3,
+      cost: 3,
+    });
+    expect(controller.getStats().byModel).toMatchObject([
+      { provider: "acme", model: "m1", count: 2, cost: 3 },
+      { provider: null, model: null, count: 1 },
+    ]);
+  });
+});
+
+describe("context use", () => {
+  test("is what the model said, and an estimate of what came since", () => {
+    const { session, controller } = stage();
+    session.appendMessage(user("a"));
+    session.appendMessage(assistant("b", { usage: usage(900) }));
+    session.appendMessage(user(tokens(100)));
+    expect(controller.getStats({ contextWindow: 4000 }).context).toEqual({
+      tokens: 1000,
+      contextWindow: 4000,
+      percent: 25,
+    });
+  });
+
+  test("is an estimate where no model has said anything", () => {
+    const { session, controller } = stage();
+    talk(session, 1);
+    expect(controller.getStats().context.tokens).toBe(80);
+  });
+
+  test("is not known after a compaction until the next usage", async () => {
+    const { session, controller } = stage();
+    session.appendMessage(assistant("before", { usage: usage(5000) }));
+    talk(session, 3);
+    await controller.compact();
+    const unknown = { tokens: null, contextWindow: 1000, percent: null };
+    expect(controller.getStats({ contextWindow: 1000 }).context).toEqual(unknown);
+    session.appendMessage(user("next"));
+    session.appendMessage(assistant("failed", { usage: usage(1), stopReason: "error" }));
+    expect(controller.getStats({ contextWindow: 1000 }).context).toEqual(unknown);
+    session.appendMessage(assistant("well", { usage: usage(200) }));
+    expect(controller.getStats({ contextWindow: 1000 }).context).toMatchObject({ tokens: 200, percent: 20 });
+  });
+
+  test("is estimated anew after a context edit", () => {
+    const { session, controller } = stage();
+    const big = session.appendMessage(user(tokens(1000)));
+    session.appendMessage(assistant(tokens(10), { usage: usage(5000) }));
+    session.appendContextEdit(big, null);
+    expect(controller.getStats().context.tokens).toBe(10);
+  });
+});
+
+describe("a fork", () => {
+  /** A session in a file with one turn that cost a dollar. */
+  function parent(now = () => Date.UTC(2026, 0, 1)) {
+    const cwd = temporaryFolder();
+    const session = SessionManager.create(cwd, { sessionDir: join(cwd, "sessions"), now });
+    session.appendMessage(user("a"));
+    session.appendMessage(assistant("b", { usage: usage(10, 1) }, call("c1")));
+    return { ...stage({ session }), file: session.getSessionFile() ?? "" };
+  }
+
+  /** What is spent in a fork itself. */
+  function spendHere(session: SessionManager): void {
+    session.appendMessage(assistant("c", { usage: usage(10, 0.5) }));
+  }
+
+  test("does not count what its parent spent, even within the same millisecond", async () => {
+    const { controller, file } = parent();
+    await controller.clone();
+    spendHere(controller.session);
+    expect(controller.getStats()).toMatchObject({
+      parentSession: file,
+      entries: 1,
+      messages: { total: 1, byRole: { assistant: 1 } },
+      toolCalls: { total: 0 },
+      usage: { cost: 0.5, count: 1 },
+      byModel: [{ cost: 0.5 }],
+      inherited: { entries: 2, usage: { cost: 1, count: 1 } },
+    });
+  });
+
+  test("counts it if asked to", async () => {
+    const { controller } = parent();
+    await controller.clone();
+    spendHere(controller.session);
+    expect(controller.getStats({ includeInherited: true })).toMatchObject({
+      entries: 3,
+      messages: { total: 3, byRole: { assistant: 2, user: 1 } },
+      toolCalls: { total: 1, byName: { bash: 1 } },
+      usage: { cost: 1.5, count: 2 },
+      byModel: [{ cost: 1.5, count: 2 }],
+      inherited: { entries: 2, usage: { cost: 1 } },
+    });
+  });
+
+  test("of a fork inherits from both", async () => {
+    const { controller } = parent();
+    await controller.clone();
+    spendHere(controller.session);
+    await controller.clone();
+    spendHere(controller.session);
+    expect(controller.getStats()).toMatchObject({
+      usage: { cost: 0.5 },
+      inherited: { usage: { cost: 1.5 } },
+    });
+  });
+
+  test("tells by the time of its header when the parent is gone", async () => {
+    let now = Date.UTC(2026, 0, 1);
+    const { controller, file } = parent(() => now++);
+    await controller.clone();
+    spendHere(controller.session);
+    rmSync(file);
+    expect(controller.getStats()).toMatchObject({
+      usage: { cost: 0.5 },
+      inherited: { entries: 2, usage: { cost: 1 } },
+    });
+  });
+
+  test("in memory knows what it began with", async () => {
+    const { session, controller } = stage();
+    session.appendMessage(assistant("b", { usage: usage(10, 1) }));
+    await controller.clone();
+    spendHere(controller.session);
+    expect(controller.getStats()).toMatchObject({
+      usage: { cost: 0.5 },
+      inherited: { entries: 1, usage: { cost: 1 } },
+    });
+  });
+
+  test("in memory does not take for inherited what its first handler appends", async () => {
+    const { controller } = stage();
+    controller.session.appendMessage(user("a"));
+    controller.hooks.on("session_start", () => {
+      controller.session.appendCustomEntry("state");
+    });
+    await controller.clone();
+    expect(controller.getStats()).toMatchObject({ entries: 1, inherited: { entries: 1 } });
+  });
+});
