@@ -35,7 +35,7 @@ export function assertValidSessionId(id: string): void {
 /**
  * Derives the id of an entry that has none from where it stands, so that every reading invents the same one.
  *
- * Two rounds of FNV-1a with a final mix; `attempt` tells apart what would collide.
+ * FNV-1a with a final mix; `attempt` tells apart what would collide.
  *
  * @param sessionId - Id of the session.
  * @param place - Number of the record in its file.

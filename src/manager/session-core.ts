@@ -254,6 +254,8 @@ export class SessionCore {
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
+    // What others wrote may stand before what was known: labels and names are judged anew, in the order of the file.
+    else this.#bookkeeping = this.#newBookkeeping();
     for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
     this.#tellForeign();
   }
@@ -298,7 +300,11 @@ export class SessionCore {
   }
 
   #newBookkeeping(): Bookkeeping {
-    return new Bookkeeping(this.tree, (ordinal) => this.#cache.bodyAt(ordinal));
+    return new Bookkeeping(
+      this.tree,
+      (ordinal) => this.#cache.bodyAt(ordinal),
+      (ordinals) => this.fileOrder(ordinals),
+    );
   }
 
   #reportSelection({ code, entryId, message }: SelectionIssue): void {

@@ -18,13 +18,23 @@ export interface LabelMark {
 export class Bookkeeping {
   readonly #tree: EntryTree;
   readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
+  readonly #inFileOrder: (ordinals: number[]) => Iterable<number>;
   readonly #labels = new Map<string, LabelMark>();
   #name: string | undefined;
   #seen = 0;
 
-  constructor(tree: EntryTree, entryAt: (ordinal: number) => AnySessionEntry | undefined) {
+  /**
+   * @param entryAt - Gives an entry, or undefined if its body is damaged.
+   * @param inFileOrder - Puts ordinals into the order of the file.
+   */
+  constructor(
+    tree: EntryTree,
+    entryAt: (ordinal: number) => AnySessionEntry | undefined,
+    inFileOrder: (ordinals: number[]) => Iterable<number> = (ordinals) => ordinals,
+  ) {
     this.#tree = tree;
     this.#entryAt = entryAt;
+    this.#inFileOrder = inFileOrder;
   }
 
   /** Gives the labels in force, by the id of the entry that each stands on; a live view. */
@@ -40,10 +50,14 @@ export class Bookkeeping {
   }
 
   #catchUp(): void {
+    const marks: number[] = [];
     for (; this.#seen < this.#tree.size; this.#seen++) {
       const type = this.#tree.typeAt(this.#seen);
-      if (type !== "label" && type !== "session_info") continue;
-      const entry = this.#entryAt(this.#seen);
+      if (type === "label" || type === "session_info") marks.push(this.#seen);
+    }
+    if (marks.length === 0) return;
+    for (const ordinal of this.#inFileOrder(marks)) {
+      const entry = this.#entryAt(ordinal);
       if (entry !== undefined) this.#note(entry);
     }
   }
