@@ -1,0 +1,133 @@
+import * as nodeFs from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
+import { watchedFs } from "./faulty-fs.ts";
+import { user } from "./sessions.ts";
+
+/** What a child process can be told to do, with its arguments. */
+const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<void> } = {
+  appendForEver,
+  appendMany,
+  upgradeUntilCall,
+  holdLease,
+  raceForLease,
+  openMany,
+  appendEvery,
+};
+
+const [task = "", ...given] = process.argv.slice(2);
+const options = (json: string | undefined): SessionOptions => (json === undefined ? {} : JSON.parse(json));
+
+/** Tells the parent something, in one write that has happened when the call returns. */
+function say(value: unknown): void {
+  nodeFs.writeSync(1, `${JSON.stringify(value)}\n`);
+}
+
+/** Waits until the parent says so. */
+async function signal(): Promise<void> {
+  for await (const _ of process.stdin) return;
+}
+
+/** Appends until it is killed, and says each id after the append has returned. */
+function appendForEver(path = "", seed = "", json?: string): void {
+  const session = SessionManager.open(path, options(json));
+  for (let i = 0; ; i++) say(session.appendMessage(user(`${seed} ${i} ${"x".repeat((i * 37) % 3000)}`)));
+}
+
+/** Appends so many entries when the parent says so, together with others whom it waits for; tells whom it noticed. */
+async function appendMany(path = "", name = "", count = "", others = ""): Promise<void> {
+  const session = SessionManager.open(path);
+  const noticed = new Set<string>();
+  session.on("foreign_entries", ({ entries }) => {
+    for (const entry of entries) noticed.add(writerOf(entry));
+  });
+  say("ready");
+  await signal();
+  const ids: string[] = [];
+  for (let i = 0; i < Number(count); i++) {
+    ids.push(session.appendMessage(user(`${name} ${i}`)));
+    for (; i === 0 && noticed.size < Number(others); session.refresh()) await nextTurn();
+  }
+  session.refresh();
+  say({ ids, path: session.getPathIds(), noticed: [...noticed].sort(), entries: session.getEntryCount() });
+  await session.close();
+}
+
+/** Who appended an entry, by its text. */
+function writerOf(entry: object): string {
+  return /writer \d/.exec(JSON.stringify(entry))?.[0] ?? "nobody";
+}
+
+/** Upgrades a file and kills itself before a given call of the file system, or says how many calls there were. */
+function upgradeUntilCall(path = "", number = ""): void {
+  let calls = 0;
+  const fs = watchedFs(() => {
+    if (++calls === Number(number)) process.kill(process.pid, "SIGKILL");
+  });
+  const session = SessionManager.open(path, { fs });
+  calls = 0;
+  session.appendMessage(user("after"));
+  say(calls);
+}
+
+/** Opens a session with a lease, says so, and holds it until it is killed or told to end. */
+async function holdLease(path = "", json?: string): Promise<void> {
+  const session = SessionManager.open(path, options(json));
+  say(session.getSessionId());
+  await signal();
+}
+
+/** Tries to take a lease when the parent says so; tells whether it has it, and holds it until told to end. */
+async function raceForLease(path = ""): Promise<void> {
+  say("ready");
+  for await (const _ of process.stdin) {
+    let session: SessionManager | undefined;
+    try {
+      session = SessionManager.open(path, { lease: "fail" });
+      say("won");
+    } catch (error) {
+      if (!isSessionError(error, "LEASE_HELD")) throw error;
+      say("lost");
+    }
+    held.push(session);
+  }
+}
+
+/** Keeps leases from being collected. */
+const held: (SessionManager | undefined)[] = [];
+
+/** Opens many sessions, appends to each, and tells how many descriptors are open then, and later. */
+async function openMany(folder = "", number = ""): Promise<void> {
+  const descriptors = () => nodeFs.readdirSync("/proc/self/fd").length;
+  const before = descriptors();
+  const count = Number(number);
+  const make = () => {
+    const session = SessionManager.create("/project", folder);
+    session.appendMessage(user("one"));
+    return session;
+  };
+  let sessions = Array.from({ length: count }, make);
+  const open = descriptors();
+  for (const session of sessions) session.appendMessage(user("two"));
+  const used = descriptors();
+  await Promise.all(sessions.map((session) => session.close()));
+  const closed = descriptors();
+  sessions = Array.from({ length: 50 }, make);
+  const reopened = descriptors();
+  sessions = [];
+  for (let i = 0; i < 100 && descriptors() > closed; i++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  say({ before, open, used, closed, reopened, collected: descriptors() });
+}
+
+/** Appends when the parent says so, each time, and tells id and time. */
+async function appendEvery(path = ""): Promise<void> {
+  const session = SessionManager.open(path);
+  say("ready");
+  for await (const _ of process.stdin)
+    say({ id: session.appendMessage(user("from a child")), at: Date.now() });
+}
+
+await TASKS[task]?.(...given);

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll } from "vitest";
+
+const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+/** A child process that does one task of child.ts. */
+export interface Child {
+  readonly process: ChildProcess;
+  /** What it has said so far. */
+  readonly said: readonly unknown[];
+  /** Resolves with the next thing that it says; undefined if it ends before. */
+  hear(): Promise<unknown>;
+  /** Tells it to go on. */
+  tell(): void;
+  /** Tells it that nothing more will be said. */
+  dismiss(): void;
+  /** Resolves when it has ended: with 0, another code, or the signal that killed it. Fails with what it said in error. */
+  ended: Promise<number | NodeJS.Signals | null>;
+}
+
+/** Starts child processes, quickly: their program is bundled once for the test file. */
+export class Children {
+  #program = "";
+
+  constructor() {
+    let folder: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "sessiontree-child-"));
+      this.#program = join(folder, "child.mjs");
+      const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+      await build({
+        entryPoints: [root("test/fault/support/child.ts")],
+        outfile: this.#program,
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        target: "node20",
+        alias: { sessiontree: root(isDist ? "dist/index.js" : "src/index.ts") },
+        external: ["trash"],
+        // For the packages that are no modules.
+        banner: {
+          js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+        },
+      });
+    });
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  }
+
+  /** Starts a child. */
+  start(task: string, args: readonly string[], nodeOptions: readonly string[] = []): Child {
+    const child = spawn(process.execPath, [...nodeOptions, this.#program, task, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const said: unknown[] = [];
+    let waiting: ((value: unknown) => void)[] = [];
+    let heard = 0;
+    let errors = "";
+    child.stderr.on("data", (data) => {
+      errors += data;
+    });
+    // A child that was killed reads nothing any more.
+    child.stdin.on("error", () => undefined);
+    const lines = createInterface({ input: child.stdout });
+    lines.on("line", (line) => {
+      said.push(JSON.parse(line));
+      waiting.shift()?.(said[heard++]);
+    });
+    lines.on("close", () => {
+      for (const resolve of waiting) resolve(undefined);
+      waiting = [];
+    });
+    const ended = Promise.all([once(child, "exit"), once(lines, "close")]).then(([[code, signal]]) => {
+      if (code !== null && code !== 0) throw new Error(`a child ended with ${code}: ${errors}`);
+      return signal ?? code;
+    });
+    return {
+      process: child,
+      said,
+      hear: () =>
+        new Promise((resolve) => {
+          if (heard < said.length) resolve(said[heard++]);
+          else if (child.stdout.readableEnded) resolve(undefined);
+          else waiting.push(resolve);
+        }),
+      tell: () => child.stdin.write("go\n"),
+      dismiss: () => child.stdin.end(),
+      ended,
+    };
+  }
+
+  /** Runs a child to its end and gives what it said. */
+  async run(
+    task: string,
+    args: readonly string[],
+    nodeOptions?: readonly string[],
+  ): Promise<readonly unknown[]> {
+    const child = this.start(task, args, nodeOptions);
+    await child.ended;
+    return child.said;
+  }
+}
