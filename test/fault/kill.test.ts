@@ -135,7 +135,8 @@ describe("eight processes on one file", () => {
     const known = new Set<unknown>([null]);
     const text = readFileSync(path, "utf8");
     expect(text.endsWith("\n")).toBe(true);
-    for (const line of text.trimEnd().split("\n").slice(1)) {
+    // A line that is seen while it is being written is closed by the next writer, in vain: that leaves a blank one.
+    for (const line of text.split("\n").slice(1).filter((one) => one !== "")) {
       const entry = JSON.parse(line);
       expect(known.has(entry.parentId), line).toBe(true);
       known.add(entry.id);
