@@ -300,6 +300,20 @@ describe("an abort of a navigation", () => {
     expect(names(seen)).toEqual(["session_before_tree"]);
   });
 
+  test("by a handler that gives a summary all the same", async () => {
+    const { session, controller } = stage();
+    const { secondAnswer, otherAnswer } = twoBranches(session);
+    const abort = new AbortController();
+    controller.hooks.on("session_before_tree", () => {
+      abort.abort();
+      return { summary: { summary: "By hand." } };
+    });
+    const navigating = controller.navigateTree(secondAnswer, { summarize: true, signal: abort.signal });
+    expect(await navigating).toEqual({ cancelled: true, aborted: true });
+    expect(session.getLeafId()).toBe(otherAnswer);
+    expect(session.getEntryCount()).toBe(6);
+  });
+
   test("when the text is there and not yet written", async () => {
     const { session, controller, writer } = stage();
     const { secondAnswer } = twoBranches(session);

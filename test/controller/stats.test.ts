@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
@@ -226,6 +226,19 @@ describe("a fork", () => {
       usage: { cost: 0.5 },
       inherited: { usage: { cost: 1.5 } },
     });
+  });
+
+  test("owns an entry that has the id of one of its parent's by chance", async () => {
+    const { session, controller } = parent();
+    await controller.clone();
+    const late = session.getHeader()?.timestamp.replace("00:00:00", "00:00:01");
+    const [first] = session.getPathIds();
+    const header = { ...controller.session.getHeader(), type: "session" as const, id: "fork" };
+    const entry = { type: "message", id: first, parentId: null, timestamp: late, message: assistant("x") };
+    const file = join(temporaryFolder(), "fork.jsonl");
+    writeFileSync(file, `${JSON.stringify(header)}\n${JSON.stringify(entry)}\n`);
+    await controller.switchSession(file, { cwd: temporaryFolder() });
+    expect(controller.getStats()).toMatchObject({ entries: 1, inherited: { entries: 0 } });
   });
 
   test("tells by the time of its header when the parent is gone", async () => {

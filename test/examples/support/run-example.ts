@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** How an example ended. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What the program left in the folder for temporary files. */
+  readonly left: string[];
+}
+
+/** Runs an example as its first lines say: with tsx, from the checkout's folder. */
+export async function runExample(name: string): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-example-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const temporary = join(folder, "tmp");
+  mkdirSync(temporary);
+  const env = { ...process.env, HOME: folder, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };
+  return new Promise((resolve) => {
+    const argv = ["--import", "tsx", `examples/${name}.ts`];
+    execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
+      // tsx keeps what it compiled in a folder of its own.
+      const left = readdirSync(temporary).filter((file) => !file.startsWith("tsx-"));
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr, left });
+    });
+  });
+}
