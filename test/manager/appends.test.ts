@@ -1,0 +1,265 @@
+import { existsSync } from "node:fs";
+import { isSessionError, SessionManager } from "sessiontree";
+import { describe, expect, test } from "vitest";
+import { assistant, records, temporaryFolder, toolResult, user } from "./support/workshop.ts";
+
+const now = () => Date.UTC(2026, 1, 3, 22, 52, 6, 410);
+
+function session(): SessionManager {
+  return SessionManager.create("/work/project", { sessionDir: temporaryFolder(), now });
+}
+
+test("nothing is on disk before the first message; then header and set-up entries are written with it", () => {
+  const one = session();
+  one.appendModelChange("p", "m");
+  one.appendThinkingLevelChange("high");
+  one.appendCustomEntry("state", { a: 1 });
+  expect(existsSync(one.getSessionFile() ?? "")).toBe(false);
+  expect(one.getEntryCount()).toBe(3);
+
+  one.appendMessage(user("hello"));
+  expect(records(one).map(({ type }) => type)).toEqual([
+    "session",
+    "model_change",
+    "thinking_level_change",
+    "custom",
+    "message",
+  ]);
+});
+
+test("a message of another role than user and assistant does not begin a conversation", () => {
+  const one = session();
+  one.appendMessage(toolResult("c", "early"));
+  one.appendCustomMessageEntry("ext", "note", true);
+  expect(existsSync(one.getSessionFile() ?? "")).toBe(false);
+  one.appendMessage(assistant("hello"));
+  expect(records(one)).toHaveLength(4);
+});
+
+test("createAtOnce makes the file without a message", () => {
+  const one = SessionManager.create("/work/project", { sessionDir: temporaryFolder(), createAtOnce: true });
+  expect(records(one).map(({ type }) => type)).toEqual(["session"]);
+});
+
+test("every append is one line with the base fields first, hangs on the leaf and becomes the leaf", () => {
+  const one = session();
+  const first = one.appendMessage(user("hello"));
+  const id = one.appendCustomEntry("ext", { deep: [1, undefined, () => 1] });
+  expect(one.getLeafId()).toBe(id);
+  expect(Object.entries(records(one)[2] ?? {})).toEqual([
+    ["type", "custom"],
+    ["id", id],
+    ["parentId", first],
+    ["timestamp", "2026-02-03T22:52:06.410Z"],
+    ["customType", "ext"],
+    ["data", { deep: [1, null, null] }],
+  ]);
+});
+
+describe("each kind of append stores what was given", () => {
+  const usage = assistant("").usage;
+  const kinds: [string, (one: SessionManager) => string, object][] = [
+    [
+      "thinking",
+      (one) => one.appendThinkingLevelChange("low"),
+      { type: "thinking_level_change", thinkingLevel: "low" },
+    ],
+    [
+      "model",
+      (one) => one.appendModelChange("p", "m"),
+      { type: "model_change", provider: "p", modelId: "m" },
+    ],
+    [
+      "usage",
+      (one) => one.appendUsage("title", "p", "m", usage, "why").id,
+      { type: "usage", kind: "title", provider: "p", model: "m", usage, note: "why" },
+    ],
+    ["custom without data", (one) => one.appendCustomEntry("ext"), { type: "custom", customType: "ext" }],
+    [
+      "custom message",
+      (one) => one.appendCustomMessageEntry("ext", "text", false, { a: 1 }),
+      { type: "custom_message", customType: "ext", content: "text", display: false, details: { a: 1 } },
+    ],
+    [
+      "name",
+      (one) => one.appendSessionInfo("  two\r\n\nlines "),
+      { type: "session_info", name: "two lines" },
+    ],
+    [
+      "compaction",
+      (one) => one.appendCompaction("sum", "someid", 7, { x: 1 }, true, usage),
+      {
+        type: "compaction",
+        summary: "sum",
+        firstKeptEntryId: "someid",
+        tokensBefore: 7,
+        details: { x: 1 },
+        fromHook: true,
+        usage,
+      },
+    ],
+  ];
+  test.each(kinds)("%s", (_name, append, expected) => {
+    const one = session();
+    one.appendMessage(user("hello"));
+    const id = append(one);
+    const { id: itsId, parentId, timestamp, ...rest } = records(one).at(-1) ?? {};
+    expect(itsId).toBe(id);
+    expect(rest).toEqual(expected);
+    expect([parentId, timestamp]).toEqual([one.getBranch().at(-2)?.id, "2026-02-03T22:52:06.410Z"]);
+  });
+});
+
+test("a compaction that keeps nothing names itself, and replays the system messages of the context", () => {
+  const one = session();
+  one.appendMessage({ role: "system", content: "Be brief.", timestamp: 1 });
+  one.appendMessage(user("hello"));
+  const id = one.appendCompaction("sum", null, 7);
+  expect(records(one).at(-1)).toMatchObject({
+    firstKeptEntryId: id,
+    systemMessage: { role: "system", content: "Be brief.", timestamp: now() },
+  });
+  expect(one.buildSessionContext().messages.map(({ role }) => role)).toEqual(["system", "compactionSummary"]);
+});
+
+test("an appended message comes back as the very object, wherever it is asked for", () => {
+  const one = session();
+  const message = user("hello");
+  const id = one.appendMessage(message);
+  const entry = one.getEntry(id);
+  expect(entry?.type === "message" && entry.message).toBe(message);
+  expect(one.getBranch()[0]).toBe(entry);
+  expect(one.getEntries()[0]).toBe(entry);
+  expect(one.getTree()[0]?.entry).toBe(entry);
+  expect(one.buildSessionContext().messages[0]).toBe(message);
+});
+
+test("messages that are made while projecting, and what is no message, are refused", () => {
+  const one = session();
+  const wrong: unknown[] = [
+    { role: "branchSummary", summary: "s", fromId: "x", timestamp: 1 },
+    { role: "compactionSummary", summary: "s", tokensBefore: 1, timestamp: 1 },
+    { content: "no role" },
+    null,
+    undefined,
+  ];
+  for (const message of wrong)
+    expect(() => Reflect.apply(one.appendMessage, one, [message])).toThrow(TypeError);
+  expect(one.getEntryCount()).toBe(0);
+});
+
+test("cycles and BigInts throw a TypeError with the path, and nothing is written", () => {
+  const one = session();
+  one.appendMessage(user("hello"));
+  const before = records(one);
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  expect(() => one.appendCustomEntry("ext", { in: cycle })).toThrow(/circular.*\$\.data\.in\.self/);
+  expect(() => one.appendCustomEntry("ext", [1n])).toThrow(/BigInt.*\$\.data\[0\]/);
+  expect(records(one)).toEqual(before);
+  expect(one.getEntryCount()).toBe(1);
+});
+
+test("labels are set, replaced and cleared; an unknown target throws", () => {
+  const one = session();
+  const id = one.appendMessage(user("hello"));
+  one.appendLabelChange(id, "a");
+  one.appendLabelChange(id, "b");
+  expect(one.getLabel(id)).toBe("b");
+  expect(one.getTree()[0]).toMatchObject({ label: "b", labelTimestamp: "2026-02-03T22:52:06.410Z" });
+  one.appendLabelChange(id, "");
+  expect(one.getLabel(id)).toBeUndefined();
+  expect(records(one).at(-1)).not.toHaveProperty("label");
+  expect(() => one.appendLabelChange("nowhere", "x")).toThrow(/^Entry nowhere not found/);
+});
+
+describe("context edits", () => {
+  test("a text becomes a block for an assistant, and null removes", () => {
+    const one = session();
+    const question = one.appendMessage(user("question"));
+    const answer = one.appendMessage(assistant("long answer"));
+    one.appendContextEdit(answer, { content: "short" });
+    one.appendContextEdit(question, null);
+    expect(records(one)[3]).toMatchObject({ replacement: { content: [{ type: "text", text: "short" }] } });
+    expect(one.buildSessionContext().messages).toMatchObject([
+      { role: "assistant", content: [{ type: "text", text: "short" }], model: "m1" },
+    ]);
+    expect(one.getEntry(answer)).toMatchObject({ message: { content: [{ text: "long answer" }] } });
+  });
+
+  test("the target must exist, be on the branch, and have content", () => {
+    const one = session();
+    const first = one.appendMessage(user("first"));
+    const left = one.appendMessage(user("left"));
+    one.branch(first);
+    const model = one.appendModelChange("p", "m");
+    const codes = ["nowhere", left, model].map((target) => {
+      try {
+        one.appendContextEdit(target, null);
+        return "none";
+      } catch (error) {
+        return isSessionError(error) ? error.code : String(error);
+      }
+    });
+    expect(codes).toEqual(["ENTRY_NOT_FOUND", "ENTRY_INVALID", "ENTRY_INVALID"]);
+  });
+});
+
+describe("append", () => {
+  test("takes any type, at a chosen place, and the leaf that was seen", () => {
+    const one = session();
+    const first = one.appendMessage(user("first"));
+    one.appendMessage(user("second"));
+    const id = one.append(
+      { type: "my_note", text: "x" },
+      { parentId: first, expectedLeafId: one.getLeafId() },
+    );
+    expect(one.getEntry(id)).toMatchObject({ type: "my_note", text: "x", parentId: first });
+    const root = one.append({ type: "my_note" }, { parentId: null });
+    expect(one.getChildren(null).map((entry) => entry.id)).toEqual([first, root]);
+  });
+
+  test("throws STALE_LEAF and writes nothing when the leaf has moved", () => {
+    const one = session();
+    const first = one.appendMessage(user("first"));
+    one.appendMessage(user("second"));
+    const before = records(one);
+    expect(() => one.append({ type: "note" }, { expectedLeafId: first })).toThrow(
+      expect.objectContaining({ code: "STALE_LEAF" }),
+    );
+    expect(() => one.append({ type: "note" }, { parentId: "nowhere" })).toThrow(
+      expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
+    );
+    expect(records(one)).toEqual(before);
+  });
+
+  test("lets no draft choose its own head", () => {
+    const one = session();
+    const first = one.appendMessage(user("first"));
+    const id = one.append({ type: "note", id: first, parentId: "x", timestamp: "y", text: "kept" });
+    expect(id).not.toBe(first);
+    expect(one.getEntry(id)).toMatchObject({
+      parentId: first,
+      timestamp: "2026-02-03T22:52:06.410Z",
+      text: "kept",
+    });
+    expect(() => one.append({ type: "session" })).toThrow(TypeError);
+  });
+});
+
+test("beforePersist sees every entry before it is kept, and may not touch its head", () => {
+  const folder = temporaryFolder();
+  const redacting = SessionManager.create("/work/project", {
+    sessionDir: folder,
+    beforePersist: (entry) => JSON.parse(JSON.stringify(entry).replaceAll("secret", "[out]")),
+  });
+  const id = redacting.appendMessage(user("the secret"));
+  expect(redacting.getEntry(id)).toMatchObject({ message: { content: "the [out]" } });
+  expect(JSON.stringify(records(redacting))).not.toContain("secret");
+
+  const meddling = SessionManager.inMemory("/work/project", {
+    beforePersist: (entry) => ({ ...entry, id: "other" }),
+  });
+  expect(() => meddling.appendMessage(user("x"))).toThrow(expect.objectContaining({ code: "ENTRY_INVALID" }));
+  expect(meddling.getEntryCount()).toBe(0);
+});
