@@ -1,9 +1,10 @@
-import { decodeRecord, decodeText, parseJson } from "../jsonl/decode.ts";
+import { decodeRecord } from "../jsonl/decode.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scanner.ts";
 import { readHeader } from "../reading/session-header.ts";
+import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { roleInFront, timeInBody } from "./message-bytes.ts";
 import {
   type HeaderFacts,
@@ -52,7 +53,6 @@ export class OrdinaryScan implements LineSink {
   #isOrdinary = true;
   /** Whether an entry stands before the one that it follows, or that one is nowhere. */
   #hasLooseEntry = false;
-  #hasTornTail = false;
   /** The time in the body of the entry at hand; see `timeInBody`. */
   #bodyMs = 0;
   /** The bytes that are being scanned. */
@@ -96,8 +96,7 @@ export class OrdinaryScan implements LineSink {
 
   /** The summary so far; undefined if no header has come. */
   get summary(): SessionSummary | undefined {
-    const issueCount = this.#issuesBefore + (this.#hasTornTail ? 1 : 0);
-    return this.#header && this.#facts.summary(this.#header, issueCount);
+    return this.#header && this.#facts.summary(this.#header, this.#issuesBefore);
   }
 
   /** Takes a line from the scanner. */
@@ -107,13 +106,8 @@ export class OrdinaryScan implements LineSink {
       this.#takePlainEntry(line);
       return true;
     }
-    const bytes = line.bytes.subarray(line.start, line.end);
-    const parsed = parseJson(decodeText(bytes));
-    if (parsed === undefined && !line.terminated && bytes.at(-1) !== 0) {
-      this.#hasTornTail = true;
-      return false;
-    }
-    this.#isOrdinary = isJsonRecord(parsed?.value) && this.#takesRecord(parsed.value);
+    const record = recordOf(line);
+    this.#isOrdinary = record !== undefined && isClearlyWhole(record, line) && this.#takesRecord(record);
     return true;
   }
 
@@ -207,6 +201,11 @@ export class OrdinaryScan implements LineSink {
 /** Makes the number of an id a signed one: such small numbers take no memory of their own, others do. */
 function smallKey(id: IdKey): IdKey {
   return typeof id === "number" ? id | 0 : id;
+}
+
+/** Whether a line is a record beyond doubt: where the line break is missing, a value may be a piece of one. */
+function isClearlyWhole({ type }: JsonRecord, line: ScannedLine): boolean {
+  return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }
 
 function recordOf({ bytes, start, end }: ScannedLine): JsonRecord | undefined {

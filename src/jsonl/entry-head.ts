@@ -2,6 +2,9 @@ import { type IdKey, idKeyOf } from "../schema/id-key.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
 const ISO_LENGTH = 24;
 
@@ -26,8 +29,8 @@ const AFTER_ID = bytesOf(`,"parentId":`);
 const NULL = bytesOf("null");
 const AFTER_PARENT = bytesOf(`,"timestamp":"`);
 
-/** What a second record inside a line holds, and a body hardly ever: bodies write their times as numbers. */
-const SECOND_HEAD = bytesOf(`,"timestamp":"2`);
+/** What a second record inside a line holds. Inside a text its quotes would be escaped. */
+const TIME_KEY = bytesOf(`"timestamp"`);
 
 /**
  * Reads the head at the front of a line from its bytes, without parsing the body.
@@ -52,7 +55,7 @@ export class EntryHeadReader {
     if (opening === undefined) return false;
     this.type = opening.type;
     const id = this.#readId(bytes, start + opening.bytes.length, end);
-    if (id === undefined || !startsWith(bytes, this.#at, end, AFTER_ID)) return false;
+    if (id === undefined || id === "" || !startsWith(bytes, this.#at, end, AFTER_ID)) return false;
     this.id = id;
     if (!this.#readParent(bytes, this.#at + AFTER_ID.length, end)) return false;
     if (!startsWith(bytes, this.#at, end, AFTER_PARENT)) return false;
@@ -96,30 +99,43 @@ export class EntryHeadReader {
       this.timestampMs = Date.parse(text);
     }
     this.bodyStart = close + 1;
-    return this.bodyStart < end;
+    return (
+      bytes[this.bodyStart] === COMMA || (bytes[this.bodyStart] === CLOSE_BRACE && this.bodyStart + 1 === end)
+    );
   }
 }
 
 /**
  * Tells whether the body of a line seems to hold another head, as when two records were glued together.
  *
- * A byte scan by Horspool's method: most bytes are never looked at.
+ * A body has no time of its own but a message's, which is a number; whatever has more is left to `JSON.parse`. A byte
+ * scan by Horspool's method: most bytes are never looked at.
  */
-export function mayHoldSecondHead(bytes: Uint8Array, bodyStart: number, end: number): boolean {
-  const last = SECOND_HEAD.length - 1;
-  let at = bodyStart + last;
+export function mayHoldSecondHead(bytes: Uint8Array, head: EntryHeadReader, end: number): boolean {
+  const last = TIME_KEY.length - 1;
+  let ownTimes = head.type === "message" ? 1 : 0;
+  let at = head.bodyStart + last;
   while (at < end) {
     const byte = bytes[at] ?? 0;
-    if (byte === SECOND_HEAD[last] && startsWith(bytes, at - last, end, SECOND_HEAD)) return true;
+    if (byte === QUOTE && startsWith(bytes, at - last, end, TIME_KEY)) {
+      if (ownTimes === 0 || !isBeforeNumber(bytes, at + 1, end)) return true;
+      ownTimes--;
+    }
     at += SKIPS[byte] ?? 1;
   }
   return false;
 }
 
+/** Whether a colon and a digit follow, without blanks. */
+function isBeforeNumber(bytes: Uint8Array, at: number, end: number): boolean {
+  const digit = at + 1 < end ? (bytes[at + 1] ?? 0) : 0;
+  return bytes[at] === COLON && digit >= 0x30 && digit <= 0x39;
+}
+
 /** How far the pattern can move when a byte stands under its end. */
 const SKIPS = (() => {
-  const skips = new Uint8Array(256).fill(SECOND_HEAD.length);
-  for (let i = 0; i < SECOND_HEAD.length - 1; i++) skips[SECOND_HEAD[i] ?? 0] = SECOND_HEAD.length - 1 - i;
+  const skips = new Uint8Array(256).fill(TIME_KEY.length);
+  for (let i = 0; i < TIME_KEY.length - 1; i++) skips[TIME_KEY[i] ?? 0] = TIME_KEY.length - 1 - i;
   return skips;
 })();
 

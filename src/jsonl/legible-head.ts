@@ -2,12 +2,13 @@ import type { JsonRecord } from "../schema/json.ts";
 import { decodeText, parseJson } from "./decode.ts";
 
 const STRING = `"(?:[^"\\\\]|\\\\.)*"`;
-const REST_OF_HEAD = `"id"\\s*:\\s*(${STRING})\\s*,\\s*"parentId"\\s*:\\s*(null|${STRING})\\s*,\\s*"timestamp"\\s*:\\s*(${STRING})`;
-const TYPE = `^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`;
+const SCALAR = `${STRING}|null|true|false|-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[\\s,}])`;
 
-const HEAD_IN_FRONT = new RegExp(`${TYPE}\\s*,\\s*${REST_OF_HEAD}`);
-const TYPE_IN_FRONT = new RegExp(TYPE);
-const HEAD_BEHIND = new RegExp(`,\\s*${REST_OF_HEAD}\\s*\\}\\s*$`);
+/** One field whose value is no object or list, and the comma behind it. Only what follows shows where a number ends. */
+const FIELD = new RegExp(`\\s*(${STRING})\\s*:\\s*(${SCALAR})\\s*(,?)`, "y");
+const OPENING = /\s*\{/y;
+const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
+const HEAD_BEHIND = /,\s*("(?:id|parentId|timestamp)"\s*:[^{}[\]]*\}?)\s*$/;
 
 /** More than a head takes up; nothing further is looked at. */
 const WINDOW_BYTES = 1024;
@@ -20,18 +21,37 @@ const WINDOW_BYTES = 1024;
  */
 export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRecord | undefined {
   const front = decodeText(bytes.subarray(0, WINDOW_BYTES));
-  const inFront = HEAD_IN_FRONT.exec(front);
-  if (inFront !== null) return headOf(inFront[1], inFront[2], inFront[3], inFront[4]);
-  const type = mayStandBehind ? TYPE_IN_FRONT.exec(front) : null;
-  const behind =
-    type && HEAD_BEHIND.exec(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
-  return behind ? headOf(type[1], behind[1], behind[2], behind[3]) : undefined;
+  OPENING.lastIndex = 0;
+  const inFront = OPENING.test(front) ? headOf(fieldsAt(front, OPENING.lastIndex)) : undefined;
+  if (inFront !== undefined || !mayStandBehind) return inFront;
+  const type = TYPE_IN_FRONT.exec(front)?.[1];
+  if (type === undefined) return undefined;
+  const back = decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES)));
+  const behind = HEAD_BEHIND.exec(back)?.[1];
+  if (behind === undefined) return undefined;
+  return headOf(new Map([...fieldsAt(behind, 0), ["type", parseJson(type)?.value]]));
 }
 
-/** A record of four values that are spelled as JSON. */
-function headOf(...spelled: (string | undefined)[]): JsonRecord | undefined {
-  const values = spelled.map((text) => parseJson(text ?? "")?.value);
-  const [type, id, parentId, timestamp] = values;
-  if (typeof type !== "string" || typeof id !== "string" || type === "session") return undefined;
+/** The fields that stand one behind the other from a place on, as far as they are legible; the first of each name. */
+function fieldsAt(text: string, start: number): Map<unknown, unknown> {
+  const fields = new Map<unknown, unknown>();
+  FIELD.lastIndex = start;
+  for (let found = FIELD.exec(text); found !== null; found = FIELD.exec(text)) {
+    const [name, value] = [parseJson(found[1] ?? ""), parseJson(found[2] ?? "")];
+    if (name === undefined || value === undefined) break;
+    if (!fields.has(name.value)) fields.set(name.value, value.value);
+    if (found[3] === "") break;
+  }
+  return fields;
+}
+
+/** The head that fields make, if they are all there. */
+function headOf(fields: ReadonlyMap<unknown, unknown>): JsonRecord | undefined {
+  const [type, id, parentId, timestamp] = ["type", "id", "parentId", "timestamp"].map((name) =>
+    fields.get(name),
+  );
+  if (typeof type !== "string" || type === "session" || typeof id !== "string") return undefined;
+  if (parentId !== null && typeof parentId !== "string") return undefined;
+  if (typeof timestamp !== "string" && typeof timestamp !== "number") return undefined;
   return { type, id, parentId, timestamp };
 }

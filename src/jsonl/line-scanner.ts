@@ -11,6 +11,8 @@ export interface ScannedLine {
   readonly line: number;
   /** Whether a line break followed. */
   readonly terminated: boolean;
+  /** Whether this is the rest of a line whose front was taken when it seemed whole. */
+  readonly continued: boolean;
 }
 
 /** What a scanner calls with what it finds. */
@@ -18,9 +20,10 @@ export interface LineSink {
   /**
    * Takes a line that is not blank.
    *
-   * @returns For an unterminated line: whether it is whole. One that is not is kept, to be continued by later bytes.
+   * @returns For an unterminated line: whether it is whole, or how many of its bytes are. The rest is kept, to be
+   *   continued by later bytes.
    */
-  line(line: ScannedLine): boolean;
+  line(line: ScannedLine): boolean | number;
   /** Takes note of a line over the bound, of which nothing is kept. */
   overlong(line: { offset: number; length: number; line: number; terminated: boolean }): void;
 }
@@ -28,8 +31,14 @@ export interface LineSink {
 /** The default bound of a line: 256 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 256 * 1024 * 1024;
 
+/** No line beyond this can become a string, whatever bound is asked for: it is the most that engines promise. */
+const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
+
 const LF = 0x0a;
 const CR = 0x0d;
+
+/** The fewest bytes that room is made for. */
+const CARRY_BYTES = 4096;
 
 /**
  * Splits bytes into lines at 0x0A only, however they are chunked, without I/O.
@@ -42,17 +51,17 @@ const CR = 0x0d;
 export class LineScanner {
   readonly #sink: LineSink;
   readonly #maxLineBytes: number;
-  /** Pieces of a line whose end has not come yet. */
-  #carry: Uint8Array[] = [];
+  /** The beginning of a line whose end has not come yet; room for more behind it. */
+  #carry = new Uint8Array(0);
   #carryBytes = 0;
   #lineOffset = 0;
   #line = 1;
-  /** The line before was taken without its line break, which may follow now. */
-  #breakDue = false;
+  /** The front of the line was taken without its line break, which may follow now. */
+  #isTaken = false;
 
   constructor(sink: LineSink, options: { maxLineBytes?: number } = {}) {
     this.#sink = sink;
-    this.#maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES;
+    this.#maxLineBytes = Math.min(options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES, LONGEST_TEXT_BYTES);
   }
 
   /** Number of bytes that were fed. */
@@ -67,23 +76,27 @@ export class LineScanner {
 
   /** Whether the bytes so far end in the middle of a line, taken or not. */
   get isMidLine(): boolean {
-    return this.#carryBytes > 0 || this.#breakDue;
+    return this.#carryBytes > 0 || this.#isTaken;
   }
 
   /** Takes the next bytes of the file; the buffer may be reused afterwards. */
   feed(chunk: Uint8Array): void {
-    let start = this.#breakDue ? this.#skipBreak(chunk) : 0;
+    let start = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
       if (end === -1) break;
       if (this.#carryBytes === 0) this.#emit(chunk, start, end, true);
-      else this.#emitCarried(chunk.subarray(start, end), true);
-      this.#lineOffset += this.#carryBytes + (end + 1 - start);
+      else {
+        this.#keep(chunk, start, end);
+        this.#emit(this.#carry, 0, this.#carryBytes, true);
+      }
+      this.#lineOffset += (this.#carryBytes || end - start) + 1;
       this.#line++;
+      this.#isTaken = false;
       this.#dropCarry();
       start = end + 1;
     }
-    this.#keep(chunk, start);
+    this.#keep(chunk, start, chunk.length);
   }
 
   /**
@@ -92,12 +105,14 @@ export class LineScanner {
    * May be called again after further bytes.
    */
   end(): void {
-    if (this.#carryBytes === 0) return;
-    if (!this.#emitCarried(new Uint8Array(0), false)) return;
-    this.#lineOffset += this.#carryBytes;
-    this.#line++;
-    this.#dropCarry();
-    this.#breakDue = true;
+    while (this.#carryBytes > 0) {
+      const taken = this.#emit(this.#carry, 0, this.#carryBytes, false);
+      if (taken === 0) return;
+      this.#lineOffset += taken;
+      this.#isTaken = true;
+      this.#carry.copyWithin(0, taken, this.#carryBytes);
+      this.#carryBytes -= taken;
+    }
   }
 
   /**
@@ -106,64 +121,55 @@ export class LineScanner {
    * @param bytes - Number of bytes, line breaks included. The scanner must not be in the middle of a line.
    */
   skip(bytes: number, lines: number): void {
-    this.#breakDue = false;
     this.#lineOffset += bytes;
     this.#line += lines;
   }
 
-  #skipBreak(chunk: Uint8Array): number {
-    if (chunk.length === 0) return 0;
-    this.#breakDue = false;
-    const length = chunk[0] === LF ? 1 : chunk[0] === CR && chunk[1] === LF ? 2 : 0;
-    this.#lineOffset += length;
-    return length;
+  /** Keeps `chunk[start, end)` behind what is kept, unless the line is over the bound: then nothing but its length. */
+  #keep(chunk: Uint8Array, start: number, end: number): void {
+    if (start === end) return;
+    const length = this.#carryBytes + (end - start);
+    if (length > this.#maxLineBytes) this.#carry = new Uint8Array(0);
+    else {
+      if (length > this.#carry.length) this.#growCarry(length);
+      this.#carry.set(chunk.subarray(start, end), this.#carryBytes);
+    }
+    this.#carryBytes = length;
   }
 
-  #keep(chunk: Uint8Array, start: number): void {
-    const length = chunk.length - start;
-    if (length === 0) return;
-    this.#carryBytes += length;
-    if (this.#carryBytes > this.#maxLineBytes) this.#carry = [];
-    else this.#carry.push(new Uint8Array(chunk.subarray(start)));
+  #growCarry(length: number): void {
+    const doubled = Math.min(this.#carry.length * 2, this.#maxLineBytes);
+    const larger = new Uint8Array(Math.max(length, CARRY_BYTES, doubled));
+    larger.set(this.#carry.subarray(0, this.#carryBytes));
+    this.#carry = larger;
   }
 
   #dropCarry(): void {
     if (this.#carryBytes === 0) return;
-    this.#carry = [];
     this.#carryBytes = 0;
+    // What one large line took is not kept for ever.
+    if (this.#carry.length > 16 * CARRY_BYTES) this.#carry = new Uint8Array(0);
   }
 
-  #emitCarried(rest: Uint8Array, terminated: boolean): boolean {
-    const length = this.#carryBytes + rest.length;
+  /** Hands a line on; gives how many bytes of it were taken. */
+  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
+    const [line, length] = [this.#line, to - from];
+    let offset = this.#lineOffset;
     if (length > this.#maxLineBytes) {
-      this.#sink.overlong({ offset: this.#lineOffset, length, line: this.#line, terminated });
-      return false;
+      this.#sink.overlong({ offset, length, line, terminated });
+      return 0;
     }
-    const line = new Uint8Array(length);
-    let at = 0;
-    for (const piece of this.#carry) {
-      line.set(piece, at);
-      at += piece.length;
-    }
-    line.set(rest, at);
-    return this.#emit(line, 0, length, terminated);
-  }
-
-  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): boolean {
     let start = from;
     let end = to;
-    let offset = this.#lineOffset;
     if (offset === 0 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) {
       start += 3;
       offset += 3;
     }
-    if (terminated && end > start && bytes[end - 1] === CR) end--;
-    if (end - start > this.#maxLineBytes) {
-      this.#sink.overlong({ offset, length: end - start, line: this.#line, terminated });
-      return false;
-    }
-    if (isBlank(bytes, start, end)) return false;
-    return this.#sink.line({ bytes, start, end, offset, line: this.#line, terminated });
+    if (end > start && bytes[end - 1] === CR) end--;
+    if (isBlank(bytes, start, end)) return 0;
+    const taken = this.#sink.line({ bytes, start, end, offset, line, terminated, continued: this.#isTaken });
+    if (typeof taken === "number") return taken === 0 ? 0 : start - from + taken;
+    return taken ? length : 0;
   }
 }
 

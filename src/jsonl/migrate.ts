@@ -23,16 +23,19 @@ export interface StatedVersion {
 }
 
 /**
- * Reads a header's `version`: absent is 1, a string with an integer is that integer, anything else is unclear.
+ * Reads a header's `version`: absent is 1, a text with a whole number is that number, anything else is unclear.
+ *
+ * What is above today's version stays so, whole or not: it must not be written to.
  *
  * @remarks Source: docs/format.md#versions
  */
 export function statedVersion(header: JsonRecord): StatedVersion {
   const stated = header["version"];
   if (stated === undefined) return { version: 1, isClear: true };
-  const number = typeof stated === "string" && /^\d{1,9}$/.test(stated) ? Number(stated) : stated;
-  if (typeof number === "number" && Number.isSafeInteger(number) && number >= 1) {
-    return { version: number, isClear: true };
+  const number = typeof stated === "string" && /^\d+$/.test(stated) ? Number(stated) : stated;
+  const isVersion = typeof number === "number" && number >= 1;
+  if (isVersion && (Number.isInteger(number) || number > CURRENT_SESSION_VERSION)) {
+    return { version: Math.min(number, Number.MAX_SAFE_INTEGER), isClear: true };
   }
   return { version: undefined, isClear: false };
 }
@@ -45,39 +48,70 @@ export function statedVersion(header: JsonRecord): StatedVersion {
  * @remarks Cost: O(records).
  */
 export function migrateSessionEntries(records: object[]): boolean {
-  const header = records.find(
-    (record): record is JsonRecord => isJsonRecord(record) && record["type"] === "session",
-  );
-  const hasIds = records.some(
-    (record) => isJsonRecord(record) && record !== header && typeof record["id"] === "string",
-  );
-  const version = header === undefined ? 1 : (statedVersion(header).version ?? (hasIds ? 3 : 1));
-  if (version >= CURRENT_SESSION_VERSION) return false;
-  const ids = version < 2 ? linearIds(records, header) : [];
-  let parentId: string | null = null;
-  for (const [i, record] of records.entries()) {
-    if (!isJsonRecord(record) || record === header) continue;
-    const id = ids[i] ?? "";
-    const entryIdFrom = (from: number) => ids.slice(Math.max(0, from)).find((id) => id !== undefined);
-    replaceFields(record, upgradeRecord(record, version, { id, parentId, entryIdFrom }));
-    parentId = id;
+  const header = records.find((record) => isHeader(record));
+  const version = (header && statedVersion(header).version) ?? versionByIds(records);
+  if (version > CURRENT_SESSION_VERSION) return false;
+  const isRestated = header !== undefined && header["version"] !== CURRENT_SESSION_VERSION;
+  if (version < 2) upgradeLinear(records, header);
+  else if (version < CURRENT_SESSION_VERSION) {
+    const nowhere = { id: "", parentId: null, entryIdFrom: () => undefined };
+    for (const record of records.filter(isEntry)) {
+      replaceFields(record, upgradeRecord(record, version, nowhere));
+    }
   }
   if (header !== undefined) header["version"] = CURRENT_SESSION_VERSION;
-  return true;
+  return isRestated || version < CURRENT_SESSION_VERSION;
 }
 
-/** The id of each record by its number: its own if it is unique, else an invented one; none for the header. */
-function linearIds(records: readonly object[], header: JsonRecord | undefined): (string | undefined)[] {
+/** Which version records are of where no header says: entries with ids came with the tree. */
+function versionByIds(records: readonly object[]): number {
+  return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
+}
+
+/** Gives the entries of a list their ids and parents. */
+function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
+  // The header is number 0, wherever it stands: what is before it was no record of its writer.
+  const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
+  const ids = linearIds(numbered, header);
+  const idFrom: (string | undefined)[] = [...ids];
+  for (let i = ids.length - 2; i >= 0; i--) idFrom[i] ??= idFrom[i + 1];
+  const entryIdFrom = (number: number) => idFrom[Math.max(0, Math.ceil(number))];
+  let parentId: string | null = null;
+  for (const [number, record] of numbered.entries()) {
+    const id = ids[number];
+    if (id === undefined || !isEntry(record)) continue;
+    replaceFields(record, upgradeRecord(record, 1, { id, parentId, entryIdFrom }));
+    parentId = id;
+  }
+}
+
+/** The id of each record by its number: its own if it is unique, else an invented one; none for what is no entry. */
+function linearIds(
+  numbered: readonly (object | undefined)[],
+  header: JsonRecord | undefined,
+): (string | undefined)[] {
   const sessionId = typeof header?.["id"] === "string" ? header["id"] : "";
   const taken = new Set<string>();
-  return records.map((record, place) => {
-    if (!isJsonRecord(record) || record === header) return undefined;
-    let id = typeof record["id"] === "string" ? record["id"] : "";
+  return numbered.map((record, number) => {
+    if (!isEntry(record)) return undefined;
+    let id = isId(record["id"]) ? record["id"] : "";
     for (let attempt = 0; id === "" || taken.has(id); attempt++)
-      id = inventEntryId(sessionId, place, attempt);
+      id = inventEntryId(sessionId, number, attempt);
     taken.add(id);
     return id;
   });
+}
+
+function isHeader(record: unknown): record is JsonRecord {
+  return isJsonRecord(record) && record["type"] === "session";
+}
+
+function isEntry(record: unknown): record is JsonRecord {
+  return isJsonRecord(record) && typeof record["type"] === "string" && record["type"] !== "session";
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === "string" && id !== "";
 }
 
 function replaceFields(target: JsonRecord, source: JsonRecord): void {

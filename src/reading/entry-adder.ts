@@ -3,8 +3,10 @@ import type { EntryHeadReader } from "../jsonl/entry-head.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { EntryTree, NONE } from "../tree/entry-tree.ts";
+import type { LinkFinding } from "../tree/late-parents.ts";
 import type { IssueLog } from "./issue-log.ts";
 import { type LinePlace, Places } from "./places.ts";
+import { RepeatedLines } from "./repeated-lines.ts";
 
 interface NewEntry {
   readonly type: string;
@@ -12,6 +14,8 @@ interface NewEntry {
   readonly parent: IdKey | null;
   readonly timestampMs: number;
   readonly place: LinePlace;
+  /** Whether the line has no `parentId` key, and so may follow the one before it after all. */
+  readonly isUnstated: boolean;
 }
 
 /** What an adder asks of its surroundings. */
@@ -38,61 +42,102 @@ export class EntryAdder {
   version: number | undefined;
   /** Number of the next record; the header is 0. */
   recordNumber = 0;
-  /** Whether a line that could not be read stands behind the last entry. */
+  /** Whether something that could not be read stands behind the last entry. */
   hasDamageBehindLast = false;
   /** How many entries have an id or a parent that the file does not write down. */
   unwritten = 0;
   readonly #context: AdderContext;
+  readonly #repeated: RepeatedLines;
   /** The record number of each entry, for version 1 only. */
   readonly #recordNumbers: number[] = [];
+  /** The entry that stands last in the file. */
+  #last = NONE;
   #seesParentKeys = false;
   /** Entries with an id but no `parentId` key. */
   #unstated: number[] = [];
+  /** How many of them were hung on the one before them. */
+  #chained = 0;
 
   constructor(context: AdderContext) {
     this.#context = context;
+    this.#repeated = new RepeatedLines(this.places, context.readBytes);
+  }
+
+  /** Version of the file as far as it is known: without any id so far it is a list. */
+  get versionSoFar(): number | undefined {
+    return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
 
   /** Adds the entry whose head was read at the front of its line. */
   addPlain(head: EntryHeadReader, place: LinePlace): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
-    if (this.tree.findKey(id) !== NONE) this.#addTaken({ type, id, parent, timestampMs, place });
-    else this.#place(this.tree.add(type, id, parent, timestampMs, this.hasDamageBehindLast), place);
+    if (this.tree.findKey(id) === NONE) {
+      this.#place(this.tree.add(type, id, parent, timestampMs, this.#fallback()), place);
+    } else this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
   }
 
-  /** Adds an entry from its parsed record, or from a record of its head. */
-  addRecord(record: JsonRecord, type: string, place: LinePlace): void {
+  /**
+   * Adds an entry from its parsed record, or from a record of its head.
+   *
+   * @returns Its id.
+   */
+  addRecord(record: JsonRecord, type: string, place: LinePlace): string {
     const stated =
       typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
-    this.version ??= stated === undefined ? 1 : 3;
-    const timestampMs = timeOf(record["timestamp"]);
-    const isLinear = this.version === 1 || (stated === undefined && !Object.hasOwn(record, "parentId"));
-    const parent = isLinear ? this.#previous() : this.#statedParent(record);
-    if (stated !== undefined && this.tree.findKey(stated) !== NONE) {
-      this.#addTaken({ type, id: stated, parent, timestampMs, place });
-      return;
-    }
-    const id = stated ?? this.#inventId();
-    if (stated === undefined && this.version >= 2)
-      this.#context.issues.put("ID_INVENTED", place, idOfKey(id));
-    const ordinal = this.tree.add(type, id, parent, timestampMs, this.hasDamageBehindLast);
-    if (!isLinear && !Object.hasOwn(record, "parentId")) this.#unstated.push(ordinal);
-    this.#place(ordinal, place);
+    if (this.version === undefined && stated !== undefined) this.#becomeTree();
+    const isUnstated = !Object.hasOwn(record, "parentId");
+    const isList = (this.version ?? 1) === 1;
+    const isLinear = isList || (stated === undefined && isUnstated);
+    if (!isUnstated) this.#seesParentKeys = true;
+    const odd = isLinear ? undefined : this.#oddParent(record["parentId"]);
+    const isAfterLast = isLinear || odd?.kind === "bridged";
+    const entry = {
+      type,
+      parent: isAfterLast ? this.#previous() : statedParent(record),
+      timestampMs: timeOf(record["timestamp"]),
+      place,
+      isUnstated: isUnstated && !isLinear,
+    };
+    const { size } = this.tree;
+    const isTaken = stated !== undefined && this.tree.findKey(stated) !== NONE;
+    const ordinal = isTaken
+      ? this.#addTaken({ ...entry, id: stated })
+      : this.#add({ ...entry, id: stated ?? this.#inventId() });
+    const id = this.tree.idAt(ordinal);
+    if (stated === undefined && !isList) this.#context.issues.put("ID_INVENTED", place, id);
+    const isNew = ordinal === size;
+    if (odd !== undefined && isNew)
+      this.#context.issues.putLink({ ...odd, ordinal, isOver: false }, place, id);
+    return id;
+  }
+
+  /** Takes note that an entry of this process, which is in the tree, stands behind all others. */
+  placeOwn(ordinal: number): void {
+    this.#last = ordinal;
+    this.recordNumber++;
+    this.hasDamageBehindLast = false;
   }
 
   /** Ends a batch: decides about parents that were not there, or that nobody wrote down. */
   settle(): void {
-    if (!this.#seesParentKeys) {
-      for (const ordinal of this.#unstated.filter((one) => one > 0)) {
-        this.tree.relink(ordinal, ordinal - 1);
-        this.unwritten++;
-      }
+    this.#chain();
+    for (const finding of this.tree.settle()) {
+      this.#context.issues.putLink(finding, this.places.at(finding.ordinal), this.tree.idAt(finding.ordinal));
     }
-    this.#unstated = [];
-    for (const { ordinal, kind, parentId } of this.tree.settle()) {
-      this.#context.issues.putLink(kind, this.places.at(ordinal), this.tree.idAt(ordinal), parentId);
+  }
+
+  /** Hangs entries without a `parentId` key on the one before them for as long as no entry has the key. */
+  #chain(): void {
+    const isChain = !this.#seesParentKeys;
+    const first = isChain ? this.#chained : 0;
+    const end = isChain ? this.#unstated.length : this.#chained;
+    for (const ordinal of this.#unstated.slice(first, end)) {
+      this.tree.relink(ordinal, isChain ? ordinal - 1 : NONE);
+      this.unwritten += isChain ? 1 : -1;
     }
+    this.#chained = isChain ? end : 0;
+    if (!isChain) this.#unstated = [];
   }
 
   /** Gives the id of the first entry at or after a record number; for version 1. */
@@ -107,48 +152,61 @@ export class EntryAdder {
   }
 
   #previous(): IdKey | null {
-    const { size } = this.tree;
-    return size === 0 ? null : this.tree.keyAt(size - 1);
+    return this.#last === NONE ? null : this.tree.keyAt(this.#last);
   }
 
-  #statedParent(record: JsonRecord): IdKey | null {
-    if (!Object.hasOwn(record, "parentId")) return null;
-    this.#seesParentKeys = true;
-    const { parentId } = record;
-    return typeof parentId === "string" ? idKeyOf(parentId) : null;
+  /** What to say of a parent that is neither text nor null, and so is nowhere. */
+  #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
+    if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
+    const kind = this.#fallback() === NONE ? "missing" : "bridged";
+    return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
+  }
+
+  /** What an entry hangs on whose parent is nowhere: damage before it was the parent. */
+  #fallback(): number {
+    return this.hasDamageBehindLast ? this.#last : NONE;
+  }
+
+  #add({ type, id, parent, timestampMs, place, isUnstated }: NewEntry): number {
+    const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+    if (isUnstated && ordinal > 0) this.#unstated.push(ordinal);
+    this.#place(ordinal, place);
+    return ordinal;
   }
 
   #place(ordinal: number, place: LinePlace): void {
     this.places.set(ordinal, place);
-    if (this.version === 1) this.#recordNumbers.push(this.recordNumber);
-    this.recordNumber++;
-    this.hasDamageBehindLast = false;
+    if ((this.version ?? 1) === 1) this.#recordNumbers.push(this.recordNumber);
+    this.placeOwn(ordinal);
+  }
+
+  /** An id was seen before the version was known: so the file is a tree, and ids are missed where there are none. */
+  #becomeTree(): void {
+    this.version = 3;
+    for (const ordinal of this.tree.ordinals()) {
+      this.#context.issues.put("ID_INVENTED", this.places.at(ordinal), this.tree.idAt(ordinal));
+    }
   }
 
   /** Adds an entry whose id another one has: one of our own, the same line again, or a second bearer of the id. */
-  #addTaken({ type, id, parent, timestampMs, place }: NewEntry): void {
+  #addTaken(entry: NewEntry): number {
+    const { id, place } = entry;
     const first = this.tree.findKey(id);
     if (this.#context.takeOwn(first)) {
       this.#place(first, place);
-      return;
+      return first;
     }
-    if (this.#isSameLine(this.places.at(first), place)) {
-      this.#context.issues.put("ENTRY_REPEATED", place, idOfKey(id));
+    const same = this.#repeated.find(id, first, place, this.tree.size);
+    if (same !== NONE) {
+      this.#context.issues.put("ENTRY_REPEATED", place, this.tree.idAt(same));
       this.recordNumber++;
-      return;
+      return same;
     }
     const invented = this.#inventId();
-    const ordinal = this.tree.add(type, invented, parent, timestampMs, this.hasDamageBehindLast);
-    this.tree.alias(id, ordinal);
     this.#context.issues.put("ID_DUPLICATE", place, idOfKey(invented), idOfKey(id));
-    this.#place(ordinal, place);
-  }
-
-  #isSameLine(a: LinePlace, b: LinePlace): boolean {
-    if (a.length !== b.length) return false;
-    const bytes = this.#context.readBytes(a.offset, a.length);
-    const others = this.#context.readBytes(b.offset, b.length);
-    return bytes.length === others.length && bytes.every((byte, i) => byte === others[i]);
+    const ordinal = this.#add({ ...entry, id: invented });
+    this.tree.alias(id, ordinal);
+    return ordinal;
   }
 
   #inventId(): IdKey {
@@ -163,4 +221,8 @@ export class EntryAdder {
 function timeOf(timestamp: unknown): number {
   if (typeof timestamp === "number") return timestamp;
   return typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+}
+
+function statedParent({ parentId }: JsonRecord): IdKey | null {
+  return typeof parentId === "string" ? idKeyOf(parentId) : null;
 }

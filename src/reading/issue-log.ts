@@ -1,5 +1,5 @@
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
-import type { LinkFinding } from "../tree/entry-tree.ts";
+import type { LinkFinding } from "../tree/late-parents.ts";
 import type { LinePlace } from "./places.ts";
 
 /** What each issue says; `about` is the id or the detail that the code is about. */
@@ -50,27 +50,32 @@ export function makeIssue(code: IssueCode, place: LinePlace, entryId?: string, a
 export class IssueLog {
   /** What is wrong with the last line for now: it may still be completed. */
   tail: SessionIssue | undefined;
-  readonly #issues: SessionIssue[] = [];
-  readonly #known = new Set<string>();
+  readonly #issues = new Map<string, SessionIssue>();
 
   /** Adds an issue unless the same was told before, as when a damaged body is read twice. */
   add(issue: SessionIssue): void {
-    const key = `${issue.code} ${issue.offset} ${issue.message}`;
-    if (this.#known.has(key)) return;
-    this.#known.add(key);
-    this.#issues.push(issue);
+    const key = keyOf(issue);
+    if (!this.#issues.has(key)) this.#issues.set(key, issue);
   }
 
   put(code: IssueCode, place: LinePlace, entryId?: string, about?: string): void {
     this.add(makeIssue(code, place, entryId, about));
   }
 
-  putLink(kind: LinkFinding["kind"], place: LinePlace, entryId: string, parentId: string): void {
-    this.put(LINK_CODES[kind], place, entryId, parentId);
+  /** Tells what became of an entry's parent, or takes back what was told of it. */
+  putLink({ kind, isOver, parentId }: LinkFinding, place: LinePlace, entryId: string): void {
+    const issue = makeIssue(LINK_CODES[kind], place, entryId, parentId);
+    if (isOver) this.#issues.delete(keyOf(issue));
+    else this.add(issue);
   }
 
   /** All issues; a copy. */
   list(): SessionIssue[] {
-    return this.tail === undefined ? [...this.#issues] : [...this.#issues, this.tail];
+    const issues = [...this.#issues.values()];
+    return this.tail === undefined ? issues : [...issues, this.tail];
   }
+}
+
+function keyOf({ code, offset, message }: SessionIssue): string {
+  return `${code} ${offset} ${message}`;
 }

@@ -1,4 +1,4 @@
-import { decodeRecord } from "../jsonl/decode.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { recoverRecords } from "../jsonl/glued.ts";
 import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { FileEntry } from "../schema/entry.ts";
@@ -22,9 +22,9 @@ export function parseRecords(pieces: Iterable<Uint8Array>): FileEntry[] {
   const records: FileEntry[] = [];
   const scanner = new LineScanner({
     line: ({ bytes, start, end }) => {
-      const record = decodeRecord(bytes.subarray(start, end));
-      const found =
-        record === undefined ? recoverRecords(bytes, start, end).map((one) => one.record) : [record];
+      const line = bytes.subarray(start, end);
+      const parsed = parseJson(decodeText(line));
+      const found = parsed ? [parsed.value] : recoverRecords(line).map((one) => one.record);
       for (const one of found) if (isTyped(one)) records.push(one);
       return true;
     },
@@ -36,6 +36,6 @@ export function parseRecords(pieces: Iterable<Uint8Array>): FileEntry[] {
 }
 
 /** pi's type for a record is a promise that no file keeps: what is checked is that it has a type. */
-function isTyped(record: JsonRecord): record is JsonRecord & FileEntry {
+function isTyped(record: unknown): record is JsonRecord & FileEntry {
   return isJsonRecord(record) && typeof record["type"] === "string";
 }

@@ -1,7 +1,6 @@
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { EntryHeadReader, mayHoldSecondHead } from "../jsonl/entry-head.ts";
-import { recoverRecords } from "../jsonl/glued.ts";
-import { legibleHead } from "../jsonl/legible-head.ts";
+import { recordInFront } from "../jsonl/glued.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scanner.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -12,6 +11,8 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
+import { isSpaceOrZero, type LinePart, partsOfLine } from "./line-parts.ts";
+import { OwnLines } from "./own-lines.ts";
 import type { LinePlace, Places } from "./places.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
@@ -51,16 +52,14 @@ export class SessionIndex {
   #isRejected = false;
   /** The `leaf` record that is the last line. */
   #leafRecord: JsonRecord | undefined;
-  /** Entries that this process wrote since it last knew where the file ends, with the bytes of their lines. */
-  readonly #own = new Map<number, { length: number; hasBreak: boolean }>();
-  #ownBytes = 0;
+  readonly #own = new OwnLines();
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes, header } = options;
     this.#adder = new EntryAdder({
       issues: this.#issues,
       readBytes,
-      takeOwn: (ordinal) => this.#own.delete(ordinal),
+      takeOwn: (ordinal) => this.#own.take(ordinal),
     });
     const sink: LineSink = {
       line: (line) => this.#takeLine(line),
@@ -92,7 +91,7 @@ export class SessionIndex {
 
   /** Version of the file; that of today where nothing tells. */
   get version(): number {
-    return this.#adder.version ?? CURRENT_SESSION_VERSION;
+    return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
   }
 
   /** Whether the first records hold no header, so that this is no session. */
@@ -112,17 +111,17 @@ export class SessionIndex {
 
   /** Where the file ends if nobody else writes. */
   get expectedEnd(): number {
-    return this.position + this.#ownBytes;
+    return this.position + this.#own.bytes;
   }
 
   /** Whether the next line must begin with a line break. */
   get isMidLine(): boolean {
-    return this.#own.size === 0 && this.#scanner.isMidLine;
+    return this.#own.isEmpty && this.#scanner.isMidLine;
   }
 
   /** Own entries that the file was expected to hold and that were not found in it. */
   get missingOwn(): number[] {
-    return [...this.#own.keys()];
+    return this.#own.ordinals;
   }
 
   /** What was odd so far; a copy. */
@@ -137,6 +136,7 @@ export class SessionIndex {
 
   /** Takes the next bytes. */
   feed(chunk: Uint8Array): void {
+    this.#issues.tail = undefined;
     this.#scanner.feed(chunk);
   }
 
@@ -157,28 +157,28 @@ export class SessionIndex {
     const offset = this.expectedEnd + (hasBreak ? 1 : 0);
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
     const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
-    this.places.set(ordinal, { offset, length: length - 1, line: this.#scanner.line + this.#own.size });
-    this.#own.set(ordinal, { length, hasBreak });
-    this.#ownBytes += length + (hasBreak ? 1 : 0);
+    const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
+    this.places.set(ordinal, { offset, length: length - 1, line });
+    this.#own.add({ ordinal, length, hasBreak });
     this.#leafRecord = undefined;
     return ordinal;
   }
 
   /** Says that all own entries stand where they were presumed to. */
   confirmOwn(): void {
-    if (this.#own.size === 0) return;
-    for (const { length, hasBreak } of this.#own.values()) {
-      if (hasBreak) this.#scanner.feed(LINE_BREAK);
+    if (this.#own.isEmpty) return;
+    for (const { ordinal, length, hasBreak } of this.#own.drain()) {
+      if (hasBreak) this.feed(LINE_BREAK);
       this.#scanner.skip(length, 1);
-      this.#adder.recordNumber++;
+      this.#adder.placeOwn(ordinal);
     }
-    this.#own.clear();
-    this.#ownBytes = 0;
+    // What stood on a torn line that was closed may name parents.
+    this.#adder.settle();
   }
 
   /** Says that own entries stand somewhere among the bytes that will be fed next, and not where they were presumed to. */
   expectOwnAmongOthers(): void {
-    this.#ownBytes = 0;
+    this.#own.disperse();
   }
 
   /** Gives the id of the first entry at or after a record number; for version 1. */
@@ -193,31 +193,43 @@ export class SessionIndex {
     return target === NONE ? this.tree.size - 1 : target;
   }
 
-  #takeLine(line: ScannedLine): boolean {
-    this.#leafRecord = undefined;
-    if (line.terminated && this.#isPlainEntry(line)) {
+  #takeLine(line: ScannedLine): boolean | number {
+    const { terminated, continued } = line;
+    if (terminated && !continued && this.#isPlainEntry(line)) {
+      this.#leafRecord = undefined;
       this.#adder.addPlain(this.#head, placeOf(line));
       return true;
     }
     const bytes = line.bytes.subarray(line.start, line.end);
-    const length = lengthWithoutNuls(bytes);
+    const length = lengthWithoutZeros(bytes);
     const text = bytes.subarray(0, length);
     const place = { ...placeOf(line), length };
-    const parsed = parseJson(decodeText(text));
-    if (parsed === undefined && !line.terminated) {
-      this.#issues.tail = makeIssue(length === 0 ? "NUL_BYTES" : "TAIL_TORN", placeOf(line));
-      return false;
-    }
-    if (length < bytes.length) {
-      this.#issues.put("NUL_BYTES", {
-        ...place,
-        offset: place.offset + length,
-        length: bytes.length - length,
-      });
-    }
+    if (!terminated && !(continued && length === 0)) return this.#takeFront(text, place, continued);
+    const parsed = continued ? undefined : parseJson(decodeText(text));
     if (parsed !== undefined) this.#takeValue(parsed.value, place);
-    else this.#takeUnreadable(place, text);
+    else if (length > 0) this.#takeParts(text, place, continued);
+    if (length < bytes.length) {
+      const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
+      this.#issues.put("NUL_BYTES", zeros);
+      // Zeros on a line of their own stand for a record; behind one they are damage all the same.
+      this.#countDamage(length === 0 && !continued);
+    }
     return true;
+  }
+
+  /** Takes the record that an unterminated line begins with, or takes note that there is none yet. */
+  #takeFront(text: Uint8Array, place: LinePlace, isRest: boolean): number {
+    const front = recordInFront(text);
+    if (front === undefined) {
+      const isValue = endsWithBrace(text) && parseJson(decodeText(text)) !== undefined;
+      const code = text.length === 0 ? "NUL_BYTES" : isValue ? "NOT_AN_ENTRY" : "TAIL_TORN";
+      this.#issues.tail = makeIssue(code, place);
+      return 0;
+    }
+    const isBehindZeros = text.subarray(0, front.start).includes(0);
+    if (isRest || isBehindZeros) this.#takeParts(text.subarray(0, front.end), place, isRest);
+    else this.#takeValue(front.record, { ...place, length: front.end });
+    return front.end;
   }
 
   #takeOverlong(line: LinePlace & { terminated: boolean }): void {
@@ -226,7 +238,7 @@ export class SessionIndex {
       return;
     }
     this.#issues.put("LINE_TOO_LONG", line);
-    this.#countDamage();
+    this.#countDamage(true);
   }
 
   #isPlainEntry({ bytes, start, end }: ScannedLine): boolean {
@@ -236,15 +248,16 @@ export class SessionIndex {
       version >= 2 &&
       bytes[end - 1] === CLOSE_BRACE &&
       this.#head.read(bytes, start, end) &&
-      !mayHoldSecondHead(bytes, this.#head.bodyStart, end)
+      !mayHoldSecondHead(bytes, this.#head, end)
     );
   }
 
   #takeValue(value: unknown, place: LinePlace): void {
+    this.#leafRecord = undefined;
     const type = isJsonRecord(value) ? value["type"] : undefined;
     if (!isJsonRecord(value) || typeof type !== "string") {
       this.#issues.put("NOT_AN_ENTRY", place);
-      this.#countOther();
+      this.#countDamage(true);
     } else if (this.#header === undefined) {
       this.#takeFirstRecord(value, place);
     } else if (type === "session") {
@@ -265,6 +278,7 @@ export class SessionIndex {
     const header = this.isRejected ? undefined : readHeader(record);
     if (header === undefined) {
       this.#isRejected = true;
+      this.#issues.put("HEADER_MISSING", place);
       return;
     }
     this.#header = header;
@@ -277,28 +291,27 @@ export class SessionIndex {
     if (this.version > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
   }
 
-  #takeUnreadable(place: LinePlace, text: Uint8Array): void {
-    if (text.length === 0) {
-      this.#countDamage();
-      return;
-    }
-    const found = recoverRecords(text, 0, text.length);
-    const isHeadOfOther = found[0]?.start === 0 || this.#header === undefined;
-    const head = isHeadOfOther ? undefined : legibleHead(text, found.length === 0);
-    if (head !== undefined) this.#takeDamaged(head, place);
-    if (found.length > 0) this.#issues.put("RECORDS_GLUED", place);
-    else if (head === undefined) {
+  /** Takes a line that does not parse, or what follows a record on a line whose front was taken. */
+  #takeParts(text: Uint8Array, place: LinePlace, isRest: boolean): void {
+    const parts = partsOfLine(text, isRest);
+    const hasRecord = parts.some(({ kind }) => kind === "record");
+    if (hasRecord || isRest) this.#issues.put("RECORDS_GLUED", place);
+    else if (this.#header === undefined || !parts.some(({ kind }) => kind === "head")) {
       this.#issues.put("LINE_UNREADABLE", place);
-      this.#countDamage();
     }
-    for (const { start, end, record } of found) {
-      this.#takeValue(record, { offset: place.offset + start, length: end - start, line: place.line });
+    for (const part of parts) {
+      const length = part.end - part.start;
+      this.#takePart(part, { offset: place.offset + part.start, length, line: place.line });
     }
   }
 
-  #takeDamaged(head: JsonRecord, place: LinePlace): void {
-    this.#adder.addRecord(head, String(head["type"]), place);
-    this.#issues.put("BODY_DAMAGED", place, String(head["id"]));
+  #takePart({ kind, record }: LinePart, place: LinePlace): void {
+    if (kind === "record") this.#takeValue(record, place);
+    else if (kind === "head" && this.#header !== undefined) {
+      this.#leafRecord = undefined;
+      const id = this.#adder.addRecord(record, String(record["type"]), place);
+      this.#issues.put("BODY_DAMAGED", place, id);
+    } else this.#countDamage(kind !== "noise");
   }
 
   #countOther(): void {
@@ -306,8 +319,10 @@ export class SessionIndex {
     if (this.#header === undefined) this.#recordsBeforeHeader++;
   }
 
-  #countDamage(): void {
-    this.#countOther();
+  /** Takes note of damage: what follows may have had it as its parent. */
+  #countDamage(isRecord: boolean): void {
+    if (isRecord) this.#countOther();
+    this.#leafRecord = undefined;
     this.#adder.hasDamageBehindLast = true;
   }
 }
@@ -316,8 +331,14 @@ function placeOf(line: ScannedLine): LinePlace {
   return { offset: line.offset, length: line.end - line.start, line: line.line };
 }
 
-function lengthWithoutNuls(bytes: Uint8Array): number {
+/** The length of a line without the zero bytes at its end, and the white space among them. */
+function lengthWithoutZeros(bytes: Uint8Array): number {
   let length = bytes.length;
-  while (length > 0 && bytes[length - 1] === 0) length--;
-  return length;
+  let hasZeros = false;
+  for (; length > 0 && isSpaceOrZero(bytes[length - 1]); length--) hasZeros ||= bytes[length - 1] === 0;
+  return hasZeros ? length : bytes.length;
+}
+
+function endsWithBrace(text: Uint8Array): boolean {
+  return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
 }

@@ -50,16 +50,16 @@ export class Bookkeeping {
   }
 
   #catchUp(): void {
+    const { size } = this.#tree;
     const marks: number[] = [];
-    for (; this.#seen < this.#tree.size; this.#seen++) {
-      const type = this.#tree.typeAt(this.#seen);
-      if (type === "label" || type === "session_info") marks.push(this.#seen);
+    for (let ordinal = this.#seen; ordinal < size; ordinal++) {
+      const type = this.#tree.typeAt(ordinal);
+      if (type === "label" || type === "session_info") marks.push(ordinal);
     }
-    if (marks.length === 0) return;
-    for (const ordinal of this.#inFileOrder(marks)) {
-      const entry = this.#entryAt(ordinal);
-      if (entry !== undefined) this.#note(entry);
-    }
+    // All are read before any counts, so that what cannot be read now is not passed over for good.
+    const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
+    for (const entry of entries) if (entry !== undefined) this.#note(entry);
+    this.#seen = size;
   }
 
   #note(entry: AnySessionEntry): void {

@@ -2,24 +2,11 @@ import type { EntryHead } from "../schema/head.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import { withRoom } from "./columns.ts";
 import { IdIndex } from "./id-index.ts";
+import { LateParents, type LinkFinding } from "./late-parents.ts";
 import { cycleBreaks } from "./parent-links.ts";
 
 /** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the place before the first entry. */
 export const NONE = -1;
-
-/** What became of an entry whose parent was not found before it. */
-export interface LinkFinding {
-  readonly ordinal: number;
-  /** `missing`: made a root; `bridged`: hung on the entry before it; `cycle`: made a root to break a cycle. */
-  readonly kind: "missing" | "bridged" | "cycle";
-  readonly parentId: string;
-}
-
-interface Waiting {
-  readonly ordinal: number;
-  readonly parent: IdKey;
-  readonly bridge: boolean;
-}
 
 /**
  * The tree of a session's entries, made of heads: type, id, parent and time, and no bodies.
@@ -47,10 +34,12 @@ export class EntryTree {
   readonly #index = new IdIndex();
   /** Ids that a later entry took over for the look-up of parents: see `alias`. */
   readonly #aliases = new Map<IdKey, number>();
-  /** Entries whose parent has not arrived, by the parent's key. */
-  readonly #waiting = new Map<IdKey, Waiting[]>();
-  #unsettled: Waiting[] = [];
-  #arrived: { ordinal: number; parent: number }[] = [];
+  readonly #late = new LateParents();
+  /** Links that change at the next `settle`. */
+  #moved: { ordinal: number; parent: number }[] = [];
+  #over: LinkFinding[] = [];
+  /** Where the links led that were cut to break cycles. */
+  #cuts: ReadonlyMap<number, number> = new Map();
 
   /** Number of entries. */
   get size(): number {
@@ -61,11 +50,11 @@ export class EntryTree {
    * Adds an entry. The caller makes sure that its id is not taken.
    *
    * @param parent - Key of the parent, looked up among the entries that are there; null for a root.
-   * @param bridge - Whether the entry hangs on the one before it if its parent never arrives.
+   * @param fallback - Ordinal of the entry that it hangs on if its parent never arrives; NONE makes it a root then.
    * @returns The entry's ordinal.
    * @remarks Cost: O(1). Call `settle` after a batch, to decide about parents that were not there.
    */
-  add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, bridge = false): number {
+  add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
     this.#reserve(ordinal + 1);
     const parentOrdinal = parent === null ? NONE : this.#parentOf(parent);
@@ -75,9 +64,9 @@ export class EntryTree {
     this.#types[ordinal] = this.#codeOf(type);
     this.#times[ordinal] = timestampMs;
     this.#index.set(id, ordinal);
-    if (this.#waiting.size > 0) this.#welcome(id, ordinal);
+    this.#welcome(id, ordinal);
     if (parent === id && parentOrdinal === NONE) this.relink(ordinal, ordinal);
-    else if (parent !== null && parentOrdinal === NONE) this.#wait({ ordinal, parent, bridge });
+    else if (parent !== null && parentOrdinal === NONE) this.#late.wait(ordinal, parent, fallback);
     this.#hang(ordinal, parentOrdinal);
     return ordinal;
   }
@@ -91,34 +80,36 @@ export class EntryTree {
     this.#aliases.set(key, ordinal);
   }
 
-  /** Moves an entry under another parent; call `settle` afterwards, which breaks the cycle if that made one. */
+  /** Moves an entry under another parent, or NONE; `settle` does it, and breaks the cycle if that makes one. */
   relink(ordinal: number, parent: number): void {
-    this.#arrived.push({ ordinal, parent });
+    this.#moved.push({ ordinal, parent });
   }
 
   /**
    * Decides about the entries whose parent was not found before them: it came later, or the entry becomes a root or
-   * hangs on its predecessor. Cycles that late parents close are broken at their first entry.
+   * hangs on its fallback. Cycles that late parents close are broken at their first entry.
+   *
+   * However the entries are split into batches, the tree is in the end the same.
    *
    * @returns What was decided, for the report.
    * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
    */
   settle(): LinkFinding[] {
-    const findings: LinkFinding[] = [];
-    for (const { ordinal, parent } of this.#arrived) this.#parents[ordinal] = parent;
-    let moved = this.#arrived.length > 0;
-    for (const { ordinal, parent, bridge } of this.#unsettled) {
-      if (!this.#waiting.has(parent)) continue;
-      const bridged = bridge && ordinal > 0;
-      if (bridged) {
-        this.#parents[ordinal] = ordinal - 1;
-        moved = true;
-      }
-      findings.push({ ordinal, kind: bridged ? "bridged" : "missing", parentId: idOfKey(parent) });
+    const findings = this.#over;
+    this.#over = [];
+    for (const { finding, fallback } of this.#late.settle()) {
+      findings.push(finding);
+      if (fallback !== NONE) this.relink(finding.ordinal, fallback);
     }
-    this.#unsettled = [];
-    if (moved) this.#breakCycles(findings);
-    this.#arrived = [];
+    if (this.#moved.length === 0) return findings;
+    const cuts = this.#cuts;
+    // A cycle that was broken may be none any more: it is judged anew.
+    for (const [ordinal, parent] of cuts) this.#parents[ordinal] = parent;
+    for (const { ordinal, parent } of this.#moved) this.#parents[ordinal] = parent;
+    this.#moved = [];
+    this.#breakCycles();
+    for (const cut of cuts) if (!isIn(this.#cuts, cut)) findings.push(this.#cycleAt(cut, true));
+    for (const cut of this.#cuts) if (!isIn(cuts, cut)) findings.push(this.#cycleAt(cut, false));
     return findings;
   }
 
@@ -250,26 +241,20 @@ export class EntryTree {
     else this.#lastChild[parent] = child;
   }
 
-  #wait(waiting: Waiting): void {
-    const others = this.#waiting.get(waiting.parent);
-    if (others) others.push(waiting);
-    else this.#waiting.set(waiting.parent, [waiting]);
-    this.#unsettled.push(waiting);
-  }
-
   #welcome(key: IdKey, ordinal: number): void {
-    const waiting = this.#waiting.get(key);
-    if (!waiting) return;
-    this.#waiting.delete(key);
-    for (const one of waiting) this.#arrived.push({ ordinal: one.ordinal, parent: ordinal });
+    const welcomed = this.#late.welcome(key);
+    if (welcomed === undefined) return;
+    for (const waiting of welcomed.ordinals) this.relink(waiting, ordinal);
+    for (const finding of welcomed.over) this.#over.push(finding);
   }
 
-  #breakCycles(findings: LinkFinding[]): void {
-    for (const ordinal of cycleBreaks(this.#parents, this.#size)) {
-      const parentId = this.idAt(this.parentAt(ordinal));
-      this.#parents[ordinal] = NONE;
-      findings.push({ ordinal, kind: "cycle", parentId });
-    }
+  #cycleAt([ordinal, parent]: readonly [number, number], isOver: boolean): LinkFinding {
+    return { ordinal, kind: "cycle", parentId: this.idAt(parent), isOver };
+  }
+
+  #breakCycles(): void {
+    this.#cuts = new Map(cycleBreaks(this.#parents, this.#size).map((one) => [one, this.parentAt(one)]));
+    for (const ordinal of this.#cuts.keys()) this.#parents[ordinal] = NONE;
     this.#firstRoot = NONE;
     this.#lastRoot = NONE;
     this.#firstChild.fill(NONE);
@@ -297,4 +282,8 @@ export class EntryTree {
     this.#lastChild = withRoom(this.#lastChild, size);
     this.#nextSibling = withRoom(this.#nextSibling, size);
   }
+}
+
+function isIn(cuts: ReadonlyMap<number, number>, [ordinal, parent]: readonly [number, number]): boolean {
+  return cuts.get(ordinal) === parent;
 }

@@ -14,10 +14,13 @@ export interface LinearPlace {
  * @remarks Source: docs/format.md#versions
  */
 export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRecord {
-  const { type, id: _id, parentId: _parentId, firstKeptEntryIndex, ...rest } = record;
+  const { type, id: _id, parentId: _parentId, ...rest } = record;
   const upgraded: JsonRecord = { type, id: place.id, parentId: place.parentId, ...rest };
-  if (type !== "compaction" || firstKeptEntryIndex === undefined) return upgraded;
-  if (upgraded["firstKeptEntryId"] === undefined && typeof firstKeptEntryIndex === "number") {
+  const { firstKeptEntryIndex, firstKeptEntryId } = rest;
+  if (type !== "compaction" || typeof firstKeptEntryIndex !== "number") return upgraded;
+  delete upgraded["firstKeptEntryIndex"];
+  // A boundary behind all entries keeps nothing, which is what the compaction's own id says.
+  if (firstKeptEntryId === undefined) {
     upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
   }
   return upgraded;

@@ -1,0 +1,97 @@
+/** Deeper data is refused: an object that makes its own depth would be followed for ever. */
+const MAX_DEPTH = 1_000_000;
+
+/** Characters of a path that an error shows. */
+const MAX_PATH = 1000;
+
+/** An object or list that is being encoded. */
+interface Open {
+  readonly value: object;
+  /** Undefined for a list. */
+  readonly keys: readonly string[] | undefined;
+  readonly length: number;
+  next: number;
+  isEmpty: boolean;
+}
+
+/**
+ * Encodes like `JSON.stringify`, but however deep the data is, and says where it is that it cannot.
+ *
+ * @param cause - Why `JSON.stringify` failed.
+ * @throws {TypeError} With the path of a cycle or a BigInt, and for data over 1,000,000 levels.
+ * @remarks Cost: O(data), several times what `JSON.stringify` costs.
+ */
+export function encodeDeep(record: object, cause?: unknown): string {
+  const stack: Open[] = [];
+  const open = new Set<object>();
+  const parts: string[] = [];
+  const refuse = (what: string) => {
+    throw new TypeError(`Cannot store ${what} at ${pathOf(stack)}; give plain JSON data.`, { cause });
+  };
+  const enter = (value: object) => {
+    if (open.has(value)) refuse("the circular reference");
+    if (stack.length === MAX_DEPTH) refuse("data that is so deep");
+    open.add(value);
+    stack.push(opened(value));
+    parts.push(Array.isArray(value) ? "[" : "{");
+  };
+  const put = (value: unknown) => {
+    if (typeof value === "bigint") refuse("the BigInt");
+    if (typeof value === "object" && value !== null) enter(value);
+    else parts.push(JSON.stringify(value) ?? "null");
+  };
+  put(plainValue(record, ""));
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    if (top.next === top.length) {
+      parts.push(top.keys ? "}" : "]");
+      open.delete(top.value);
+      stack.pop();
+      continue;
+    }
+    const key = keyAt(top, top.next++);
+    const value = plainValue(Reflect.get(top.value, key), key);
+    if (top.keys && isDropped(value)) continue;
+    parts.push(top.isEmpty ? "" : ",", top.keys ? `${JSON.stringify(key)}:` : "");
+    top.isEmpty = false;
+    put(value);
+  }
+  return parts.join("");
+}
+
+function opened(value: object): Open {
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const length = keys?.length ?? (Array.isArray(value) ? value.length : 0);
+  return { value, keys, length, next: 0, isEmpty: true };
+}
+
+function keyAt({ keys }: Open, i: number): string {
+  return keys?.[i] ?? String(i);
+}
+
+/** A value as JSON takes it: what its `toJSON` gives, and without the box of a boxed scalar. */
+function plainValue(value: unknown, key: string): unknown {
+  const given = hasToJson(value) ? value.toJSON(key) : value;
+  const isBoxed =
+    given instanceof Number || given instanceof String || given instanceof Boolean || given instanceof BigInt;
+  return isBoxed ? given.valueOf() : given;
+}
+
+function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
+  const isBearer = (typeof value === "object" && value !== null) || typeof value === "bigint";
+  return isBearer && typeof Reflect.get(Object(value), "toJSON") === "function";
+}
+
+/** Whether JSON has no word for a value, and leaves it out of an object. */
+function isDropped(value: unknown): boolean {
+  return value === undefined || typeof value === "function" || typeof value === "symbol";
+}
+
+/** Names the value at hand, from the root `$`. */
+function pathOf(stack: readonly Open[]): string {
+  const steps = stack.map((open) => {
+    const key = keyAt(open, Math.max(0, open.next - 1));
+    return open.keys ? `.${key}` : `[${key}]`;
+  });
+  const path = `$${steps.join("")}`;
+  return path.length <= MAX_PATH ? path : `${path.slice(0, MAX_PATH / 2)}…${path.slice(-MAX_PATH / 2)}`;
+}

@@ -1,0 +1,59 @@
+/** One line that this process wrote. */
+export interface OwnLine {
+  readonly ordinal: number;
+  /** Bytes, line break included. */
+  readonly length: number;
+  /** Whether a line break was written before it, to close a torn line. */
+  readonly hasBreak: boolean;
+}
+
+/** The lines that this process wrote since it last knew where the file ends. */
+export class OwnLines {
+  readonly #lines = new Map<number, OwnLine>();
+  #bytes = 0;
+  #breaks = 0;
+
+  /** How many bytes they add to the file, if nobody else writes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many line breaks are in those bytes. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  /** Ordinals of their entries. */
+  get ordinals(): number[] {
+    return [...this.#lines.keys()];
+  }
+
+  add(line: OwnLine): void {
+    this.#lines.set(line.ordinal, line);
+    this.#bytes += line.length + (line.hasBreak ? 1 : 0);
+    this.#breaks += line.hasBreak ? 2 : 1;
+  }
+
+  /** Takes a line off the list, since it was found; false if it is not on it. */
+  take(ordinal: number): boolean {
+    return this.#lines.delete(ordinal);
+  }
+
+  /** Says that the lines stand among others, so that their bytes are not the next ones. */
+  disperse(): void {
+    this.#bytes = 0;
+    this.#breaks = 0;
+  }
+
+  /** Empties the list and gives what was on it, in the order of writing. */
+  drain(): OwnLine[] {
+    const lines = [...this.#lines.values()];
+    this.#lines.clear();
+    this.disperse();
+    return lines;
+  }
+}
