@@ -71,9 +71,9 @@ export class AppendFile {
     return isSameFile(this.#identity, state);
   }
 
-  /** The size of the file that is written to, whatever its name is now. */
-  size(): number {
-    return this.#fs.fstatSync(this.#open()).size;
+  /** How the file stands that is written to, whatever its name is now. */
+  state(): FileState {
+    return stateOf(this.#fs.fstatSync(this.#open()));
   }
 
   /**

@@ -18,8 +18,11 @@ import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 /** Bytes read at a time while loading: no more than a few milliseconds of work. */
 const LOAD_STEP_BYTES = 1024 * 1024;
 
-/** How often the file's state is looked at, at most. */
+/** How often the file's state is looked at in a burst of appends. */
 const LOOK_EVERY_MS = 1;
+
+/** So many appends within that time are no burst yet. */
+const BURST = 8;
 
 /** How often a copy is made anew because somebody else wrote meanwhile. */
 const MAX_ATTEMPTS = 5;
@@ -41,6 +44,8 @@ export class FileLog implements SessionLog {
   #isClosed = false;
   #lookedBeforeAt = NEVER;
   #lookedAfterAt = NEVER;
+  /** Appends since the last look that was due. */
+  #burst = 0;
 
   private constructor(path: string, options: FileLogOptions) {
     this.#fs = options.fs ?? realFileSystem;
@@ -183,6 +188,9 @@ export class FileLog implements SessionLog {
     this.#isClosed = true;
     try {
       this.#file.flush();
+    } catch (error) {
+      // Whoever removes a file and closes the session wants neither any more.
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     } finally {
       this.release();
     }
@@ -228,9 +236,11 @@ export class FileLog implements SessionLog {
 
   #lookBeforeWrite(): void {
     const now = performance.now();
-    if (now - this.#lookedBeforeAt < LOOK_EVERY_MS) return;
+    const isDue = now - this.#lookedBeforeAt >= LOOK_EVERY_MS;
+    this.#burst = isDue ? 0 : this.#burst + 1;
+    if (this.#burst >= BURST) return;
     this.#file.look("write");
-    this.#lookedBeforeAt = now;
+    if (isDue) this.#lookedBeforeAt = now;
   }
 
   #lookAfterWrite(): void {

@@ -25,6 +25,7 @@ export function readLinesOf(
   const flush = () => {
     if (run.length === 0) return;
     const bytes = readRange(fs, fd, start, end - start);
+    if (bytes.length < end - start) throw new Error("the file is shorter than it was");
     for (const ordinal of run) {
       const { offset, length } = places.at(ordinal);
       take(ordinal, bytes.subarray(offset - start, offset - start + length));

@@ -7,7 +7,6 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSeal, isIntact, takeSeal } from "./file-seal.ts";
 import {
   type FileSystem,
-  ifPresent,
   makeFolder,
   PIECE_BYTES,
   readPieces,
@@ -110,8 +109,9 @@ export class SessionFile {
       return;
     }
     const { tree, expectedEnd, position } = this.#index;
-    // Where own lines stand is presumed until somebody has looked, and a file that is not held may have been replaced.
-    if (expectedEnd > position || !this.#file.isHeld) this.look("read");
+    // A file that is not held may have been replaced, and where own lines stand is presumed until somebody has looked.
+    if (!this.#file.isHeld) this.look("read");
+    else if (expectedEnd > position) this.#settle();
     const { tree: treeNow, places } = this.#index;
     const at = (ordinal: number) => places.at(treeNow === tree ? ordinal : treeNow.find(tree.idAt(ordinal)));
     this.#translated("read", () => {
@@ -152,8 +152,8 @@ export class SessionFile {
 
   /** Finds out, after an append, whether others wrote, too. */
   check(): void {
-    const size = this.#translated("read", () => this.#file.size());
-    if (size === this.#index.expectedEnd) this.#index.confirmOwn();
+    if (this.#translated("write", () => this.#file.state()).size === this.#index.expectedEnd)
+      this.#index.confirmOwn();
     else this.look("flush");
   }
 
@@ -189,16 +189,18 @@ export class SessionFile {
     if (!isSame) throw new FileChangedError("another process changed the file meanwhile");
   }
 
-  /** Waits until everything that was appended survives a power cut. */
+  /**
+   * Waits until everything that was appended survives a power cut.
+   *
+   * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the file has gone.
+   */
   flush(): void {
     if (this.#unsynced === "nothing") return;
     this.look("flush");
-    this.#translated("write", () => {
-      // A file that somebody has removed has nothing left to wait for.
-      ifPresent(() => {
-        this.#file.sync();
-        if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
-      });
+    if (this.#translated("flush", () => this.#file.look()) === undefined) throw gone(this.path);
+    this.#translated("flush", () => {
+      this.#file.sync();
+      if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
     });
     this.#unsynced = "nothing";
   }
@@ -206,6 +208,13 @@ export class SessionFile {
   /** Closes the descriptor. */
   release(): void {
     this.#file.release();
+  }
+
+  /** Finds out where own lines stand in the file that is held, whatever stands at the path. */
+  #settle(): void {
+    const state = this.#translated("read", () => this.#file.state());
+    if (state.size === this.#index.expectedEnd) this.#index.confirmOwn();
+    else this.#readNew(state, "read");
   }
 
   #newIndex(): SessionIndex {
