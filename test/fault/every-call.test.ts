@@ -144,14 +144,17 @@ const operations: readonly Operation[] = [
     },
   },
   {
-    name: "refreshing between appends",
+    name: "reading and refreshing between appends",
     file: BRANCHED,
     leaves: SESSION,
     run(attempt) {
       const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
+      session.buildSessionContext();
       attempt.say("one");
       session.refresh();
+      session.getTree();
       attempt.say("two");
+      session.buildSessionContext();
     },
   },
 ];

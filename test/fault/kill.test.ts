@@ -136,7 +136,10 @@ describe("eight processes on one file", () => {
     const text = readFileSync(path, "utf8");
     expect(text.endsWith("\n")).toBe(true);
     // A line that is seen while it is being written is closed by the next writer, in vain: that leaves a blank one.
-    for (const line of text.split("\n").slice(1).filter((one) => one !== "")) {
+    for (const line of text
+      .split("\n")
+      .slice(1)
+      .filter((one) => one !== "")) {
       const entry = JSON.parse(line);
       expect(known.has(entry.parentId), line).toBe(true);
       known.add(entry.id);

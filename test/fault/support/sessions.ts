@@ -77,6 +77,7 @@ export function view(session: SessionManager): object {
     entries: session.getEntries(),
     leaves: session.getLeaves().map(({ id }) => id),
     contexts: session.getLeaves().map(({ id }) => session.getBranch(id)),
+    context: session.buildSessionContext(),
     name: session.getSessionName(),
   };
 }

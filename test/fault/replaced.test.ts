@@ -1,0 +1,390 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { isSessionError, type SessionErrorCode, SessionManager, type SessionOptions } from "sessiontree";
+import { beforeEach, describe, expect, test } from "vitest";
+import { watchedFs } from "./support/faulty-fs.ts";
+import { litter, place, sandbox, snapshot } from "./support/sandbox.ts";
+import {
+  BRANCHED,
+  header,
+  idsOf,
+  lines,
+  message,
+  onDisk,
+  textsOf,
+  user,
+  VERSION_1,
+} from "./support/sessions.ts";
+
+/** A session of three entries that others wrote, and two that it has appended itself. */
+class Stage {
+  readonly path: string;
+  readonly session: SessionManager;
+  readonly last: string;
+
+  constructor(options: SessionOptions = {}) {
+    const folder = join(sandbox(), "sessions");
+    mkdirSync(folder);
+    const others = [message("0000000a", null, "a"), message("0000000b", "0000000a", "b")];
+    this.path = place(folder, "s.jsonl", lines(header(), ...others));
+    this.session = SessionManager.open(this.path, options);
+    this.say("c");
+    this.last = this.say("d");
+  }
+
+  say(text: string): string {
+    return this.session.appendMessage(user(text));
+  }
+
+  /** A copy of the file beside it. */
+  copy(): string {
+    const copy = join(dirname(this.path), "copy.jsonl");
+    copyFileSync(this.path, copy);
+    return copy;
+  }
+
+  /** The texts in the file, in order; the file must be a session. */
+  texts(): unknown[] {
+    return textsOf(onDisk(this.path).getEntries());
+  }
+
+  /** Lets an append fail, more than once, and makes sure that it touched nothing. */
+  assertRefused(code: SessionErrorCode): void {
+    const before = existsSync(this.path) && statSync(this.path).isFile() ? snapshot(this.path) : undefined;
+    for (let i = 0; i < 3; i++) {
+      expect(codeOf(() => this.say("lost"))).toBe(code);
+      if (before === undefined) expect(existsSync(this.path) && statSync(this.path).isFile()).toBe(false);
+      else expect(snapshot(this.path)).toEqual(before);
+    }
+    expect(this.session.getLeafId()).toBe(this.last);
+    expect(this.session.getEntryCount()).toBe(4);
+    expect(litter(dirname(this.path))).toEqual([]);
+  }
+}
+
+function codeOf(call: () => unknown): SessionErrorCode | "no error" {
+  try {
+    call();
+    return "no error";
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return error.code;
+  }
+}
+
+let stage: Stage;
+beforeEach(() => {
+  stage = new Stage();
+});
+
+describe("a file that has gone", () => {
+  test("is made anew, whole, by the next append", () => {
+    rmSync(stage.path);
+    stage.say("e");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+    expect(readFileSync(stage.path, "utf8")).toMatch(/^\{"type":"session"/);
+    expect(statSync(stage.path).mode & 0o777).toBe(0o600);
+    stage.say("f");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    expect(litter(dirname(stage.path))).toEqual([]);
+  });
+
+  test("is made anew with its folder", () => {
+    rmSync(dirname(stage.path), { recursive: true });
+    stage.say("e");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+    expect(statSync(dirname(stage.path)).mode & 0o777).toBe(0o700);
+  });
+
+  test("is made anew where it was when it was moved away, and the moved one is left alone", () => {
+    const moved = join(dirname(stage.path), "moved.jsonl");
+    renameSync(stage.path, moved);
+    const before = readFileSync(moved);
+    stage.say("e");
+    expect(readFileSync(moved)).toEqual(before);
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  test("is not made anew by looking, nor by closing", async () => {
+    rmSync(stage.path);
+    expect(stage.session.refresh()).toEqual([]);
+    expect(textsOf(stage.session.getEntries())).toEqual(["a", "b", "c", "d"]);
+    await expect(stage.session.flush()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+    await stage.session.close();
+    expect(existsSync(stage.path)).toBe(false);
+  });
+
+  test("is a typed error for a session that does not hold it open", () => {
+    const session = SessionManager.open(stage.path);
+    rmSync(stage.path);
+    expect(codeOf(() => session.appendMessage(user("e")))).toBe("SESSION_NOT_FOUND");
+    expect(existsSync(stage.path)).toBe(false);
+    expect(session.refresh()).toEqual([]);
+  });
+
+  test("comes back", () => {
+    const session = SessionManager.open(stage.path);
+    const away = `${stage.path}.away`;
+    renameSync(stage.path, away);
+    expect(codeOf(() => session.appendMessage(user("e")))).toBe("SESSION_NOT_FOUND");
+    renameSync(away, stage.path);
+    session.appendMessage(user("e"));
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  test("is made anew by one of those who hold it open; the others go on with that", () => {
+    const other = SessionManager.open(stage.path);
+    other.appendMessage(user("e"));
+    rmSync(stage.path);
+    stage.say("f");
+    other.appendMessage(user("g"));
+    stage.session.refresh();
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+    expect(new Set(idsOf(stage.session))).toEqual(new Set(idsOf(onDisk(stage.path))));
+  });
+
+  test.each(["ENOSPC", "EIO"] as const)("stays held open while it cannot be made anew, with %s", (code) => {
+    let failures = 0;
+    let isOver = false;
+    for (let at = 1; !isOver; at++) {
+      const path = place(sandbox(), "s.jsonl", BRANCHED);
+      let isBroken = false;
+      let calls = 0;
+      const fs = watchedFs((name) => {
+        // What is cleared away on the way out is not what is tested here.
+        if (!isBroken || name === "closeSync" || name === "unlinkSync" || ++calls < at) return;
+        throw Object.assign(new Error("injected"), { code });
+      });
+      const session = SessionManager.open(path, { fs });
+      session.appendMessage(user("one"));
+      rmSync(path);
+      isBroken = true;
+      const outcome = codeOf(() => session.appendMessage(user("two")));
+      isBroken = false;
+      session.appendMessage(user("three"));
+      const last = outcome === "no error" ? ["one", "two", "three"] : ["one", "three"];
+      expect(textsOf(onDisk(path).getEntries()).slice(-last.length)).toEqual(last);
+      if (outcome !== "no error") failures++;
+      isOver = calls < at;
+    }
+    expect(failures).toBeGreaterThan(5);
+  });
+});
+
+describe("another file at the path", () => {
+  test("is never written to, and the session goes on when its own is back", () => {
+    const away = `${stage.path}.away`;
+    renameSync(stage.path, away);
+    const foreign = lines(header({ id: "other" }), message("0000000a", null, "x".repeat(5000)));
+    writeFileSync(stage.path, foreign);
+    stage.assertRefused("WRITE_FAILED");
+    expect(codeOf(() => stage.session.refresh())).toBe("WRITE_FAILED");
+    renameSync(away, stage.path);
+    stage.say("e");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  test.each([
+    ["of no session", "hello\n".repeat(500), "NOT_A_SESSION"],
+    ["that is empty", "", "WRITE_FAILED"],
+    [
+      "of an earlier state of the same session",
+      lines(header(), message("0000000a", null, "a")),
+      "WRITE_FAILED",
+    ],
+  ] as const)("%s is refused", (_name, content, code) => {
+    rmSync(stage.path);
+    writeFileSync(stage.path, content);
+    stage.assertRefused(code);
+  });
+
+  test("that is a grown copy is read, and the own leaf stays", () => {
+    const leafId = stage.session.getLeafId();
+    const copy = stage.copy();
+    appendFileSync(copy, lines(message("0000000e", "0000000a", "e")));
+    renameSync(copy, stage.path);
+    const foreign: unknown[] = [];
+    stage.session.on("foreign_entries", ({ entries }) => foreign.push(...entries.map(({ id }) => id)));
+    const id = stage.say("f");
+    expect(foreign).toEqual(["0000000e"]);
+    expect(stage.session.getEntry(id)?.parentId).toBe(leafId);
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    expect(stage.session.getEntry("0000000e")).toMatchObject({ message: { content: "e" } });
+  });
+
+  test("that lacks what was appended last gets it once more", () => {
+    const copy = stage.copy();
+    const leafId = stage.say("e");
+    renameSync(copy, stage.path);
+    const id = stage.say("f");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    expect(onDisk(stage.path).getEntry(id)?.parentId).toBe(leafId);
+    expect(onDisk(stage.path).issues).toEqual([]);
+  });
+
+  test("gets what it lacks when the session is flushed or closed, too", async () => {
+    const copy = stage.copy();
+    stage.say("e");
+    renameSync(copy, stage.path);
+    await stage.session.close();
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  test("that lacks what others wrote is refused", () => {
+    writeFileSync(`${stage.path}.new`, lines(header(), message("0000000a", null, "a")));
+    renameSync(`${stage.path}.new`, stage.path);
+    stage.assertRefused("WRITE_FAILED");
+  });
+
+  test.each([
+    ["a folder", (path: string) => mkdirSync(path)],
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+    ["a link to nowhere", (path: string) => symlinkSync("nowhere", path)],
+    ["a link to the file itself", (path: string) => symlinkSync(`${path}.away`, path)],
+  ])("that is %s is refused", (_name, make) => {
+    renameSync(stage.path, `${stage.path}.away`);
+    make(stage.path);
+    const before = snapshot(`${stage.path}.away`);
+    const session = SessionManager.open(`${stage.path}.away`);
+    // Whoever holds the file open must not be led astray either.
+    const code = codeOf(() => stage.say("lost"));
+    expect(["WRITE_FAILED", "SESSION_EXISTS", "no error"]).toContain(code);
+    if (code !== "no error") expect(snapshot(`${stage.path}.away`)).toEqual(before);
+    expect(idsOf(session)).toHaveLength(4);
+  });
+
+  test("that has got the number of the old one is known by its content", () => {
+    const session = SessionManager.open(stage.path);
+    const { ino } = statSync(stage.path);
+    // The same number, as the system gives it to the next file: the content is put in its place without a new file.
+    writeFileSync(
+      stage.path,
+      lines(header({ id: "other" }), ...Array(9).fill(message("0000000f", null, "foreign"))),
+    );
+    expect(statSync(stage.path).ino).toBe(ino);
+    const before = snapshot(stage.path);
+    expect(codeOf(() => session.appendMessage(user("e")))).toBe("WRITE_FAILED");
+    expect(codeOf(() => session.refresh())).toBe("WRITE_FAILED");
+    expect(snapshot(stage.path)).toEqual(before);
+  });
+});
+
+describe("a file that is not what it was", () => {
+  const sizes = ["nothing", "half a line", "whole lines"] as const;
+
+  test.each(sizes)(
+    "because it was cut to %s is never appended to, unless what is missing can be put back",
+    (kind) => {
+      const text = readFileSync(stage.path, "utf8");
+      const ends = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
+      const size = { nothing: 0, "half a line": (ends[1] ?? 0) + 20, "whole lines": ends[1] ?? 0 }[kind];
+      truncateSync(stage.path, size);
+      stage.assertRefused("WRITE_FAILED");
+    },
+  );
+
+  test("because what was appended last was cut off gets it once more", () => {
+    const { size } = statSync(stage.path);
+    stage.say("e");
+    truncateSync(stage.path, size);
+    stage.say("f");
+    truncateSync(stage.path, size + 10);
+    stage.say("g");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+  });
+
+  test("because another program rewrote it in place is read anew", () => {
+    const text = readFileSync(stage.path, "utf8");
+    const rewritten = text.replace("{", '{ "note" : "written by another program, with more bytes", ');
+    writeFileSync(stage.path, `${rewritten}${lines(message("0000000e", "0000000b", "e"))}`);
+    expect(stage.session.refresh().map(({ id }) => id)).toEqual(["0000000e"]);
+    stage.say("f");
+    expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f"]);
+    expect(textsOf(SessionManager.open(stage.path).getEntries())).toEqual(
+      textsOf(stage.session.getEntries()),
+    );
+  });
+
+  test("gives no body of another entry to a session that does not hold it open", () => {
+    const session = SessionManager.open(stage.path);
+    const other = SessionManager.open(stage.path);
+    other.redact("0000000a", "a much longer text than there was before, so that all lines stand elsewhere");
+    expect(textsOf(session.getEntries()).slice(1, 4)).toEqual(["b", "c", "d"]);
+    expect(session.getEntry("0000000a")).toMatchObject({ message: { content: /longer/ } });
+  });
+
+  test("because it was redacted by another process gives the old content to nobody", () => {
+    const held = stage.session.getEntry("0000000a");
+    const kept = stage.session.getEntry("0000000b");
+    expect(held).toMatchObject({ message: { content: "a" } });
+    SessionManager.open(stage.path).redact("0000000a");
+    stage.session.refresh();
+    expect(stage.session.getEntry("0000000a")).toMatchObject({ message: { content: "[redacted]" } });
+    expect(JSON.stringify(stage.session.buildSessionContext())).toContain("[redacted]");
+    // What is as it was stays the object that it was.
+    expect(stage.session.getEntry("0000000b")).toBe(kept);
+  });
+});
+
+describe("a file that is replaced at the very moment of an append", () => {
+  /** Lets `act` happen just before a session renames its copy over the file. */
+  function atRename(path: string, act: () => void): SessionManager {
+    let isDone = false;
+    return SessionManager.open(path, {
+      fs: watchedFs((name) => {
+        if (name !== "renameSync" || isDone) return;
+        isDone = true;
+        act();
+      }),
+    });
+  }
+
+  test("by a redaction gets the entry once more", () => {
+    const redacting = atRename(stage.path, () => stage.say("in between"));
+    redacting.redact("0000000a");
+    expect(stage.texts()).not.toContain("in between");
+    stage.say("after");
+    expect(stage.texts()).toEqual(["[redacted]", "b", "c", "d", "in between", "after"]);
+  });
+
+  test("by an upgrade gets the entry once more", () => {
+    const path = place(sandbox(), "s.jsonl", VERSION_1);
+    const other = SessionManager.open(path);
+    const upgrading = atRename(path, () => other.appendMessage(user("in between")));
+    upgrading.appendMessage(user("by the first"));
+    other.appendMessage(user("after"));
+    expect(textsOf(onDisk(path).getEntries())).toEqual([
+      "first",
+      "second",
+      "third",
+      "by the first",
+      "in between",
+      "after",
+    ]);
+    upgrading.refresh();
+    expect(new Set(idsOf(upgrading))).toEqual(new Set(idsOf(onDisk(path))));
+  });
+
+  test("by an upgrade in two processes at once ends in one file", () => {
+    const path = place(sandbox(), "s.jsonl", VERSION_1);
+    const sessions = [1, 2, 3].map(() => SessionManager.open(path));
+    for (const [i, session] of sessions.entries()) session.appendMessage(user(`by ${i}`));
+    for (const session of sessions) session.refresh();
+    const found = new Set(idsOf(onDisk(path)));
+    for (const session of sessions) expect(new Set(idsOf(session))).toEqual(found);
+    expect(textsOf(onDisk(path).getEntries())).toEqual(["first", "second", "third", "by 0", "by 1", "by 2"]);
+  });
+});
