@@ -17,6 +17,8 @@ export interface CommandCall {
    * @throws {UsageError} If the value makes no sense.
    */
   get<T>(parameter: Parameter<T>): T;
+  /** Tells something on stderr that is no result and no failure. */
+  warn(message: string): void;
   /**
    * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, or `@last`.
    *

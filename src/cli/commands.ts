@@ -1,6 +1,8 @@
 import type { Command } from "./command.ts";
 import { contextCommand } from "./commands/context.ts";
 import { listCommand } from "./commands/list.ts";
+import { redactCommand } from "./commands/redact.ts";
+import { repairCommand } from "./commands/repair.ts";
 import { showCommand } from "./commands/show.ts";
 import { treeCommand } from "./commands/tree.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -12,4 +14,6 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   contextCommand,
   verifyCommand,
+  repairCommand,
+  redactCommand,
 ];

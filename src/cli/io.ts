@@ -19,4 +19,8 @@ export interface CliIo {
   readonly cwd: string;
   /** Gives Unix milliseconds; default: the clock. */
   readonly now?: () => number;
+  /** Asks the person at the terminal; gives the empty text if there is no answer. Missing where nobody is there. */
+  readonly ask?: (question: string) => Promise<string>;
+  /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
+  readonly untilInterrupted?: () => AbortSignal;
 }

@@ -58,6 +58,25 @@ export function textOption(
   };
 }
 
+/** An option with a whole number, which may be left out. */
+export function numberOption(
+  form: `--${string} <${string}>`,
+  description: string,
+): Parameter<number | undefined> {
+  return {
+    kind: "option",
+    form,
+    description,
+    parse: (given) => (given === undefined ? undefined : wholeNumberIn(form, given)),
+  };
+}
+
+function wholeNumberIn(form: string, given: unknown): number {
+  const number = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : Number.NaN;
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  throw new UsageError(`${form} must be a whole number, 1 or more.`);
+}
+
 function textIn(form: string, given: unknown): string {
   if (typeof given === "string" && given !== "") return given;
   throw new UsageError(`${form} must not be empty.`);

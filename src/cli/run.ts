@@ -24,7 +24,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   const parser = makeParser(
     COMMANDS,
     async (command, given) => {
-      exitCode = await command.run(makeCall(command, given, io, out));
+      exitCode = await command.run(makeCall(command, given, io, { out, errors }));
     },
     // Help that nobody asked for is a complaint.
     argv.length === 0 ? errors : out,
@@ -58,7 +58,13 @@ function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-function makeCall(command: Command, given: GivenValues, io: CliIo, out: Output): CommandCall {
+/** Where a call writes to. */
+interface Outputs {
+  readonly out: Output;
+  readonly errors: Output;
+}
+
+function makeCall(command: Command, given: GivenValues, io: CliIo, { out, errors }: Outputs): CommandCall {
   const call: CommandCall = {
     io,
     out,
@@ -67,6 +73,7 @@ function makeCall(command: Command, given: GivenValues, io: CliIo, out: Output):
       if (!given.has(parameter)) throw new TypeError(`${command.name} does not declare ${parameter.form}.`);
       return parameter.parse(given.get(parameter));
     },
+    warn: (message) => errors.line(`sessiontree: ${plainLine(message)}`),
     dir: SESSION_DIR.parse(given.get(SESSION_DIR)),
     findSession: (name) => findSession(name, call),
   };

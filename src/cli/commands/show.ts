@@ -1,27 +1,22 @@
 import type { EntryTree } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import type { Output } from "../output.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { column, widthOf, wrap } from "../text/width.ts";
 import { bytes, count } from "../text/words.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
 import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
+import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
 
-const MOST_NAME_WIDTH = 20;
-
 /** So many children of an entry are named. */
 const MOST_CHILDREN = 8;
-
-type Facts = readonly (readonly [name: string, value: string])[];
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const showCommand: Command = {
@@ -128,17 +123,4 @@ function childrenText(tree: EntryTree, ordinal: number): string {
   const named = children.slice(0, MOST_CHILDREN).map((child) => tree.idAt(child));
   const others = children.length - named.length;
   return [...named, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
-}
-
-/** Writes names and values in two columns; what has no value is left out. */
-function writeFacts(facts: Facts, out: Output): void {
-  const shown = facts
-    .map(([name, value]) => [name, plainLine(value)] as const)
-    .filter(([, value]) => value !== "");
-  const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
-  for (const [name, value] of shown) {
-    wrap(value, out.width - nameWidth - 2).forEach((line, i) => {
-      out.line(`${out.colours.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
-    });
-  }
 }

@@ -10,9 +10,9 @@ import type { Output } from "../output.ts";
 import { argumentList, flag } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
-import { wrap } from "../text/width.ts";
 import { bytes, counted } from "../text/words.ts";
 import { makeAncestorTest } from "../tree/ancestry.ts";
+import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions to check");
 const SCHEMA = flag("--schema", "also warn of entries that differ from the documented format");
@@ -121,18 +121,11 @@ function writeVerdict({ session, issues, warnings }: Verdict, out: Output): void
   const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
   if (issues.length === 0) out.line(`${colours.green("OK")}  ${path}  (${facts})`);
   else out.line(`${colours.red(counted(issues.length, "issue"))}  ${path}  (${facts})`);
-  for (const { line, offset, length, code, message } of issues) {
-    out.line(`  line ${line}, offset ${offset}, ${bytes(length)}: ${colours.bold(code)}`);
-    writeWrapped(plainLine(message), out);
-  }
+  for (const issue of issues) writeIssue(issue, out);
   for (const { line, offset, entryId, problems } of warnings) {
     out.line(
       `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entryId.slice(0, 40))}`,
     );
-    for (const problem of problems) writeWrapped(plainLine(problem), out);
+    for (const problem of problems) writeIndented(problem, out);
   }
-}
-
-function writeWrapped(text: string, out: Output): void {
-  for (const line of wrap(text, out.width - 4)) out.line(`    ${line}`);
 }

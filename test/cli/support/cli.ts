@@ -24,15 +24,23 @@ export interface CliSettings {
   readonly env?: { readonly [name: string]: string };
   /** Makes stdout a terminal of so many columns. */
   readonly columns?: number;
+  /** Answers questions. */
+  readonly ask?: (question: string) => Promise<string>;
+  /** Called with all that was written to stdout, piece by piece. */
+  readonly onOutput?: (text: string) => void;
+  readonly untilInterrupted?: () => AbortSignal;
 }
 
 /** Runs the command line with streams that remember. */
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns } = settings;
+  const { columns, ask, onOutput, untilInterrupted } = settings;
   const stdout: CliStream = {
-    write: (text: string) => out.push(text),
+    write: (text: string) => {
+      out.push(text);
+      onOutput?.(text);
+    },
     ...(columns !== undefined && { isTTY: true, columns }),
   };
   const code = await run(args, {
@@ -41,6 +49,8 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     env: settings.env ?? {},
     cwd: settings.cwd ?? tmpdir(),
     now: () => NOW_MS,
+    ...(ask && { ask }),
+    ...(untilInterrupted && { untilInterrupted }),
   });
   const text = out.join("");
   return { code, stdout: text, stderr: errors.join(""), lines: text.replace(/\n$/, "").split("\n") };

@@ -1,0 +1,67 @@
+import { type RepairReport, repairSession } from "../../store/repair-session.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, flag } from "../parameters.ts";
+import { plainLine } from "../text/plain.ts";
+import { counted } from "../text/words.ts";
+import { writeFacts } from "../view/facts.ts";
+import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+
+const SESSION = argument("<session>", "the session to repair");
+const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
+
+/** `sessiontree repair`: makes a clean file of a damaged one. */
+export const repairCommand: Command = {
+  name: "repair",
+  summary: "Make a clean file of a damaged one",
+  details: `Says line by line what was wrong and what was done about it. No byte is lost:
+the original stays beside the file (.bak), and what belongs to no entry goes to
+a file of its own (.damaged). A healthy file is left alone.
+With --dry-run it exits with 1 if there is something to repair.`,
+  parameters: [SESSION, DRY_RUN],
+  examples: [
+    ["repair session.jsonl --dry-run", "what is wrong, and what would be done about it"],
+    ["repair session.jsonl", "do it"],
+  ],
+  run: async (call) => {
+    const isDryRun = call.get(DRY_RUN);
+    const report = repairSession(await call.findSession(call.get(SESSION)), { isDryRun });
+    if (call.json) call.out.json({ ...report, isDryRun });
+    else writeReport(report, isDryRun, call.out);
+    return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+  },
+};
+
+function writeReport(
+  { path, actions, backup, sideFile }: RepairReport,
+  isDryRun: boolean,
+  out: Output,
+): void {
+  const { colours } = out;
+  if (actions.length === 0) {
+    out.line(`${colours.green("OK")}  ${plainLine(path)}  (nothing to repair, nothing was changed)`);
+    return;
+  }
+  const number = counted(
+    actions.length,
+    isDryRun ? "repair to make" : "repair",
+    isDryRun ? "repairs to make" : "repairs",
+  );
+  out.line(`${isDryRun ? colours.yellow(number) : colours.green(number)}  ${plainLine(path)}`);
+  for (const { issue, action } of actions) {
+    writeIssue(issue, out);
+    writeIndented(`→ ${action}`, out);
+  }
+  out.line();
+  if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the file.");
+  else {
+    writeFacts(
+      [
+        ["original", backup ?? ""],
+        ["left over", sideFile ?? "nothing"],
+      ],
+      out,
+    );
+  }
+}
