@@ -159,7 +159,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** Does an operation with a fault, and gives what it threw. */
+/** Does an operation with a fault, which is gone afterwards, and gives what it threw. */
 function perform(
   operation: Operation,
   fault: Fault,
@@ -171,6 +171,8 @@ function perform(
     return { attempt, faulty, error: undefined };
   } catch (error) {
     return { attempt, faulty, error };
+  } finally {
+    faulty.heal();
   }
 }
 
@@ -250,9 +252,8 @@ describe.each(operations)("$name, when one call fails", (operation) => {
   test.each(["ENOSPC", "EIO"] as const)("and all after it, with %s, until the cause has gone", (code) => {
     const calls = countCalls(operation);
     for (let at = 1; at <= calls; at++) {
-      const { attempt, faulty, error } = perform(operation, { at, code, isLasting: true });
+      const { attempt, error } = perform(operation, { at, code, isLasting: true });
       assertTyped(error, code);
-      faulty.heal();
       assertGoesOn(attempt);
     }
   });

@@ -23,7 +23,7 @@ export interface FaultyFileSystem {
   readonly calls: number;
   /** Names of the calls that failed. */
   readonly failed: readonly string[];
-  /** Ends what is lasting. */
+  /** Lets nothing fail any more. */
   heal(): void;
 }
 
@@ -57,7 +57,7 @@ export function faultyFs({ at, code, isLasting = false, isTorn = false }: Fault)
   };
   const fs = watchedFs((name, args) => {
     calls++;
-    const isDue = isLasting ? calls >= at && !isHealed : calls === at;
+    const isDue = !isHealed && (isLasting ? calls >= at : calls === at);
     if (!isDue) return undefined;
     if (code === "SHORT") return name === "writeSync" ? half(args) : undefined;
     failed.push(name);
