@@ -126,7 +126,8 @@ export class Compactor {
     this.#host.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
-    this.#running = this.#inside.run(true, () => this.#perform(attempt));
+    // Not at once: a handler that asks for a compaction, too, must find this one running.
+    this.#running = this.#inside.run(true, () => Promise.resolve().then(() => this.#perform(attempt)));
     const { hooks } = this.#host;
     const { reason, willRetry } = request;
     try {
@@ -194,7 +195,7 @@ export class Compactor {
     try {
       const answer = await this.#host.hooks.emit("session_before_compact", event, signal);
       if (answer?.cancel === true) throw aborted(CANCELLED);
-      return answer?.compaction;
+      return answer?.compaction ?? undefined;
     } catch (error) {
       throw isAborted(error) ? aborted(CANCELLED, error) : error;
     }

@@ -102,7 +102,7 @@ async function summaryFor(
   signal: AbortSignal,
 ): Promise<ReadySummary | undefined> {
   if (!preparation.userWantsSummary) return undefined;
-  if (answer?.summary !== undefined) return { ...usable(answer.summary), fromExtension: true };
+  if (answer?.summary) return { ...usable(answer.summary), fromExtension: true };
   if (preparation.entriesToSummarize.length === 0) return undefined;
   const { summary, readFiles, modifiedFiles, usage } = await generateBranchSummary(
     preparation.entriesToSummarize,

@@ -192,6 +192,14 @@ describe("handlers of session_before_compact", () => {
     expect(seen[1]).toMatchObject(["session_compact", { fromExtension: true }]);
   });
 
+  test("that answer with nothing in particular leave it to the model", async () => {
+    const { session, controller } = stage();
+    talk(session, 3);
+    const answer = JSON.parse('{ "compaction": null }');
+    controller.hooks.on("session_before_compact", () => answer);
+    expect(await controller.compact()).toMatchObject({ summary: "Notes.", fromExtension: false });
+  });
+
   test("can cancel it", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
@@ -445,6 +453,18 @@ describe("while a compaction runs", () => {
     release();
     expect(await first).toMatchObject({ summary: "Notes." });
     expect(names(seen)).toEqual(compacting);
+    expect(writer.requests).toHaveLength(1);
+  });
+
+  test("a handler of it that asks for another one is refused, and does not go round in circles", async () => {
+    const { session, controller, writer } = stage();
+    talk(session, 3);
+    const refusals: unknown[] = [];
+    controller.hooks.on("session_before_compact", async () => {
+      refusals.push(await rejection(controller.compact()));
+    });
+    await controller.compact();
+    expect(refusals).toMatchObject([{ code: "NOTHING_TO_COMPACT", details: { reason: "running" } }]);
     expect(writer.requests).toHaveLength(1);
   });
 
