@@ -3,6 +3,7 @@ import { createSessionId } from "../ids.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { fileError } from "../store/file-errors.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
 import { makeFolder, realFileSystem } from "../store/file-system.ts";
 import { absolutePath, projectFolder, type SessionPlaces, sessionFileName } from "../store/session-paths.ts";
@@ -41,9 +42,17 @@ export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
 }
 
-/** Makes a folder for sessions, if it is not there. */
+/**
+ * Makes a folder for sessions, if it is not there.
+ *
+ * @throws {SessionError} `WRITE_FAILED`
+ */
 export function ensureFolder(folder: string): void {
-  makeFolder(realFileSystem, folder);
+  try {
+    makeFolder(realFileSystem, folder);
+  } catch (error) {
+    throw fileError(folder, "write", error);
+  }
 }
 
 /** Makes the header of a new session. */

@@ -225,3 +225,11 @@ test("a session of a newer version is read and never written", () => {
   );
   expect(readFileSync(path, "utf8")).toBe(text);
 });
+
+test("a folder that cannot be made is a typed error", () => {
+  const file = join(temporaryFolder(), "file");
+  writeFileSync(file, "");
+  expect(() => SessionManager.create("/work/project", join(file, "below"))).toThrow(
+    expect.objectContaining({ code: "WRITE_FAILED" }),
+  );
+});
