@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -14,8 +14,6 @@ import type { SessionInfo } from "../../src/catalog/session-info.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
 import { projectFolder } from "../../src/store/session-paths.ts";
 import { all, Chain, header, linesOf, put, START_MS, temporaryFolder, touch } from "./support/sessions.ts";
-
-const isRoot = process.getuid?.() === 0;
 
 const ids = (sessions: readonly SessionInfo[]) => sessions.map((session) => session.id);
 
@@ -152,16 +150,6 @@ describe("what is left out of a list", () => {
     const skipped: SkippedFile[] = [];
     await listSessions({ sessionDir, cache: false, onSkipped: (one) => skipped.push(one) });
     expect(skipped).toEqual([{ path, reason: "not-a-session" }]);
-  });
-
-  test.skipIf(isRoot)("is told: what cannot be read", async () => {
-    const sessionDir = temporaryFolder();
-    chmodSync(session(sessionDir, "a"), 0);
-    const skipped: SkippedFile[] = [];
-    expect(await listSessions({ sessionDir, cache: false, onSkipped: (one) => skipped.push(one) })).toEqual(
-      [],
-    );
-    expect(skipped).toMatchObject([{ reason: "unreadable", error: { code: "EACCES" } }]);
   });
 
   test("is told: a file that links to itself", async () => {

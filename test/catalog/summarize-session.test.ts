@@ -246,8 +246,8 @@ test("a caller who has given up ends it", async () => {
 
 const corpus = fileURLToPath(new URL("../../../shared/corpus", import.meta.url));
 
-test.runIf(existsSync(corpus))(
-  "files of other programs are summarised as by parsing everything",
+test.skipIf(!existsSync(corpus))(
+  "files that others wrote (skipped where ../shared/corpus is missing)",
   async () => {
     const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".jsonl"),

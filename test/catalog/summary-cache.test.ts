@@ -129,19 +129,43 @@ describe("of a file that grew", () => {
     expect(await list()).toEqual(await fresh(sessionDir));
   });
 
-  test.each([
-    ["the end of a torn line", (text: string) => [text.slice(0, -20), text.slice(-20)]],
-    [
-      "a record glued to the last line",
-      (text: string) => [text.slice(0, -1), text.slice(text.lastIndexOf('{"type"'))],
-    ],
-  ])("by %s, the line is read as a whole", async (_, split) => {
+  test("by the end of a torn line, the line is read as a whole", async () => {
     const { path, chain, list, sessionDir } = place();
-    const [before = "", after = ""] = split(chain.text);
-    writeFileSync(path, before);
+    writeFileSync(path, chain.text.slice(0, -20));
     await list();
-    appendFileSync(path, after);
+    appendFileSync(path, chain.text.slice(-20));
     expect(await list()).toEqual(await fresh(sessionDir));
+    expect(await list()).toMatchObject([{ messageCount: 2 }]);
+  });
+
+  test("by a record glued to the last line, the line is read as a whole", async () => {
+    const { path, chain, list, sessionDir } = place();
+    writeFileSync(path, chain.text.slice(0, -1));
+    await list();
+    appendFileSync(path, linesOf([chain.user("third").records.at(-1)]));
+    expect(await list()).toEqual(await fresh(sessionDir));
+    expect(await list()).toMatchObject([{ messageCount: 3, issueCount: 1 }]);
+  });
+
+  test("everything is read if another file has come to stand there that ends alike", async () => {
+    const { path, chain, list, sessionDir } = place();
+    await list();
+    const other = chain.text.replace("first", "other") + linesOf([chain.user("third").records.at(-1)]);
+    renameSync(put(join(sessionDir, "other"), other), path);
+    expect(await list()).toMatchObject([{ firstMessage: "other", messageCount: 3 }]);
+  });
+
+  test("everything is read if an entry stands before the one that it follows, and comes again", async () => {
+    const { path, chain, list, sessionDir } = place();
+    const [head, first, second] = chain.user("third").records;
+    const third = chain.records[3];
+    for (const start of [[head], [head, head]]) {
+      writeFileSync(path, linesOf([...start, third, first, second]));
+      await list();
+      appendFileSync(path, linesOf([third]));
+      expect(await list()).toEqual(await fresh(sessionDir));
+      expect(await list()).toMatchObject([{ messageCount: 3 }]);
+    }
   });
 
   test("everything is read if its version is an old one, which others rewrite", async () => {

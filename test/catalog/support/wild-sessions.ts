@@ -105,6 +105,7 @@ const bodies = fc.oneof(
       { type: "compaction", summary: "s", firstKeptEntryId: "00000001", tokensBefore: 5 },
       { type: "leaf", targetId: "00000001" },
       { type: "title", title: "t" },
+      { type: "text", text: "t" },
       { data: 1 },
     ),
   },
