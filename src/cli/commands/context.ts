@@ -9,11 +9,12 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
-import { column, truncate, widthOf } from "../text/width.ts";
+import { column, truncate } from "../text/width.ts";
 import { count, counted } from "../text/words.ts";
 import { paintOf } from "../view/colour.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOfMessage } from "../view/excerpt.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -100,14 +101,12 @@ function writeLines({ out }: CommandCall, { model, thinkingLevel, lines, repairs
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
     const kind = kindOfMessage(message);
-    const excerpt = excerptOfMessage(message);
     const facts = [
       colours.dim(column(shortId(entryId, idLength), idLength)),
       paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
       colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
-    ].join(" ");
-    const text = truncate(excerpt.text, Math.max(0, width - widthOf(facts) - 2));
-    out.line(`${facts}  ${excerpt.isError ? colours.red(text) : text}`.trimEnd());
+    ];
+    out.line(excerptLine(facts, excerptOfMessage(message), out));
   });
   if (repairs !== undefined && repairs.length > 0) {
     out.line(colours.yellow(`\n${counted(repairs.length, "repair")} of tool pairs; --json lists them.`));

@@ -5,7 +5,6 @@ import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
 import { plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
-import { writeFacts } from "../view/facts.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSION = argument("<session>", "the session to repair");
@@ -56,12 +55,7 @@ function writeReport(
   out.line();
   if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the file.");
   else {
-    writeFacts(
-      [
-        ["original", backup ?? ""],
-        ["left over", sideFile ?? "nothing"],
-      ],
-      out,
-    );
+    out.line(`original   ${plainLine(backup ?? path)}`);
+    out.line(`left over  ${sideFile === undefined ? "nothing" : plainLine(sideFile)}`);
   }
 }

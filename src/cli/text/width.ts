@@ -22,6 +22,26 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
 }
 
+/**
+ * Cuts off the beginning of a line to fit a width, with an ellipsis where something was cut off.
+ *
+ * @param text - One line without colours.
+ * @param width - Columns.
+ * @remarks Cost: O(text).
+ */
+export function truncateStart(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (width < 1) return "";
+  const parts = Array.from(graphemes.segment(text), ({ segment }) => segment);
+  let used = 0;
+  let start = parts.length;
+  for (; start > 0; start--) {
+    used += widthOf(parts[start - 1] ?? "");
+    if (used > width - 1) break;
+  }
+  return ELLIPSIS + parts.slice(start).join("").trimStart();
+}
+
 /** Cuts a line to a width and fills it up with spaces. */
 export function column(text: string, width: number): string {
   const fitted = truncate(text, width);

@@ -1,0 +1,212 @@
+import { compactWithoutModel } from "../../compaction/compact-without-model.ts";
+import { computeFileLists } from "../../compaction/file-operations.ts";
+import {
+  type CompactionPreparation,
+  type CompactionSkipReason,
+  planCompaction,
+} from "../../compaction/plan.ts";
+import { DEFAULT_COMPACTION_SETTINGS } from "../../compaction/settings.ts";
+import { estimateAll, estimateProjectedContextTokens } from "../../compaction/tokens.ts";
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { SessionEntry } from "../../schema/entry.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import { changeSession } from "../change-session.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, numberOption } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { column, truncate } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { paintOf } from "../view/colour.ts";
+import { countKinds, kindOf, kindOfMessage } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+
+const SESSION = argument("<session>", "the session");
+const KEEP = numberOption(
+  "--keep <tokens>",
+  `how much of the newest messages stays as it is (${DEFAULT_COMPACTION_SETTINGS.keepRecentTokens} unless given)`,
+);
+const DRY_RUN = flag("--dry-run", "explain the plan, and do nothing");
+
+/** So many files are named; --json names all. */
+const MOST_FILES = 12;
+
+const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
+  empty: "the context holds no messages",
+  justCompacted: "the last entry is a compaction",
+  noCutPoint: "the context cannot be cut without tearing a tool result from its call",
+  nothingToSummarize: "all that is not summarised yet is recent; a smaller --keep leaves less of it",
+};
+
+/** A set of messages, and how much they are. */
+interface Portion {
+  readonly messages: readonly AgentMessage[];
+  /** An estimate. */
+  readonly tokens: number;
+}
+
+/** A plan with all that is said about it. */
+interface ExplainedPlan {
+  readonly preparation: CompactionPreparation;
+  readonly cutEntry: SessionEntry | undefined;
+  readonly summarised: Portion;
+  readonly turnPrefix: Portion;
+  readonly kept: Portion;
+  /** Whether a provider has counted the context, or most of it. */
+  readonly isCounted: boolean;
+}
+
+/** What was appended. */
+interface Compacted {
+  readonly entryId: string;
+  readonly summary: string;
+  /** An estimate of the context now. */
+  readonly tokensAfter: number;
+}
+
+/** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
+export const compactCommand: Command = {
+  name: "compact",
+  summary: "Shorten the context of a session, or explain how",
+  details: `Plans where the context is cut, what is summarised and what stays as it is. Without
+--dry-run a summary is appended that is made without a model: it quotes what was asked
+and done. Nothing is taken away: the tree keeps all entries.
+If there is nothing to compact, it says why.`,
+  parameters: [SESSION, KEEP, DRY_RUN],
+  examples: [
+    ["compact @last --dry-run", "explain the plan"],
+    ["compact session.jsonl --keep 8000", "keep about 8,000 tokens, summarise the rest"],
+    ["compact session.jsonl --dry-run --json", "the plan with all files, as JSON"],
+  ],
+  run: async (call) => {
+    const { path } = new SessionView(await call.findSession(call.get(SESSION)));
+    if (call.get(DRY_RUN)) compactSession(call, SessionManager.open(path, { mode: "read-only" }));
+    else await changeSession(path, call.io, (session) => compactSession(call, session));
+    return EXIT_CODES.ok;
+  },
+};
+
+function compactSession(call: CommandCall, session: SessionManager): void {
+  const { out, json, get } = call;
+  const isDryRun = get(DRY_RUN);
+  const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
+  const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
+  const path = session.getSessionFile();
+  if (plan.kind === "skip") {
+    if (json) out.json({ path, isDryRun, skipped: plan.reason });
+    else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
+    return;
+  }
+  const explained = explainPlan(session, plan.preparation);
+  const compacted = isDryRun ? undefined : append(session, plan.preparation);
+  if (json) out.json({ path, isDryRun, ...planJson(explained), ...(compacted && { compacted }) });
+  else writePlan(explained, compacted, out);
+}
+
+function explainPlan(session: SessionManager, preparation: CompactionPreparation): ExplainedPlan {
+  const { firstKeptEntryId, messagesToSummarize, turnPrefixMessages } = preparation;
+  const projection = session.buildSessionProjection();
+  const { entries } = projection;
+  const cut = entries.findIndex(({ sourceEntry: { id } }) => id === firstKeptEntryId);
+  const kept = entries.slice(cut).flatMap(({ messages }) => messages.filter(({ role }) => role !== "system"));
+  return {
+    preparation,
+    cutEntry: entries[cut]?.sourceEntry,
+    summarised: portionOf(messagesToSummarize),
+    turnPrefix: portionOf(turnPrefixMessages),
+    kept: portionOf(kept),
+    isCounted: estimateProjectedContextTokens(projection, session.getBranch()).usageTokens > 0,
+  };
+}
+
+function portionOf(messages: readonly AgentMessage[]): Portion {
+  return { messages, tokens: estimateAll(messages) };
+}
+
+/** Appends a summary that is made without a model. */
+function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
+  const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
+  const entryId = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
+  return { entryId, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
+}
+
+function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan): object {
+  const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, isSplitTurn, wouldShrink } = preparation;
+  return {
+    tokensBefore,
+    estimatedTokensAfter,
+    wouldShrink,
+    firstKeptEntryId,
+    isSplitTurn,
+    updatesSummary: preparation.previousSummary !== undefined,
+    summarised: portionJson(summarised),
+    turnPrefix: portionJson(turnPrefix),
+    kept: portionJson(kept),
+    ...computeFileLists(preparation.fileOps),
+  };
+}
+
+function portionJson({ messages, tokens }: Portion): object {
+  const byRole = new Map<string, number>();
+  for (const { role } of messages) byRole.set(role, (byRole.get(role) ?? 0) + 1);
+  return { messages: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
+}
+
+function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: Output): void {
+  const { colours } = out;
+  const { preparation, cutEntry } = plan;
+  const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
+  const before = `${counted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
+  out.line(
+    colours.bold(`Context: ${before} → about ${count(compacted?.tokensAfter ?? estimatedTokensAfter)}`),
+  );
+  out.line();
+  writePortions(plan, out);
+  out.line();
+  const kind = kindOf(cutEntry);
+  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.style)(kind.word)];
+  out.line(excerptLine(facts, excerptOf(cutEntry), out));
+  if (preparation.isSplitTurn) out.line("The cut goes through a turn, whose beginning is summarised apart.");
+  if (preparation.previousSummary !== undefined) out.line("The summary before is updated.");
+  if (!preparation.wouldShrink) {
+    out.line(colours.yellow("A summary would be no shorter than what it replaces."));
+  }
+  const { readFiles, modifiedFiles } = computeFileLists(fileOps);
+  writeFiles("read", readFiles, out);
+  writeFiles("modified", modifiedFiles, out);
+  out.line();
+  if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
+  else out.line(`Compacted without a model: entry ${compacted.entryId} holds the summary.`);
+}
+
+/** Writes a table of what is summarised and what stays. */
+function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Output): void {
+  const { colours } = out;
+  const row = (name: string, messages: string, tokens: string) =>
+    `${column(name, 11)} ${messages.padStart(8)} ${tokens.padStart(10)}`;
+  const portions = [
+    ["summarised", summarised],
+    ["split turn", turnPrefix],
+    ["kept", kept],
+  ] as const;
+  out.line(colours.dim(row("", "messages", "tokens")));
+  for (const [name, { messages, tokens }] of portions) {
+    if (messages.length === 0) continue;
+    const facts = [row(name, count(messages.length), count(tokens))];
+    const { kinds } = countKinds(messages.map(kindOfMessage));
+    out.line(excerptLine(facts, { text: kinds, isError: false }, out));
+  }
+}
+
+function writeFiles(what: string, files: readonly string[], out: Output): void {
+  const { colours, width } = out;
+  if (files.length === 0) return;
+  out.line();
+  out.line(colours.dim(`${counted(files.length, "file")} ${what}`));
+  const others = files.length - MOST_FILES;
+  for (const file of files.slice(0, MOST_FILES)) out.line(`  ${truncate(plainLine(file), width - 2)}`);
+  if (others > 0) out.line(colours.dim(`  and ${count(others)} more`));
+}

@@ -1,0 +1,165 @@
+import { type SearchHit, type SearchOptions, searchSessions } from "../../catalog/search.ts";
+import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { SkippedFile } from "../../catalog/skipping.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, numberOption, textOption } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago } from "../text/times.ts";
+import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
+import { counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+import { paintOf } from "../view/colour.ts";
+import { kindOfMessage } from "../view/entry-kind.ts";
+import { shortId } from "../view/short-ids.ts";
+
+const TEXT = argument("<text>", "what to look for");
+const ALL = flag("--all", "in the sessions of all projects");
+const REGEX = flag("--regex", "the text is a regular expression");
+const CASE = flag("--case", "tell upper case from lower case");
+const ROLE = textOption("--role <roles>", "only in messages of these roles, with commas between them");
+const LIMIT = numberOption("--limit <number>", "stop after so many");
+
+/** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
+const ID_WIDTH = 8;
+const MOST_ID_WIDTH = 18;
+const KIND_WIDTH = 10;
+
+/** Why a file was left out, in words. */
+const SKIPPED: { readonly [reason in SkippedFile["reason"]]?: string } = {
+  unreadable: "it cannot be read",
+  "too-slow": "the expression takes too long on it; a simpler one may not",
+};
+
+/** `sessiontree search`: finds text in sessions. */
+export const searchCommand: Command = {
+  name: "search",
+  summary: "Find text in sessions",
+  details: `Looks into messages, thinking, tool calls, commands and summaries of the project's
+sessions, those written to last first, and shows each entry as it is found.
+Roles are user, assistant, toolResult, bashExecution, custom, system,
+compactionSummary and branchSummary.`,
+  parameters: [TEXT, ALL, REGEX, CASE, ROLE, LIMIT],
+  examples: [
+    ["search password", "in this project's sessions"],
+    ["search TODO --case --role user,assistant --all", "in all projects, only what was said"],
+    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "by a regular expression"],
+    ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
+  ],
+  run: search,
+};
+
+async function search(call: CommandCall): Promise<ExitCode> {
+  const { out, json } = call;
+  const hits = startSearch(call, call.get(TEXT));
+  let number = 0;
+  let session: SessionInfo | undefined;
+  let sessions = 0;
+  for await (const hit of hits) {
+    number++;
+    if (session?.path !== hit.session.path) {
+      session = hit.session;
+      sessions++;
+      if (!json) writeSession(call, session, sessions > 1);
+    }
+    if (json) out.json(hitJson(hit));
+    else writeHit(hit, out);
+    // Whoever waits for the first hit sees it while the others are looked for.
+    out.flush();
+  }
+  if (json) return EXIT_CODES.ok;
+  if (number === 0) writeNothing(call);
+  else
+    out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
+  return EXIT_CODES.ok;
+}
+
+/** @throws {UsageError} If the text is no regular expression. */
+function startSearch(call: CommandCall, text: string): AsyncIterable<SearchHit> {
+  const { get } = call;
+  const limit = get(LIMIT);
+  const roles = get(ROLE)
+    ?.split(",")
+    .map((role) => role.trim());
+  const options: SearchOptions = {
+    ...sessionScope(call, get(ALL)),
+    regex: get(REGEX),
+    caseSensitive: get(CASE),
+    ...(limit !== undefined && { limit }),
+    ...(roles !== undefined && { roles }),
+    onSkipped: ({ path, reason }) => {
+      const why = SKIPPED[reason];
+      if (why !== undefined) call.warn(`${path} was left out: ${why}.`);
+    },
+  };
+  try {
+    return searchSessions(text, options);
+  } catch (error) {
+    if (error instanceof TypeError && options.regex) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function hitJson({
+  session: { id, path, cwd, name },
+  entryId,
+  role,
+  snippet,
+  match,
+  offset,
+}: SearchHit): object {
+  return {
+    session: { id, path, cwd, ...(name !== undefined && { name }) },
+    entryId,
+    role,
+    snippet,
+    match,
+    offset,
+  };
+}
+
+/** Says whose hits follow. */
+function writeSession({ io, out }: CommandCall, session: SessionInfo, isFurther: boolean): void {
+  const { colours, width } = out;
+  const { id, modified, name, firstMessage } = session;
+  if (isFurther) out.line();
+  const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now?.() ?? Date.now())}`;
+  const title = truncate(plainLine(name ?? firstMessage), Math.max(0, width - widthOf(front) - 2));
+  out.line(`${colours.dim(front)}  ${colours.bold(title)}`.trimEnd());
+}
+
+function writeHit({ entryId, role, snippet, match }: SearchHit, out: Output): void {
+  const { colours, width } = out;
+  const kind = kindOfMessage({ role });
+  const id = shortId(entryId, MOST_ID_WIDTH);
+  const front = [
+    colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
+    paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+  ].join(" ");
+  const text = marked(snippet, match, width - widthOf(front) - 4, out);
+  out.line(`  ${front}  ${text}`.trimEnd());
+}
+
+/** A snippet that fits, with what was found in another colour, and in sight. */
+function marked(snippet: string, { start, length }: SearchHit["match"], width: number, out: Output): string {
+  const found = truncate(plainPart(snippet.slice(start, start + length)), width);
+  const before = plainPart(snippet.slice(0, start));
+  const after = plainPart(snippet.slice(start + length));
+  const room = width - widthOf(found);
+  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - widthOf(after)));
+  return `${front}${out.colours.bold(out.colours.yellow(found))}${truncate(after, room - widthOf(front))}`;
+}
+
+/** Makes a part of a line harmless, and keeps the spaces at its ends. */
+function plainPart(text: string): string {
+  return plainLine(`.${text}.`).slice(1, -1);
+}
+
+function writeNothing({ dir, get, out }: CommandCall): void {
+  out.line(`Nothing found for ${plainLine(get(TEXT))}.`);
+  if (dir === undefined && !get(ALL)) {
+    out.line("sessiontree search --all looks into the sessions of all projects.");
+  }
+}

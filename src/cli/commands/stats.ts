@@ -1,0 +1,149 @@
+import { collectStats, type SessionStats } from "../../controller/stats.ts";
+import type { ModelUsage, UsageTotals } from "../../controller/usage-tally.ts";
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, numberOption } from "../parameters.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago, dateAndTime } from "../text/times.ts";
+import { column, widthOf } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { kindOfMessage } from "../view/entry-kind.ts";
+import { writeFacts } from "../view/facts.ts";
+
+const SESSION = argument("<session>", "the session");
+const INHERITED = flag("--inherited", "also count what a fork has from its parent");
+const WINDOW = numberOption(
+  "--window <tokens>",
+  "size of the model's context window, to tell how full it is",
+);
+
+/** So many tools are named; --json names all. */
+const MOST_TOOLS = 12;
+
+/** Columns between two of a table. */
+const GAP = 2;
+const LEAST_NAME_WIDTH = 12;
+
+/** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
+export const statsCommand: Command = {
+  name: "stats",
+  summary: "Count messages, tool calls, tokens and cost",
+  details: `Of the whole session, all branches. What a fork has from its parent counts there,
+not here.`,
+  parameters: [SESSION, INHERITED, WINDOW],
+  examples: [
+    ["stats @last", "what this session came to"],
+    ["stats session.jsonl --window 200000", "also how full the context is"],
+    ["stats session.jsonl --json", "all numbers, as JSON"],
+  ],
+  run: async ({ findSession, get, io, json, out }) => {
+    const session = SessionManager.open(await findSession(get(SESSION)), { mode: "read-only" });
+    const nowMs = io.now?.() ?? Date.now();
+    const stats = collectStats(
+      { session, counter: undefined, nowMs, isInherited: undefined },
+      { includeInherited: get(INHERITED), contextWindow: get(WINDOW) },
+    );
+    if (json) out.json(stats);
+    else writeStats(stats, nowMs, out);
+    return EXIT_CODES.ok;
+  },
+};
+
+function writeStats(stats: SessionStats, nowMs: number, out: Output): void {
+  const { createdAt, usage, cacheHitRate, messages, toolCalls } = stats;
+  const createdMs = createdAt?.getTime() ?? Number.NaN;
+  const created = dateAndTime(createdMs);
+  const age = ago(createdMs, nowMs);
+  const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
+  writeFacts(
+    [
+      ["name", stats.sessionName ?? ""],
+      ["id", stats.sessionId],
+      ["file", stats.sessionFile ?? ""],
+      ["created", created.startsWith(age) ? created : `${created}, ${age}`],
+      ["entries", count(stats.entries)],
+      [
+        "messages",
+        listText(
+          messages.total,
+          byRole.map(([role, number]) => roleText(role, number)),
+        ),
+      ],
+      ["tool calls", toolText(toolCalls)],
+      ["inherited", inheritedText(stats)],
+      ["context", contextText(stats)],
+      ["cache", cacheHitRate === null ? "" : `${percent(cacheHitRate * 100)} of the input`],
+    ],
+    out,
+  );
+  if (usage.count === 0) out.line("\nNo usage is recorded.");
+  else writeUsage(stats.byModel, usage, out);
+}
+
+/** A total, and what it consists of. */
+function listText(total: number, parts: readonly string[]): string {
+  return total === 0 ? "none" : `${count(total)}: ${parts.join(", ")}`;
+}
+
+function roleText(role: string, number: number): string {
+  const { one, many } = kindOfMessage({ role });
+  return counted(number, one, many);
+}
+
+function toolText({ total, failed, byName }: SessionStats["toolCalls"]): string {
+  const tools = Object.entries(byName).sort(([, a], [, b]) => b - a);
+  const named = tools.slice(0, MOST_TOOLS).map(([name, number]) => `${name} ${count(number)}`);
+  const others = tools.length - named.length;
+  const text = listText(total, others > 0 ? [...named, counted(others, "other tool")] : named);
+  return failed > 0 ? `${text}; ${count(failed)} failed` : text;
+}
+
+function inheritedText({ parentSession, inherited: { entries, usage } }: SessionStats): string {
+  if (entries === 0) return parentSession === undefined ? "" : "nothing";
+  return `${counted(entries, "entry", "entries")}, ${counted(usage.totalTokens, "token")}, ${dollars(usage.cost)}`;
+}
+
+function contextText({ context: { tokens, contextWindow, percent: part } }: SessionStats): string {
+  if (tokens === null) return "compacted, and not counted since";
+  const size = counted(tokens, "token");
+  return contextWindow === null || part === null
+    ? size
+    : `${size}, ${percent(part)} of ${count(contextWindow)}`;
+}
+
+/** Writes a table of tokens and cost, a row for each model. */
+function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
+  const { colours } = out;
+  const rows = models.map((model) => [modelName(model), ...usageCells(model)]);
+  if (models.length > 1) rows.push(["total", ...usageCells(total)]);
+  const table = [["", "input", "output", "cache read", "written", "cost"], ...rows];
+  const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => widthOf(row[i] ?? "")))) ?? [];
+  const [nameWidth = 0, ...numberWidths] = widths;
+  const taken = numberWidths.reduce((sum, width) => sum + width + GAP, 0);
+  const shownWidth = Math.min(nameWidth, Math.max(LEAST_NAME_WIDTH, out.width - taken));
+  out.line();
+  table.forEach(([name = "", ...numbers], i) => {
+    const cells = numbers.map((number, k) => number.padStart(GAP + (numberWidths[k] ?? 0)));
+    const line = column(name, shownWidth) + cells.join("");
+    out.line(i === 0 ? colours.dim(line) : name === "total" ? colours.bold(line) : line);
+  });
+}
+
+function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals): string[] {
+  return [...[input, output, cacheRead, cacheWrite].map(count), dollars(cost)];
+}
+
+function modelName({ provider, model }: ModelUsage): string {
+  if (model === null) return "(unknown model)";
+  return plainLine(provider === null ? model : `${provider}/${model}`);
+}
+
+function dollars(cost: number): string {
+  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
+}
+
+function percent(part: number): string {
+  return `${part.toFixed(part < 10 ? 1 : 0)} %`;
+}

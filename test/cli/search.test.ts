@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
+
+/** Two sessions that tell of tulips. */
+function tulips() {
+  const folder = temporaryFolder();
+  const sessions = join(folder, "sessions");
+  const first = new Scribe(sessions, ID(1), join(folder, "one"));
+  const asked = first.user("Where do tulips grow?");
+  const answered = first.assistant("Tulips grow in gardens.");
+  const second = new Scribe(sessions, ID(2), join(folder, "two"));
+  second.session.appendSessionInfo("Flowers");
+  second.user("Nothing");
+  const third = second.user("A tulip, please");
+  return { folder, sessions, first, second, asked, answered, third };
+}
+
+test("shows each entry that holds the text, under its session", async () => {
+  const { sessions, asked, answered, third } = tulips();
+  const { code, stdout } = await cli(["search", "TULIP", "--dir", sessions]);
+  expect(code).toBe(0);
+  const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user        A tulip, please\n`;
+  const ofFirst = [
+    "0198aaaa-0000-7000  6 days ago  Where do tulips grow?",
+    `  ${asked} user        Where do tulips grow?`,
+    `  ${answered} assistant   Tulips grow in gardens.\n`,
+  ].join("\n");
+  expect([
+    `${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`,
+    `${ofFirst}\n${ofSecond}\n3 entries in 2 sessions\n`,
+  ]).toContain(stdout);
+});
+
+test("looks into this project's sessions, and into all with --all", async () => {
+  const { folder, sessions, third } = tulips();
+  const place = { cwd: join(folder, "two"), env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
+  const own = await cli(["search", "tulip", "--json"], place);
+  expect(jsonLines(own).map((hit) => Object(hit).entryId)).toEqual([third]);
+  expect(jsonLines(await cli(["search", "tulip", "--json", "--all"], place))).toHaveLength(3);
+});
+
+test("--case, --role, --limit and --regex narrow it", async () => {
+  const { sessions, asked, answered } = tulips();
+  const found = async (...args: string[]) => {
+    const result = await cli(["search", ...args, "--dir", sessions, "--json"]);
+    return jsonLines(result).map((hit): unknown => Object(hit).entryId);
+  };
+  expect(await found("Tulip", "--case")).toEqual([answered]);
+  expect(await found("tulip", "--role", "assistant")).toEqual([answered]);
+  expect(await found("tulip", "--role", "assistant, user")).toHaveLength(3);
+  expect(await found("tulip", "--limit", "1")).toHaveLength(1);
+  expect(await found("tulips? grow\\?$", "--regex")).toEqual([asked]);
+});
+
+test("--json tells where each hit is", async () => {
+  const { sessions, second, third } = tulips();
+  expect(jsonLines(await cli(["search", "tulip,", "--dir", sessions, "--json"]))).toEqual([
+    {
+      session: { id: ID(2), path: second.path, cwd: second.session.getCwd(), name: "Flowers" },
+      ...{ entryId: third, role: "user", snippet: "A tulip, please", match: { start: 2, length: 6 } },
+      offset: expect.any(Number),
+    },
+  ]);
+});
+
+test("a hit is written as it is found, before the next is looked for", async () => {
+  const { sessions } = tulips();
+  const pieces: string[] = [];
+  await cli(["search", "tulip", "--dir", sessions, "--json"], { onOutput: (text) => pieces.push(text) });
+  expect(pieces).toHaveLength(3);
+});
+
+test("where nothing is found, it says so", async () => {
+  const { folder, sessions } = tulips();
+  const nothing = await cli(["search", "rose", "--dir", sessions]);
+  expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing found for rose.\n"]);
+  const own = await cli(["search", "rose"], { cwd: folder });
+  expect(own.stdout).toContain("sessiontree search --all");
+  expect((await cli(["search", "rose", "--json"], { cwd: folder })).stdout).toBe("");
+});
+
+test("what is no regular expression is wrong usage", async () => {
+  const { code, stderr } = await cli(["search", "(a", "--regex"], { cwd: temporaryFolder() });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^sessiontree: "\(a" is no regular expression[^\n]+\n$/);
+});
+
+test.each([40, 80, 200])("lines fit into %i columns, with what was found in sight", async (columns) => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder, "evil");
+  scribe.user(`${"\u001b[2J長い e\u0301 ❤️ 👨‍👩‍👧‍👦 ".repeat(9)} needle ${"\u009b2J深い".repeat(50)}`);
+  scribe.user(`needle${"長".repeat(50)}`);
+  scribe.user(`${"長".repeat(50)}needle`);
+  const result = await cli(["search", "needle", "--dir", folder], { columns, env: { NO_COLOR: "1" } });
+  expect(result.stdout.match(/ user .*needle/g)).toHaveLength(3);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  expect(widest(result)).toBeLessThanOrEqual(columns);
+});

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe, writeLines } from "./support/sessions.ts";
+
+/** Tokens and cost of a reply. */
+function usage(input: number, output: number, cacheRead: number, cost: number) {
+  const parts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return {
+    ...parts,
+    input,
+    output,
+    cacheRead,
+    totalTokens: input + output + cacheRead,
+    cost: { ...parts, total: cost },
+  };
+}
+
+/** A session of two models with tool calls, one of which failed. */
+function counted() {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.session.appendSessionInfo("Counting");
+  scribe.user("Count");
+  scribe.call("bash", { command: "wc" }, "call-1");
+  scribe.result("no", true, "call-1");
+  scribe.assistant("One", { usage: usage(1000, 200, 3000, 1.5) });
+  scribe.assistant("Two", { model: "other", usage: usage(1000, 100, 0, 0.02) });
+  return scribe;
+}
+
+/** The cells of the row that begins so. */
+function cells(lines: readonly string[], start: string): string[] | undefined {
+  return lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+}
+
+test("counts messages, tool calls, tokens and cost, by model and in total", async () => {
+  const { path } = counted();
+  const { code, lines } = await cli(["stats", path]);
+  expect(code).toBe(0);
+  expect(cells(lines, "name")).toEqual(["name", "Counting"]);
+  expect(cells(lines, "created")?.[1]).toMatch(/^2026-02-03 22:\d\d, 6 days ago$/);
+  expect(cells(lines, "messages")).toEqual(["messages", "5: 3 assistant, 1 user, 1 tool result"]);
+  expect(cells(lines, "tool calls")).toEqual(["tool calls", "1: bash 1; 1 failed"]);
+  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens"]);
+  expect(cells(lines, "cache")).toEqual(["cache", "60 % of the input"]);
+  expect(cells(lines, "anthropic/claude")).toEqual([
+    ...["anthropic/claude", "1,010", "205", "3,000", "0", "$1.50"],
+  ]);
+  expect(cells(lines, "anthropic/other")).toEqual(["anthropic/other", "1,000", "100", "0", "0", "$0.0200"]);
+  expect(cells(lines, "total")).toEqual(["total", "2,010", "305", "3,000", "0", "$1.52"]);
+});
+
+test("--window tells how full the context is", async () => {
+  const { lines } = await cli(["stats", counted().path, "--window", "2200"]);
+  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, 50 % of 2,200"]);
+});
+
+test("a fork counts what is its own; --inherited counts the rest, too", async () => {
+  const { session } = counted();
+  const fork = session.forkBeside(session.getLeafId() ?? "");
+  const path = fork.getSessionFile() ?? "";
+  const { lines } = await cli(["stats", path]);
+  expect(cells(lines, "messages")).toEqual(["messages", "none"]);
+  expect(cells(lines, "inherited")).toEqual(["inherited", "6 entries, 5,315 tokens, $1.52"]);
+  expect(lines.at(-1)).toBe("No usage is recorded.");
+  const whole = await cli(["stats", path, "--inherited"]);
+  expect(cells(whole.lines, "total")?.at(-1)).toBe("$1.52");
+});
+
+test("--json gives what the library counts", async () => {
+  const { path } = counted();
+  const [stats] = jsonLines(await cli(["stats", path, "--json"]));
+  expect(stats).toMatchObject({
+    ...{ sessionFile: path, sessionName: "Counting", entries: 6 },
+    messages: { total: 5, byRole: { user: 1, assistant: 3, toolResult: 1 } },
+    toolCalls: { total: 1, failed: 1, byName: { bash: 1 } },
+    usage: { count: 3, input: 2010, totalTokens: 5315 },
+    context: { tokens: 1100, contextWindow: null, percent: null },
+  });
+});
+
+test("a session without messages has no numbers to show", async () => {
+  const path = writeLines(temporaryFolder(), "empty.jsonl", []);
+  const { code, stdout } = await cli(["stats", path]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("\nNo usage is recorded.\n");
+});
+
+test("lines fit into 80 columns and cannot drive the terminal", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  for (let i = 0; i < 20; i++) {
+    const model = `\u001b[2J${"長".repeat(50)}${i}`;
+    const content = [{ type: "toolCall" as const, id: `c${i}`, name: `\u001b[2J${i}`, arguments: {} }];
+    scribe.assistant("", { model, content, usage: usage(1e6, 1e7, 1e8, 1e6) });
+  }
+  const result = await cli(["stats", scribe.path]);
+  expect(result.stdout).toContain("8 other tools");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+  expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  expect(
+    widest({ ...result, lines: result.lines.filter((line) => !line.startsWith("file")) }),
+  ).toBeLessThanOrEqual(80);
+});
