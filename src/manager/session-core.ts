@@ -287,7 +287,16 @@ export class SessionCore {
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
     cache.adopt(this.#cache, before.tree);
-    this.#use(this.#log, cache, this.#leaf === NONE ? NONE : this.tree.find(before.tree.idAt(this.#leaf)));
+    this.#use(this.#log, cache, this.#placeIn(before.tree));
+  }
+
+  /** The leaf in the tree of now; if its line is gone, the nearest entry above it that is not. */
+  #placeIn(before: EntryTree): number {
+    for (let at = this.#leaf; at !== NONE; at = before.parentAt(at)) {
+      const now = this.tree.find(before.idAt(at));
+      if (now !== NONE) return now;
+    }
+    return NONE;
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {

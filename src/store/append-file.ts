@@ -71,6 +71,11 @@ export class AppendFile {
     return isSameFile(this.#identity, state);
   }
 
+  /** Whether this and another are of the same file. */
+  isSameAs(other: AppendFile): boolean {
+    return other.#identity !== undefined && this.isSame(other.#identity);
+  }
+
   /** How the file stands that is written to, whatever its name is now. */
   state(): FileState {
     return stateOf(this.#fs.fstatSync(this.#open()));

@@ -49,12 +49,8 @@ export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.end();
 }
 
-/** Gives the ids of the entries that were known before and are not there any more, in the order of their arrival. */
-export function missingFrom(index: SessionIndex, before: SessionIndex): string[] {
-  const missing: string[] = [];
-  for (const ordinal of before.tree.ordinals()) {
-    const id = before.tree.idAt(ordinal);
-    if (index.tree.find(id) === NONE) missing.push(id);
-  }
-  return missing;
+/** Gives the ordinals of the entries that were known before and are not there any more. */
+export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
+  const { tree } = before;
+  return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);
 }

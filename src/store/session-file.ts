@@ -5,21 +5,13 @@ import { Blocks } from "./blocks.ts";
 import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSeal, isIntact, takeSeal } from "./file-seal.ts";
-import {
-  type FileSystem,
-  makeFolder,
-  PIECE_BYTES,
-  readPieces,
-  readRange,
-  syncFolder,
-} from "./file-system.ts";
+import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
-import { hasErrorCode } from "./system-error.ts";
-import { writeWhole } from "./write-whole.ts";
+import { copyOpenFile } from "./write-whole.ts";
 
 /**
  * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
@@ -41,6 +33,8 @@ export class SessionFile {
   #seal: FileSeal | undefined;
   /** The file when it was last looked at and found as it was known. */
   #seen: FileState | undefined;
+  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  #newest = 0;
   /** Whether the file is known not to be the one that was read. */
   #isDoubtful = false;
   /** What was written that `flush` has not waited for. */
@@ -258,6 +252,7 @@ export class SessionFile {
       });
     });
     if (index.missingOwn.length > 0) return this.#reload(intent);
+    this.#newest = from;
     this.#seen = state;
     return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
   }
@@ -268,20 +263,9 @@ export class SessionFile {
     if (!file.isHeld) throw gone(this.path);
     this.#translated("write", () => {
       makeFolder(this.#fs, dirname(this.path));
-      file.read((fd) => this.#copy(fd));
+      file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
     });
     return this.#reload("write");
-  }
-
-  /** Copies an open file to the path, unless somebody else who has it open has done so. */
-  #copy(fd: number): void {
-    const fs = this.#fs;
-    try {
-      const pieces = readPieces(fs, fd, 0, fs.fstatSync(fd).size);
-      writeWhole({ fs, path: this.path, pieces, isNew: true });
-    } catch (error) {
-      if (!hasErrorCode(error, "EEXIST")) throw error;
-    }
   }
 
   /** Somebody else has made the file before this session had an entry: it is theirs then. */
@@ -301,17 +285,17 @@ export class SessionFile {
 
   /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
   #reload(intent: Intent, isOthers = false): LogChange {
-    const [file, index] = [this.#file, this.#index];
+    const [file, index, newest] = [this.#file, this.#index, this.#newest];
     this.#isDoubtful = true;
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
     try {
       for (const _total of this.readSteps(PIECE_BYTES, intent));
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
-      this.#putBack(index, intent);
+      this.#putBack(index, intent, this.#file.isSameAs(file) ? newest : Number.POSITIVE_INFINITY);
     } catch (error) {
       this.#file.release();
-      [this.#file, this.#index] = [file, index];
+      [this.#file, this.#index, this.#newest] = [file, index, newest];
       throw error;
     }
     file.release();
@@ -319,17 +303,28 @@ export class SessionFile {
     return this.#tell({ kind: "reloaded", before: index });
   }
 
-  /** Appends once more what a replacement lacks, if it is only what was appended here lately. */
-  #putBack(before: SessionIndex, intent: Intent): void {
-    const missing = missingFrom(this.#index, before);
-    if (missing.length === 0) return;
-    const lines = missing.flatMap((id) => this.#recent.find(id) ?? []);
-    if (intent === "read" || lines.length < missing.length) throw new ReplacedError(this.path);
+  /**
+   * Appends once more what the file lacks, if it is only what was appended here lately.
+   *
+   * @param newest - Ordinal from which on others' entries may be missing.
+   */
+  #putBack(before: SessionIndex, intent: Intent, newest: number): void {
+    const lines: LogLine[] = [];
+    for (const ordinal of missingFrom(this.#index, before)) {
+      const line = this.#recent.find(before.tree.idAt(ordinal));
+      // The last line of another writer may go: if its write failed after all, it has cut the line off.
+      const isCutBack = ordinal >= newest && before.tree.isLeaf(ordinal);
+      if (line !== undefined) lines.push(line);
+      else if (!isCutBack) throw new ReplacedError(this.path);
+    }
+    if (lines.length === 0) return;
+    if (intent === "read") throw new ReplacedError(this.path);
     this.append(lines);
   }
 
   #remember(): void {
     this.#seen = undefined;
+    this.#newest = this.#index.tree.size - 1;
     this.#seal = this.#file.read((fd) => takeSeal(this.#fs, fd, this.#index));
   }
 

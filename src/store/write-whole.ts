@@ -5,6 +5,7 @@ import {
   createFile,
   FILE_MODE,
   type FileSystem,
+  readPieces,
   removeQuietly,
   syncFolder,
   writeFully,
@@ -58,6 +59,15 @@ export function writeWhole(file: WholeFile): string | undefined {
   if (backup !== undefined) closeToOthers(fs, backup);
   syncFolder(fs, dirname(path));
   return backup;
+}
+
+/** Copies an open file to a path, unless somebody else who has it open has done so. */
+export function copyOpenFile(fs: FileSystem, fd: number, path: string): void {
+  try {
+    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size), isNew: true });
+  } catch (error) {
+    if (!hasErrorCode(error, "EEXIST")) throw error;
+  }
 }
 
 function writeTemporary(temporary: string, { fs, pieces, mode = FILE_MODE }: WholeFile): void {
