@@ -1,16 +1,23 @@
 import type { Command } from "./command.ts";
+import { cloneCommand } from "./commands/clone.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { contextCommand } from "./commands/context.ts";
+import { exportCommand } from "./commands/export.ts";
+import { forkCommand } from "./commands/fork.ts";
+import { labelCommand } from "./commands/label.ts";
 import { listCommand } from "./commands/list.ts";
+import { nameCommand } from "./commands/name.ts";
 import { redactCommand } from "./commands/redact.ts";
 import { repairCommand } from "./commands/repair.ts";
 import { searchCommand } from "./commands/search.ts";
 import { showCommand } from "./commands/show.ts";
 import { statsCommand } from "./commands/stats.ts";
 import { treeCommand } from "./commands/tree.ts";
+import { upgradeCommand } from "./commands/upgrade.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { watchCommand } from "./commands/watch.ts";
 
-/** All commands, in the order in which the help lists them. */
+/** All commands, in the order in which the help lists them: what looks first, then what writes. */
 export const COMMANDS: readonly Command[] = [
   listCommand,
   searchCommand,
@@ -18,8 +25,15 @@ export const COMMANDS: readonly Command[] = [
   showCommand,
   contextCommand,
   statsCommand,
+  watchCommand,
   verifyCommand,
   repairCommand,
+  upgradeCommand,
+  nameCommand,
+  labelCommand,
+  forkCommand,
+  cloneCommand,
+  exportCommand,
   compactCommand,
   redactCommand,
 ];

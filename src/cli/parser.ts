@@ -47,7 +47,8 @@ export function makeParser(
       getOutHasColors: () => out.colours.isColorSupported,
       getErrHasColors: () => out.colours.isColorSupported,
     })
-    .configureHelp({ styleTitle: (title) => out.colours.bold(title) })
+    // What a command takes is in its own help; here each has one line.
+    .configureHelp({ styleTitle: (title) => out.colours.bold(title), subcommandTerm: (one) => one.name() })
     .addHelpText("after", () => {
       const paragraphs = [NAMING, EXITS, "Help on a command: sessiontree COMMAND --help"];
       return paragraphs.map((text) => `\n${wrap(text, out.width).join("\n")}`).join("\n");

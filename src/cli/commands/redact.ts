@@ -28,10 +28,10 @@ const LEFTOVER = /^(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 export const redactCommand: Command = {
   name: "redact",
   summary: "Take the content of an entry out of a session for good",
-  details: `The one command that rewrites history: the entry keeps its id and place, its content
-is gone, and a new entry records that. The old bytes are kept nowhere.
-Other entries that repeat the content, such as summaries, and copies of the session
-are not touched: "sessiontree search" finds them.`,
+  details: `The one command that rewrites history: the entry keeps its id and place, its
+content is gone, and a new entry records that. The old bytes are kept nowhere.
+Other entries that repeat the content, such as summaries, and copies of the
+session are not touched: "sessiontree search" finds them.`,
   parameters: [SESSION, ENTRY, TEXT, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it is done"],

@@ -37,8 +37,8 @@ const SKIPPED: { readonly [reason in SkippedFile["reason"]]?: string } = {
 export const searchCommand: Command = {
   name: "search",
   summary: "Find text in sessions",
-  details: `Looks into messages, thinking, tool calls, commands and summaries of the project's
-sessions, those written to last first, and shows each entry as it is found.
+  details: `Looks into messages, thinking, tool calls, commands and summaries of this
+project's sessions, latest first, and shows each entry as it is found.
 Roles are user, assistant, toolResult, bashExecution, custom, system,
 compactionSummary and branchSummary.`,
   parameters: [TEXT, ALL, REGEX, CASE, ROLE, LIMIT],

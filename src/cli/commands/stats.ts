@@ -30,8 +30,8 @@ const LEAST_NAME_WIDTH = 12;
 export const statsCommand: Command = {
   name: "stats",
   summary: "Count messages, tool calls, tokens and cost",
-  details: `Of the whole session, all branches. What a fork has from its parent counts there,
-not here.`,
+  details: `Of the whole session, all branches. What a fork has from its parent counts
+there, not here.`,
   parameters: [SESSION, INHERITED, WINDOW],
   examples: [
     ["stats @last", "what this session came to"],

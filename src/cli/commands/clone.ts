@@ -1,0 +1,38 @@
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument, flag } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { SessionView } from "../session-view.ts";
+import { writeNewSession } from "../view/new-session.ts";
+
+const SESSION = argument("<session>", "the session");
+const HERE = flag("--here", "with all branches, as a session of the project in the current folder");
+
+/** `sessiontree clone`: copies the active branch, or everything, into another session. */
+export const cloneCommand: Command = {
+  name: "clone",
+  summary: "Copy a session, to go on in the copy",
+  details: `Copies the active branch into the same folder. The copy knows which session it
+comes from; that one stays as it is.`,
+  parameters: [SESSION, HERE],
+  examples: [
+    ["clone @last", "the active branch of the latest session"],
+    ["clone ../other/session.jsonl --here", "all of a session of another project, into this one"],
+  ],
+  run: async (call) => {
+    const view = new SessionView(await call.findSession(call.get(SESSION)));
+    writeNewSession(call, call.get(HERE) ? cloneHere(call, view.path) : cloneBranch(view));
+    return EXIT_CODES.ok;
+  },
+};
+
+function cloneBranch(view: SessionView): SessionManager {
+  return SessionManager.open(view.path, { mode: "read-only" }).forkBeside(view.findEntry("@leaf"));
+}
+
+/** What `--dir` says is about where the source is looked for, and not about this project's sessions. */
+function cloneHere({ io }: CommandCall, path: string): SessionManager {
+  const { sessionDir } = sessionScope({ io, dir: undefined }, false);
+  return SessionManager.forkFrom(path, io.cwd, sessionDir === undefined ? {} : { sessionDir });
+}

@@ -1,0 +1,31 @@
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument, optionalArgument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { writeNewSession } from "../view/new-session.ts";
+
+const SESSION = argument("<session>", "the session");
+const ENTRY = optionalArgument(
+  "[entry]",
+  "the entry to end with: its id or the beginning of it, its label, or @leaf; the leaf unless given",
+);
+
+/** `sessiontree fork`: copies the path to an entry into a session of its own. */
+export const forkCommand: Command = {
+  name: "fork",
+  summary: "Copy the path to an entry into a session of its own",
+  details: `The new session lies in the same folder, has the labels of what was copied, and
+knows which session it comes from; that one stays as it is.`,
+  parameters: [SESSION, ENTRY],
+  examples: [
+    ["fork session.jsonl 1a2b3c4d", "up to an entry, that one included"],
+    ["fork @last works", "up to the entry that is labelled so"],
+  ],
+  run: async (call) => {
+    const view = new SessionView(await call.findSession(call.get(SESSION)));
+    const entryId = view.findEntry(call.get(ENTRY) ?? "@leaf");
+    writeNewSession(call, SessionManager.open(view.path, { mode: "read-only" }).forkBeside(entryId));
+    return EXIT_CODES.ok;
+  },
+};

@@ -1,0 +1,44 @@
+import { changeSession } from "../change-session.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument, flag, optionalArgument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSION = argument("<session>", "the session");
+const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
+const LABEL = optionalArgument("[label]", "its new label; without one, the present label is shown");
+const CLEAR = flag("--clear", "take the label away");
+
+/** `sessiontree label`: shows or sets the label of an entry. */
+export const labelCommand: Command = {
+  name: "label",
+  summary: "Show or set the label of an entry",
+  details: "Where an entry is named on the command line, its label will do.",
+  parameters: [SESSION, ENTRY, LABEL, CLEAR],
+  examples: [
+    ["label @last @leaf works", "mark the place where it works"],
+    ["label session.jsonl 1a2b3c4d", "show the label"],
+    ["label session.jsonl works --clear", "take it away"],
+  ],
+  run: async ({ findSession, get, io, json, out }) => {
+    const wanted = get(LABEL);
+    const isCleared = get(CLEAR);
+    if (isCleared && wanted !== undefined) throw new UsageError("Give a label or --clear, not both.");
+    const view = new SessionView(await findSession(get(SESSION)));
+    const entryId = view.findEntry(get(ENTRY));
+    const isChanged = isCleared || wanted !== undefined;
+    const label = isChanged
+      ? await changeSession(view.path, io, (session) => {
+          session.appendLabelChange(entryId, wanted);
+          return session.getLabel(entryId);
+        })
+      : view.labels.get(entryId)?.label;
+    const entry = plainLine(entryId);
+    if (json) out.json({ path: view.path, entryId, label: label ?? null });
+    else if (label === undefined) out.line(`Entry ${entry} has no label.`);
+    else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
+    return EXIT_CODES.ok;
+  },
+};

@@ -1,0 +1,40 @@
+import { changeSession } from "../change-session.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument, flag, optionalArgument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSION = argument("<session>", "the session");
+const NAME = optionalArgument("[name]", "its new name; without one, the present name is shown");
+const CLEAR = flag("--clear", "take the name away");
+
+/** `sessiontree name`: shows or sets the display name of a session. */
+export const nameCommand: Command = {
+  name: "name",
+  summary: "Show or set the name of a session",
+  parameters: [SESSION, NAME, CLEAR],
+  examples: [
+    ["name @last Bugfix", "name the latest session of this project"],
+    ["name session.jsonl", "show the name"],
+    ["name session.jsonl --clear", "take it away"],
+  ],
+  run: async ({ findSession, get, io, json, out }) => {
+    const wanted = get(NAME);
+    const isCleared = get(CLEAR);
+    if (isCleared && wanted !== undefined) throw new UsageError("Give a name or --clear, not both.");
+    const view = new SessionView(await findSession(get(SESSION)));
+    const isChanged = isCleared || wanted !== undefined;
+    const name = isChanged
+      ? await changeSession(view.path, io, (session) => {
+          session.appendSessionInfo(wanted ?? "");
+          return session.getSessionName();
+        })
+      : view.name;
+    if (json) out.json({ path: view.path, name: name ?? null });
+    else if (name === undefined) out.line("The session has no name.");
+    else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
+    return EXIT_CODES.ok;
+  },
+};

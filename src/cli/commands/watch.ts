@@ -1,0 +1,54 @@
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { SessionEntry } from "../../schema/entry.ts";
+import type { Command } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { dateAndTime } from "../text/times.ts";
+import { column } from "../text/width.ts";
+import { paintOf } from "../view/colour.ts";
+import { kindOf } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+import { shortId } from "../view/short-ids.ts";
+
+const SESSION = argument("<session>", "the session");
+
+const ID_WIDTH = 8;
+const KIND_WIDTH = 10;
+
+/** `sessiontree watch`: shows entries as others append them. */
+export const watchCommand: Command = {
+  name: "watch",
+  summary: "Show entries as they are appended, until interrupted",
+  parameters: [SESSION],
+  examples: [
+    ["watch @last", "what an agent is doing"],
+    ["watch session.jsonl --json | jq .message", "the entries themselves"],
+  ],
+  run: async ({ findSession, get, io, json, out, warn }) => {
+    const { path } = new SessionView(await findSession(get(SESSION)));
+    const session = SessionManager.open(path, { mode: "read-only" });
+    const signal = io.untilInterrupted?.();
+    if (io.stdout.isTTY && !json) warn(`Watching ${plainLine(path)}; an interrupt (Ctrl-C) ends it.`);
+    for await (const entry of session.watch(signal && { signal })) {
+      if (json) out.json(entry);
+      else writeEntry(entry, out);
+      out.flush();
+    }
+    return EXIT_CODES.ok;
+  },
+};
+
+function writeEntry(entry: SessionEntry, out: Output): void {
+  const { colours } = out;
+  const kind = kindOf(entry);
+  const facts = [
+    colours.dim(dateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
+    colours.dim(shortId(entry.id, ID_WIDTH)),
+    paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+  ];
+  out.line(excerptLine(facts, excerptOf(entry), out));
+}

@@ -1,0 +1,133 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SessionManager } from "../../src/manager/session-manager.ts";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe, writeLines } from "./support/sessions.ts";
+
+/** A session with two branches and a label. */
+function branched() {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("start");
+  const left = scribe.assistant("left");
+  scribe.session.branch(root);
+  const right = scribe.assistant("right");
+  scribe.session.appendLabelChange(right, "works");
+  return { path: scribe.path, root, left, right, before: readFileSync(scribe.path, "utf8") };
+}
+
+/** The ids on the path to the leaf of a session. */
+function pathIds(path: string): string[] {
+  return SessionManager.open(path, { mode: "read-only" }).getPathIds();
+}
+
+describe("fork", () => {
+  test("copies the path to an entry into the same folder, and leaves the source alone", async () => {
+    const { path, root, left, before } = branched();
+    const { code, lines } = await cli(["fork", path, left]);
+    const [said = "", made = ""] = lines;
+    expect(code).toBe(0);
+    expect(dirname(made)).toBe(dirname(path));
+    expect(pathIds(made)).toEqual([root, left]);
+    const session = SessionManager.open(made, { mode: "read-only" });
+    expect(session.getHeader()?.parentSession).toBe(path);
+    expect(said).toBe(`Session ${session.getSessionId()} has 2 entries and stands in`);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("ends at the leaf unless told otherwise; a label names an entry", async () => {
+    const { path, root, right } = branched();
+    for (const more of [[], ["works"]]) {
+      const [made] = jsonLines(await cli(["fork", path, ...more, "--json"]));
+      expect(made).toMatchObject({ parentSession: path, entries: 3 });
+      expect(pathIds(Object(made).path).slice(0, 2)).toEqual([root, right]);
+    }
+  });
+
+  test("of an entry that is not there makes nothing", async () => {
+    const { path } = branched();
+    expect((await cli(["fork", path, "zzzz"])).stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
+    const empty = writeLines(temporaryFolder(), "empty.jsonl", []);
+    expect((await cli(["fork", empty])).code).toBe(1);
+  });
+});
+
+describe("clone", () => {
+  test("copies the active branch", async () => {
+    const { path, root, right, before } = branched();
+    const [made] = jsonLines(await cli(["clone", path, "--json"]));
+    expect(pathIds(Object(made).path).slice(0, 2)).toEqual([root, right]);
+    expect(Object(made).entries).toBe(3);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("--here copies all branches into the project of the current folder", async () => {
+    const { path, left, before } = branched();
+    const cwd = join(dirname(path), "project");
+    mkdirSync(cwd);
+    const sessions = join(cwd, "sessions");
+    const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
+    const [made] = jsonLines(await cli(["clone", path, "--here", "--json"], { cwd, env }));
+    const session = SessionManager.open(Object(made).path, { mode: "read-only" });
+    expect(dirname(Object(made).path)).toBe(sessions);
+    expect(session.getHeader()).toMatchObject({ cwd, parentSession: path });
+    expect(session.getEntry(left)).toBeDefined();
+    expect(session.getEntryCount()).toBe(4);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});
+
+describe("export", () => {
+  test("writes the active branch to a new file, from the current folder", async () => {
+    const { path, root, right, before } = branched();
+    const cwd = temporaryFolder();
+    const { code, stdout } = await cli(["export", path, "--jsonl", "out.jsonl"], { cwd });
+    const made = join(cwd, "out.jsonl");
+    expect([code, stdout]).toEqual([0, `Wrote 3 entries to ${made}\n`]);
+    expect(pathIds(made).slice(0, 2)).toEqual([root, right]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("replaces nothing", async () => {
+    const { path } = branched();
+    const taken = `${path}.taken`;
+    writeFileSync(taken, "mine");
+    const { code, stderr } = await cli(["export", path, "--jsonl", taken]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^sessiontree: [^\n]+ exists already[^\n]+\n$/);
+    expect(readFileSync(taken, "utf8")).toBe("mine");
+  });
+
+  test("must be told where to", async () => {
+    const { code, stderr } = await cli(["export", branched().path]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("add --jsonl and a file");
+  });
+});
+
+describe("upgrade", () => {
+  test("rewrites an older session, and says where the original is", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "old.jsonl");
+    const time = "2025-01-01T00:00:00.000Z";
+    const old = [
+      { type: "session", id: "old", timestamp: time, cwd: folder },
+      { type: "message", timestamp: time, message: { role: "user", content: "Hello", timestamp: 0 } },
+    ];
+    const text = old.map((line) => `${JSON.stringify(line)}\n`).join("");
+    writeFileSync(path, text);
+    const { code, lines } = await cli(["upgrade", path]);
+    expect(code).toBe(0);
+    expect(lines).toEqual(["Upgraded from version 1 to 3; the original is", `${path}.v1.bak`]);
+    expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(text);
+    expect(readFileSync(path, "utf8")).toContain('"version":3');
+    expect(jsonLines(await cli(["upgrade", path, "--json"]))).toEqual([{ path, version: 3, backup: null }]);
+  });
+
+  test("leaves a session of the current version alone", async () => {
+    const { path, before } = branched();
+    const { code, stdout } = await cli(["upgrade", path]);
+    expect([code, stdout]).toEqual([0, "Nothing to do: the file is of version 3 already.\n"]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+/** Watches a session to which an entry is appended as often as something was shown, until so many were. */
+function watchWhileWriting(scribe: Scribe, texts: readonly string[], args: readonly string[] = []) {
+  const interruption = new AbortController();
+  const left = [...texts];
+  const appendNext = () => {
+    const text = left.shift();
+    if (text === undefined) interruption.abort();
+    else scribe.user(text);
+  };
+  return cli(["watch", scribe.path, ...args], {
+    onOutput: appendNext,
+    // By then the command has read the session, so what is appended is new to it.
+    untilInterrupted: () => {
+      appendNext();
+      return interruption.signal;
+    },
+  });
+}
+
+test("shows each entry when it comes, and ends when interrupted", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("before");
+  const { code, stdout, stderr } = await watchWhileWriting(scribe, ["one", "two \u001b[2J"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {8}one\n22:04 [0-9a-f]{8} user {8}two ␛\[2J\n$/);
+});
+
+test("--json gives the entries themselves", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("before");
+  const result = await watchWhileWriting(scribe, ["one", "two"], ["--json"]);
+  expect(jsonLines(result)).toEqual(JSON.parse(JSON.stringify(scribe.session.getEntries().slice(1))));
+});
+
+test("on a terminal it says how to end it", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("before");
+  const settings = { columns: 80, untilInterrupted: () => AbortSignal.abort() };
+  const { code, stdout, stderr } = await cli(["watch", scribe.path], settings);
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toBe(`sessiontree: Watching ${scribe.path}; an interrupt (Ctrl-C) ends it.\n`);
+});
