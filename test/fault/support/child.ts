@@ -1,5 +1,5 @@
 import * as nodeFs from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { watchedFs } from "./faulty-fs.ts";
 import { user } from "./sessions.ts";
@@ -70,11 +70,13 @@ function upgradeUntilCall(path = "", number = ""): void {
   say(calls);
 }
 
-/** Opens a session with a lease, says so, and holds it until it is killed or told to end. */
-async function holdLease(path = "", json?: string): Promise<void> {
+/** Opens a session with a lease, says so, and holds it until it is killed, told to end, or has held it so long. */
+async function holdLease(path = "", json?: string, milliseconds?: string): Promise<void> {
   const session = SessionManager.open(path, options(json));
   say(session.getSessionId());
-  await signal();
+  if (milliseconds === undefined) return signal();
+  await after(Number(milliseconds));
+  await session.close();
 }
 
 /** Tries to take a lease when the parent says so; tells whether it has it, and holds it until told to end. */
@@ -117,7 +119,7 @@ async function openMany(folder = "", number = ""): Promise<void> {
   sessions = [];
   for (let i = 0; i < 100 && descriptors() > closed; i++) {
     globalThis.gc?.();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await after(5);
   }
   say({ before, open, used, closed, reopened, collected: descriptors() });
 }
