@@ -23,7 +23,14 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
   });
   watcher?.on("error", note);
   const timer = setInterval(note, LOOK_EVERY_MS);
-  signal?.addEventListener("abort", note);
+  // At once, since a consumer that has aborted may never ask again.
+  const end = () => {
+    clearInterval(timer);
+    watcher?.close();
+    note();
+  };
+  if (signal?.aborted) end();
+  signal?.addEventListener("abort", end);
   try {
     while (!signal?.aborted) {
       if (isDue) {
@@ -36,9 +43,8 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
       }
     }
   } finally {
-    signal?.removeEventListener("abort", note);
-    clearInterval(timer);
-    watcher?.close();
+    signal?.removeEventListener("abort", end);
+    end();
   }
 }
 
