@@ -13,6 +13,7 @@ const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<vo
   raceForLease,
   openMany,
   appendEvery,
+  watchAndLeave,
 };
 
 const [task = "", ...given] = process.argv.slice(2);
@@ -130,6 +131,21 @@ async function appendEvery(path = ""): Promise<void> {
   say("ready");
   for await (const _ of process.stdin)
     say({ id: session.appendMessage(user("from a child")), at: Date.now() });
+}
+
+/** Watches a session in the two ways of leaving off: after one entry, and by a signal without asking again. */
+async function watchAndLeave(path = ""): Promise<void> {
+  const session = SessionManager.open(path);
+  SessionManager.open(path).appendMessage(user("one"));
+  for await (const { id } of session.watch()) {
+    say(id);
+    break;
+  }
+  const controller = new AbortController();
+  const watched = session.watch({ signal: controller.signal });
+  void watched.next();
+  await nextTurn();
+  controller.abort();
 }
 
 await TASKS[task]?.(...given);
