@@ -73,7 +73,10 @@ function makeCall(command: Command, given: GivenValues, io: CliIo, { out, errors
       if (!given.has(parameter)) throw new TypeError(`${command.name} does not declare ${parameter.form}.`);
       return parameter.parse(given.get(parameter));
     },
-    warn: (message) => errors.line(`sessiontree: ${plainLine(message)}`),
+    warn: (message) => {
+      errors.line(`sessiontree: ${plainLine(message)}`);
+      errors.flush();
+    },
     dir: SESSION_DIR.parse(given.get(SESSION_DIR)),
     findSession: (name) => findSession(name, call),
   };

@@ -1,4 +1,4 @@
-import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
+import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -52,21 +52,26 @@ export function currentLine(
 ): Uint8Array | string {
   const entry = decodeEntry(bytes, head, context);
   if (entry === undefined) {
-    const { id, parentId } = head;
-    const data = { type: head.type, line: decodeText(bytes) };
-    return encodeRecord({
-      type: "custom",
-      id,
-      parentId,
-      timestamp: isoTime(head.timestampMs),
-      customType: DAMAGED_CUSTOM_TYPE,
-      data,
-    });
+    const kept = keptAsText(bytes, head);
+    return encodeRecord(change?.(kept) ?? kept);
   }
   const changed = change?.(entry) ?? entry;
   const isAsWritten =
     changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
   return isAsWritten ? bytes : encodeRecord(changed);
+}
+
+/** The entry that holds the text of one whose body is damaged. */
+function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
+  const data = { type, line: decodeText(bytes) };
+  return {
+    type: "custom",
+    id,
+    parentId,
+    timestamp: isoTime(timestampMs),
+    customType: DAMAGED_CUSTOM_TYPE,
+    data,
+  };
 }
 
 /** Whether a line's own fields are those of the head that the tree gave it. */

@@ -45,3 +45,15 @@ test("a reader that goes away is no error", async () => {
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout.length).toBeLessThan(1_000_000);
 });
+
+test("an interrupt ends what watches, and that is no failure", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("start");
+  const child = spawn(process.execPath, ["--import", "tsx", BIN, "watch", scribe.path], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const closed = once(child, "close");
+  child.stderr.once("data", () => scribe.user("shown"));
+  child.stdout.once("data", () => child.kill("SIGINT"));
+  expect(await closed).toEqual([0, null]);
+});

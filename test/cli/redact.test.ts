@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
-import { Scribe } from "./support/sessions.ts";
+import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 /** A session in which somebody told a secret. */
 function withSecret() {
@@ -91,4 +91,13 @@ test("an entry or a session that is not there is not made", async () => {
   const { path } = withSecret();
   expect((await cli(["redact", path, "zzzz", "--yes"])).stderr).toMatch(/^sessiontree: Entry zzzz not found/);
   expect((await cli(["redact", `${path}x.jsonl`, "zzzz", "--yes"])).stderr).toMatch(/There is no session/);
+});
+
+test("content that cannot be read any more can be taken out, too", async () => {
+  const lines = [userLine("00000001", null), userLine("00000002", "00000001", "The password is tulip")];
+  const damaged = `${JSON.stringify(lines[1]).slice(0, -2)}\u0001}`;
+  const path = writeLines(temporaryFolder(), "damaged.jsonl", [lines[0], damaged, userLine("3", "00000002")]);
+  expect((await cli(["redact", path, "00000002", "--yes"])).code).toBe(0);
+  expect(readFileSync(path, "utf8")).not.toContain("tulip");
+  expect(SessionManager.open(path).getEntry("3")?.parentId).toBe("00000002");
 });

@@ -89,6 +89,22 @@ test("what is no regular expression is wrong usage", async () => {
   expect(stderr).toMatch(/^sessiontree: "\(a" is no regular expression[^\n]+\n$/);
 });
 
+test("a file on which an expression takes too long is named, and the others are searched", async () => {
+  const { sessions, first, third } = tulips();
+  first.user(`${"a".repeat(40)}!`);
+  const { code, stdout, stderr } = await cli(["search", "(a+)+$|A tulip", "--regex", "--dir", sessions]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(third);
+  expect(stderr).toMatch(/^sessiontree: [^\n]+ was left out: the expression takes too long on it[^\n]+\n$/);
+  expect(stderr).toContain(first.path);
+});
+
+test("--limit must be a number", async () => {
+  const { code, stderr } = await cli(["search", "x", "--limit", "0"], { cwd: temporaryFolder() });
+  expect(code).toBe(2);
+  expect(stderr).toContain("--limit <number> must be a whole number, 1 or more.");
+});
+
 test.each([40, 80, 200])("lines fit into %i columns, with what was found in sight", async (columns) => {
   const folder = temporaryFolder();
   const scribe = new Scribe(folder, "evil");

@@ -3,7 +3,7 @@ import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
 import { plainJson, plainLine, plainText } from "../../src/cli/text/plain.ts";
 import { ago, dateAndTime, span, timeColumn } from "../../src/cli/text/times.ts";
-import { column, truncate, widthOf, wrap } from "../../src/cli/text/width.ts";
+import { column, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
 import { bytes, count, counted } from "../../src/cli/text/words.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
@@ -70,6 +70,18 @@ describe("widths", () => {
         expect(stringWidth(column(text, width))).toBe(width);
       }),
     );
+  });
+
+  test("a text cut at its beginning fits, and ends as the text does", () => {
+    fc.assert(
+      fc.property(graphemes, fc.integer({ min: 0, max: 30 }), (text, width) => {
+        const cut = truncateStart(text, width);
+        expect(stringWidth(cut)).toBeLessThanOrEqual(width);
+        if (stringWidth(text) <= width) expect(cut).toBe(text);
+        else if (width > 0) expect(cut.startsWith("…") && text.endsWith(cut.slice(1))).toBe(true);
+      }),
+    );
+    expect(truncateStart("one two three", 9)).toBe("…wo three");
   });
 
   test("wrapping keeps all words and fits", () => {

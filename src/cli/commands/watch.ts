@@ -32,7 +32,8 @@ export const watchCommand: Command = {
     const { path } = new SessionView(await findSession(get(SESSION)));
     const session = SessionManager.open(path, { mode: "read-only" });
     const signal = io.untilInterrupted?.();
-    if (io.stdout.isTTY && !json) warn(`Watching ${plainLine(path)}; an interrupt (Ctrl-C) ends it.`);
+    // Also for a program that starts this one: from here on nothing is missed.
+    warn(`Watching ${plainLine(path)}; an interrupt (Ctrl-C) ends it.`);
     for await (const entry of session.watch(signal && { signal })) {
       if (json) out.json(entry);
       else writeEntry(entry, out);
