@@ -187,7 +187,7 @@ export type {
 } from "./schema/message.ts";
 export { type Validation, validateEntry, validateHeader } from "./schema/validate.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
-export type { Durability, FileLogOptions } from "./store/file-log-options.ts";
+export type { Durability, FileLogOptions, LoadOptions } from "./store/file-log-options.ts";
 export type { LeaseMode } from "./store/lease.ts";
 export { loadEntriesFromFile } from "./store/load-entries.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./store/repair-session.ts";

@@ -1,9 +1,16 @@
 import { foldSystemMessages } from "../context/system-message.ts";
 import { SessionError } from "../errors.ts";
 import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
-import { asSessionEntry, type ContextEditableContent, type UsageEntry } from "../schema/entry.ts";
+import {
+  type AnySessionEntry,
+  asSessionEntry,
+  type ContextEditableContent,
+  type UsageEntry,
+} from "../schema/entry.ts";
+import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { EntryDraft } from "./session-core.ts";
 import { SessionReader } from "./session-reader.ts";
@@ -37,14 +44,7 @@ export class SessionAppender extends SessionReader {
    * @throws {SessionError} `WRITE_FAILED`, and then nothing has changed.
    */
   appendMessage(message: AppendableMessage): string {
-    const role: unknown = message?.role;
-    if (typeof role !== "string")
-      throw new TypeError('A message needs a role; give an object such as { role: "user", … }.');
-    if (role === "branchSummary" || role === "compactionSummary") {
-      throw new TypeError(
-        `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
-      );
-    }
+    assertMessage(message);
     return this.core.append({ type: "message", message }).id;
   }
 
@@ -60,9 +60,9 @@ export class SessionAppender extends SessionReader {
 
   /** Appends tokens spent beside the conversation, and gives the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
-    const draft = { type: "usage", kind, provider, model, usage, ...(note !== undefined && { note }) };
-    const { id, parentId, timestamp } = this.core.append(draft);
-    return { ...draft, type: "usage", id, parentId, timestamp };
+    const entry = this.core.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
+    if (!isUsageEntry(entry)) throw new TypeError("beforePersist took the usage out of a usage entry");
+    return entry;
   }
 
   /**
@@ -129,9 +129,11 @@ export class SessionAppender extends SessionReader {
    * Changes what an entry of the active branch contributes to the context from here on.
    *
    * @param replacement - Null removes its messages.
+   * @throws {TypeError} If it is neither null nor has content.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
    */
   appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
+    assertReplacement(replacement);
     const target = asSessionEntry(this.core.cache.entryAt(this.core.require(targetId)));
     assertEditable(target, this.core.isOnPath(targetId));
     const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
@@ -141,19 +143,19 @@ export class SessionAppender extends SessionReader {
   /**
    * Appends an entry of any type, at any place, on the condition that the leaf has not moved.
    *
+   * @param draft - Its fields; a head among them does not count: the parent is chosen by the options.
+   * @throws {TypeError} If it is no draft of an entry.
    * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`, and then nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     const { expectedLeafId, parentId } = options;
+    assertDraft(draft);
     if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
       throw new SessionError(
         "STALE_LEAF",
         `The leaf is ${this.getLeafId()}, not ${expectedLeafId}; look at the session again and decide anew.`,
         { details: { expectedLeafId, leafId: this.getLeafId() } },
       );
-    }
-    if (typeof draft.type !== "string" || draft.type === "" || draft.type === "session") {
-      throw new TypeError('An entry needs a type other than "session".');
     }
     if (parentId === undefined) return this.core.append(draft).id;
     return this.core.append(draft, parentId === null ? NONE : this.core.require(parentId)).id;
@@ -213,4 +215,8 @@ export class SessionAppender extends SessionReader {
 /** The fields that are not undefined. */
 function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function isUsageEntry(entry: AnySessionEntry): entry is UsageEntry {
+  return entry.type === "usage" && "usage" in entry && isJsonRecord(entry.usage);
 }

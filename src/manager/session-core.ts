@@ -178,11 +178,17 @@ export class SessionCore {
     this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
 
-  /** Goes on with another log: a new, branched or opened session. */
-  replaceLog(log: SessionLog): void {
+  /**
+   * Goes on with another log: a new, branched or opened session.
+   *
+   * @param isCopy - Whether its entries are those of this log, so that they stay the same objects.
+   */
+  replaceLog(log: SessionLog, isCopy = false): void {
+    const cache = new EntryCache(log);
+    if (isCopy) cache.adopt(this.#cache, this.tree);
     this.#log.onChange = undefined;
     this.#log.release();
-    this.#use(log, new EntryCache(log), log.index.storedLeaf);
+    this.#use(log, cache, log.index.storedLeaf);
   }
 
   /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW` */
@@ -324,11 +330,8 @@ export class SessionCore {
 
 /** Puts the head in front of a draft's fields; what the draft says of its own head does not count. */
 function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
-  const timestamp = new Date(timestampMs).toISOString();
-  const { type: _type, ...body } = draft;
-  return "id" in body || "parentId" in body || "timestamp" in body
-    ? { ...body, type, id, parentId, timestamp }
-    : { type, id, parentId, timestamp, ...body };
+  const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...body } = draft;
+  return { type, id, parentId, timestamp: new Date(timestampMs).toISOString(), ...body };
 }
 
 /** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */

@@ -155,22 +155,28 @@ export class SessionManager extends SessionAppender {
     });
   }
 
-  /** Lists all sessions of all projects, or those of one flat folder, latest first. */
+  /**
+   * Lists all sessions of all projects, latest first.
+   *
+   * With a `sessionDir`, those of that one flat folder; with other options, those of the places that they name.
+   */
   static listAll(onProgress?: SessionListProgress, signal?: AbortSignal): Promise<SessionInfo[]>;
   static listAll(
-    sessionDir?: string,
+    sessionDir?: string | SessionOptions,
     onProgress?: SessionListProgress,
     signal?: AbortSignal,
   ): Promise<SessionInfo[]>;
   static async listAll(
-    first?: string | SessionListProgress,
+    first?: string | SessionOptions | SessionListProgress,
     second?: SessionListProgress | AbortSignal,
     third?: AbortSignal,
   ): Promise<SessionInfo[]> {
-    const sessionDir = typeof first === "string" ? first : undefined;
+    const places = sessionOptions(typeof first === "function" ? undefined : first);
+    const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => one instanceof AbortSignal);
     return listSessions({
+      places,
       ...(sessionDir !== undefined && { sessionDir }),
       ...(onProgress && { onProgress }),
       ...(signal && { signal }),
@@ -236,7 +242,7 @@ export class SessionManager extends SessionAppender {
    */
   createBranchedSession(leafId: string): string | undefined {
     const log = this.#branchedLog(leafId);
-    this.core.replaceLog(log);
+    this.core.replaceLog(log, true);
     return log.path;
   }
 

@@ -6,6 +6,7 @@ import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
 import type { SessionLog } from "./session-log.ts";
@@ -106,6 +107,9 @@ export class EntryCache {
         const written = decodeEntry(bytes, tree.headAt(ordinal), this.#bodyContext());
         if (entry === undefined || written === undefined) return;
         if (encodeRecord(written) === encodeRecord(entry)) this.remember(ordinal, entry, bytes.length);
+        else if (saysTheSame(written, entry)) {
+          this.remember(ordinal, { ...written, message: entry.message }, bytes.length);
+        }
       });
     } catch (error) {
       // What cannot be read now is not taken over; whoever asks for it will be told why.
@@ -153,4 +157,14 @@ export class EntryCache {
 
 function isDamaged(entry: AnySessionEntry): boolean {
   return entry.type === DAMAGED_TYPE && "originalType" in entry;
+}
+
+/** Whether two entries hold the same message in different places of a tree. */
+function saysTheSame(
+  written: AnySessionEntry,
+  entry: AnySessionEntry,
+): entry is AnySessionEntry & { message: AgentMessage } {
+  if (!("message" in written && "message" in entry)) return false;
+  const messages = [written.message, entry.message];
+  return messages.every(isJsonRecord) && encodeRecord(messages[0] ?? {}) === encodeRecord(messages[1] ?? {});
 }

@@ -29,6 +29,7 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
       cause,
     });
   }
+  if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return gone(path, cause);
   const reason = cause instanceof Error ? cause.message : String(cause);
   if (intent === "read") {
     return new SessionError(
@@ -57,10 +58,10 @@ export function notASession(path: string): SessionError {
 }
 
 /** The error for a file whose name has gone and which is not held open. */
-export function gone(path: string): SessionError {
+export function gone(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `${path} is gone, and nothing can be appended to it. Put it back, or start a new session.`,
-    { details: { path } },
+    `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
+    { details: { path }, cause },
   );
 }

@@ -257,15 +257,24 @@ export class SessionFile {
     return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
   }
 
-  /** The name is gone: the file is written anew from the descriptor, if that is still open. */
+  /** The name is gone: the file is written anew from the descriptor, if that is still open and holds what is known. */
   #recreate(): LogChange {
     const file = this.#file;
-    if (!file.isHeld) throw gone(this.path);
+    if (!file.isHeld || !this.#isWholeIn(file)) throw gone(this.path);
     this.#translated("write", () => {
       makeFolder(this.#fs, dirname(this.path));
       file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
     });
     return this.#reload("write");
+  }
+
+  /** Whether an open file still holds the session; somebody may have emptied it before its name went. */
+  #isWholeIn(file: AppendFile): boolean {
+    const index = this.#newIndex();
+    this.#translated("write", () =>
+      file.read((fd) => feedFile(this.#fs, fd, index, this.#fs.fstatSync(fd).size)),
+    );
+    return index.header !== undefined && missingFrom(index, this.#index).length === 0;
   }
 
   /** Somebody else has made the file before this session had an entry: it is theirs then. */

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { SessionError } from "../errors.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import { NotAPlainFileError } from "./append-file.ts";
@@ -107,7 +108,7 @@ function findDifference(
       head.id === copied.id &&
       head.parentId === copied.parentId &&
       (body === undefined ||
-        JSON.stringify(body) === JSON.stringify(decodeEntry(lineOf(ordinal), copied, contexts[1])));
+        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(ordinal), copied, contexts[1]) ?? {}));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;

@@ -134,6 +134,12 @@ test("an appended message comes back as the very object, wherever it is asked fo
   expect(one.buildSessionContext().messages[0]).toBe(message);
 });
 
+test("appendUsage gives the entry that is in the session", () => {
+  const one = session();
+  const entry = one.appendUsage("title", "p", "m", assistant("").usage);
+  expect(one.getEntry(entry.id)).toBe(entry);
+});
+
 test("messages that are made while projecting, and what is no message, are refused", () => {
   const one = session();
   const wrong: unknown[] = [
@@ -185,6 +191,15 @@ describe("context edits", () => {
       { role: "assistant", content: [{ type: "text", text: "short" }], model: "m1" },
     ]);
     expect(one.getEntry(answer)).toMatchObject({ message: { content: [{ text: "long answer" }] } });
+  });
+
+  test("a replacement is null or has content", () => {
+    const one = session();
+    const id = one.appendMessage(user("question"));
+    for (const replacement of [undefined, {}, "text", { content: 5 }, { content: [5] }]) {
+      expect(() => Reflect.apply(one.appendContextEdit, one, [id, replacement])).toThrow(TypeError);
+    }
+    expect(one.getEntryCount()).toBe(1);
   });
 
   test("the target must exist, be on the branch, and have content", () => {
@@ -243,7 +258,12 @@ describe("append", () => {
       timestamp: "2026-02-03T22:52:06.410Z",
       text: "kept",
     });
-    expect(() => one.append({ type: "session" })).toThrow(TypeError);
+    for (const draft of [{ type: "session" }, { type: "leaf" }, { type: "" }, { type: "message" }, null]) {
+      expect(() => Reflect.apply(one.append, one, [draft])).toThrow(TypeError);
+    }
+    const projected = { role: "compactionSummary", summary: "s", tokensBefore: 1, timestamp: 1 };
+    expect(() => one.append({ type: "message", message: projected })).toThrow(TypeError);
+    expect(Object.keys(records(one).at(-1) ?? {})).toEqual(["type", "id", "parentId", "timestamp", "text"]);
   });
 });
 

@@ -144,6 +144,38 @@ test("sessions of other projects in the same folder are not this project's", asy
   ]);
 });
 
+test("all projects below an agent's folder are listed by its options", async () => {
+  const agentDir = temporaryFolder();
+  for (const cwd of ["/work/a", "/work/b"]) SessionManager.create(cwd, { agentDir }).appendMessage(user(cwd));
+  const listed = await SessionManager.listAll({ agentDir });
+  expect(listed.map(({ cwd }) => cwd).sort()).toEqual(["/work/a", "/work/b"]);
+  expect(await SessionManager.listAll({ sessionDir: agentDir })).toEqual([]);
+});
+
+test("a session whose file has gone says so, whatever is asked of it", () => {
+  const session = SessionManager.create("/work/project", temporaryFolder());
+  const id = session.appendMessage(user("hello"));
+  const path = session.getSessionFile() ?? "";
+  const other = SessionManager.open(path, { mode: "read-only" });
+  rmSync(path);
+  expect(() => other.getEntry(id)).toThrow(expect.objectContaining({ code: "SESSION_NOT_FOUND" }));
+});
+
+test("a file that was emptied before its name went is not made anew", () => {
+  for (const left of ["", "garbage\n"]) {
+    const session = SessionManager.create("/work/project", temporaryFolder());
+    session.appendMessage(user("hello"));
+    const path = session.getSessionFile() ?? "";
+    writeFileSync(path, left);
+    rmSync(path);
+    expect(() => session.appendMessage(user("more"))).toThrow(
+      expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
+    );
+    expect(existsSync(path)).toBe(false);
+    expect(session.getEntryCount()).toBe(1);
+  }
+});
+
 test("a project is its real folder", () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "real"));

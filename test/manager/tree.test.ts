@@ -131,6 +131,25 @@ test("a branched session holds the path without label entries, and its labels be
   expect(session.buildSessionContext().messages).toEqual(messages);
 });
 
+test("entries stay the same objects in a branched session", () => {
+  for (const session of [
+    SessionManager.create("/work/project", temporaryFolder()),
+    SessionManager.inMemory(),
+  ]) {
+    const [question, answer] = [user("question"), assistant("answer")];
+    const first = session.appendMessage(question);
+    session.appendLabelChange(first, "start");
+    const second = session.appendMessage(answer);
+    const entry = session.getEntry(first);
+    session.createBranchedSession(second);
+    expect(session.getEntry(first)).toBe(entry);
+    const { messages } = session.buildSessionContext();
+    expect(messages[0]).toBe(question);
+    // It hung on the label and hangs on the question now: another entry, and the same message.
+    expect(messages[1]).toBe(answer);
+  }
+});
+
 test("in memory a branched session has no path", () => {
   const session = SessionManager.inMemory("/work/project");
   const first = session.appendMessage(user("first"));
