@@ -1,4 +1,5 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
+import { ByteSearch, startsWith } from "./byte-search.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -29,8 +30,11 @@ const AFTER_ID = bytesOf(`,"parentId":`);
 const NULL = bytesOf("null");
 const AFTER_PARENT = bytesOf(`,"timestamp":"`);
 
-/** What a second record inside a line holds. Inside a text its quotes would be escaped. */
-const TIME_KEY = bytesOf(`"timestamp"`);
+/** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
+const USUAL_TIME = new ByteSearch(`,"timestamp":"`);
+
+/** The same in any spelling; but bodies hold it too. */
+const ANY_TIME = new ByteSearch(`"timestamp"`);
 
 /**
  * Reads the head at the front of a line from its bytes, without parsing the body.
@@ -108,41 +112,25 @@ export class EntryHeadReader {
 /**
  * Tells whether the body of a line seems to hold another head, as when two records were glued together.
  *
- * A body has no time of its own but a message's, which is a number; whatever has more is left to `JSON.parse`. A byte
- * scan by Horspool's method: most bytes are never looked at.
+ * @param isMixed - Whether somebody writes to the file whose spelling is another. Then whatever is more than a
+ *   message's own time is left to `JSON.parse`; else the faster search does, which finds heads in the usual spelling.
  */
-export function mayHoldSecondHead(bytes: Uint8Array, head: EntryHeadReader, end: number): boolean {
-  const last = TIME_KEY.length - 1;
-  let ownTimes = head.type === "message" ? 1 : 0;
-  let at = head.bodyStart + last;
-  while (at < end) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE && startsWith(bytes, at - last, end, TIME_KEY)) {
-      if (ownTimes === 0 || !isBeforeNumber(bytes, at + 1, end)) return true;
-      ownTimes--;
-    }
-    at += SKIPS[byte] ?? 1;
-  }
-  return false;
+export function mayHoldSecondHead(
+  bytes: Uint8Array,
+  head: EntryHeadReader,
+  end: number,
+  isMixed: boolean,
+): boolean {
+  if (!isMixed) return USUAL_TIME.find(bytes, head.bodyStart, end) !== -1;
+  const first = ANY_TIME.find(bytes, head.bodyStart, end);
+  if (first === -1) return false;
+  const behind = first + ANY_TIME.length;
+  const isOwn = head.type === "message" && bytes[behind] === COLON && isDigit(bytes[behind + 1]);
+  return !isOwn || ANY_TIME.find(bytes, behind, end) !== -1;
 }
 
-/** Whether a colon and a digit follow, without blanks. */
-function isBeforeNumber(bytes: Uint8Array, at: number, end: number): boolean {
-  const digit = at + 1 < end ? (bytes[at + 1] ?? 0) : 0;
-  return bytes[at] === COLON && digit >= 0x30 && digit <= 0x39;
-}
-
-/** How far the pattern can move when a byte stands under its end. */
-const SKIPS = (() => {
-  const skips = new Uint8Array(256).fill(TIME_KEY.length);
-  for (let i = 0; i < TIME_KEY.length - 1; i++) skips[TIME_KEY[i] ?? 0] = TIME_KEY.length - 1 - i;
-  return skips;
-})();
-
-function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
-  if (at + prefix.length > end) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
-  return true;
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 /** The number that eight lower-case hex characters write, or -1. */

@@ -8,7 +8,7 @@ const SCALAR = `${STRING}|null|true|false|-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?
 const FIELD = new RegExp(`\\s*(${STRING})\\s*:\\s*(${SCALAR})\\s*(,?)`, "y");
 const OPENING = /\s*\{/y;
 const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
-const HEAD_BEHIND = /,\s*("(?:id|parentId|timestamp)"\s*:[^{}[\]]*\}?)\s*$/;
+const FIRST_BEHIND = /,\s*"(?:id|parentId|timestamp)"\s*:/;
 
 /** More than a head takes up; nothing further is looked at. */
 const WINDOW_BYTES = 1024;
@@ -26,10 +26,22 @@ export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRec
   if (inFront !== undefined || !mayStandBehind) return inFront;
   const type = TYPE_IN_FRONT.exec(front)?.[1];
   if (type === undefined) return undefined;
-  const back = decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES)));
-  const behind = HEAD_BEHIND.exec(back)?.[1];
-  if (behind === undefined) return undefined;
-  return headOf(new Map([...fieldsAt(behind, 0), ["type", parseJson(type)?.value]]));
+  const behind = endBehindBody(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
+  const first = FIRST_BEHIND.exec(behind);
+  if (first === null) return undefined;
+  return headOf(new Map([...fieldsAt(behind, first.index + 1), ["type", parseJson(type)?.value]]));
+}
+
+/**
+ * The end of a line, from behind the last bracket but the one that closes the line.
+ *
+ * Looked for by hand: an expression that is tried at each comma would read the same end again and again.
+ */
+function endBehindBody(text: string): string {
+  const filled = text.trimEnd().length;
+  let start = text[filled - 1] === "}" ? filled - 1 : filled;
+  while (start > 0 && !"{}[]".includes(text.charAt(start - 1))) start--;
+  return text.slice(start);
 }
 
 /** The fields that stand one behind the other from a place on, as far as they are legible; the first of each name. */

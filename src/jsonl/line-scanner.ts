@@ -153,7 +153,8 @@ export class LineScanner {
 
   /** Hands a line on; gives how many bytes of it were taken. */
   #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
-    const [line, length] = [this.#line, to - from];
+    const line = this.#line;
+    const length = to - from;
     let offset = this.#lineOffset;
     if (length > this.#maxLineBytes) {
       this.#sink.overlong({ offset, length, line, terminated });

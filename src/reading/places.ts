@@ -33,6 +33,14 @@ export class Places {
     };
   }
 
+  /** Puts ordinals into the order of the file, which differs from that of arrival where others wrote, too. */
+  inFileOrder(given: Iterable<number>): Int32Array {
+    const ordinals = Int32Array.from(given);
+    const offsetOf = (i: number) => this.offsetAt(ordinals[i] ?? 0);
+    const isInOrder = ordinals.every((_, i) => i === 0 || offsetOf(i - 1) < offsetOf(i));
+    return isInOrder ? ordinals : ordinals.sort((a, b) => this.offsetAt(a) - this.offsetAt(b));
+  }
+
   offsetAt(ordinal: number): number {
     return this.#offsets[ordinal] ?? 0;
   }

@@ -49,6 +49,8 @@ export class SessionIndex {
   #header: ReadHeader | undefined;
   #headerPlace: LinePlace | undefined;
   #recordsBeforeHeader = 0;
+  /** Whether an entry was spelled in another way than the head reader knows. */
+  #isMixed = false;
   #isRejected = false;
   /** The `leaf` record that is the last line. */
   #leafRecord: JsonRecord | undefined;
@@ -194,19 +196,21 @@ export class SessionIndex {
   }
 
   #takeLine(line: ScannedLine): boolean | number {
+    if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
+    this.#leafRecord = undefined;
+    this.#adder.addPlain(this.#head, placeOf(line));
+    return true;
+  }
+
+  #takeOtherLine(line: ScannedLine): boolean | number {
     const { terminated, continued } = line;
-    if (terminated && !continued && this.#isPlainEntry(line)) {
-      this.#leafRecord = undefined;
-      this.#adder.addPlain(this.#head, placeOf(line));
-      return true;
-    }
     const bytes = line.bytes.subarray(line.start, line.end);
     const length = lengthWithoutZeros(bytes);
     const text = bytes.subarray(0, length);
     const place = { ...placeOf(line), length };
     if (!terminated && !(continued && length === 0)) return this.#takeFront(text, place, continued);
     const parsed = continued ? undefined : parseJson(decodeText(text));
-    if (parsed !== undefined) this.#takeValue(parsed.value, place);
+    if (parsed !== undefined) this.#takeValue(parsed.value, place, text);
     else if (length > 0) this.#takeParts(text, place, continued);
     if (length < bytes.length) {
       const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
@@ -228,7 +232,7 @@ export class SessionIndex {
     }
     const isBehindZeros = text.subarray(0, front.start).includes(0);
     if (isRest || isBehindZeros) this.#takeParts(text.subarray(0, front.end), place, isRest);
-    else this.#takeValue(front.record, { ...place, length: front.end });
+    else this.#takeValue(front.record, { ...place, length: front.end }, text.subarray(0, front.end));
     return front.end;
   }
 
@@ -241,18 +245,20 @@ export class SessionIndex {
     this.#countDamage(true);
   }
 
-  #isPlainEntry({ bytes, start, end }: ScannedLine): boolean {
+  #isPlainEntry({ bytes, start, end, terminated, continued }: ScannedLine): boolean {
     const { version } = this.#adder;
     return (
+      terminated &&
+      !continued &&
       version !== undefined &&
       version >= 2 &&
       bytes[end - 1] === CLOSE_BRACE &&
       this.#head.read(bytes, start, end) &&
-      !mayHoldSecondHead(bytes, this.#head, end)
+      !mayHoldSecondHead(bytes, this.#head, end, this.#isMixed)
     );
   }
 
-  #takeValue(value: unknown, place: LinePlace): void {
+  #takeValue(value: unknown, place: LinePlace, text: Uint8Array): void {
     this.#leafRecord = undefined;
     const type = isJsonRecord(value) ? value["type"] : undefined;
     if (!isJsonRecord(value) || typeof type !== "string") {
@@ -265,6 +271,7 @@ export class SessionIndex {
       this.#countOther();
     } else {
       this.#adder.addRecord(value, type, place);
+      this.#isMixed ||= !this.#head.read(text, 0, text.length);
       this.#leafRecord = type === "leaf" ? value : undefined;
     }
   }
@@ -301,12 +308,13 @@ export class SessionIndex {
     }
     for (const part of parts) {
       const length = part.end - part.start;
-      this.#takePart(part, { offset: place.offset + part.start, length, line: place.line });
+      const partPlace = { offset: place.offset + part.start, length, line: place.line };
+      this.#takePart(part, partPlace, text.subarray(part.start, part.end));
     }
   }
 
-  #takePart({ kind, record }: LinePart, place: LinePlace): void {
-    if (kind === "record") this.#takeValue(record, place);
+  #takePart({ kind, record }: LinePart, place: LinePlace, text: Uint8Array): void {
+    if (kind === "record") this.#takeValue(record, place, text);
     else if (kind === "head" && this.#header !== undefined) {
       this.#leafRecord = undefined;
       const id = this.#adder.addRecord(record, String(record["type"]), place);

@@ -35,11 +35,17 @@ export class EntryTree {
   /** Ids that a later entry took over for the look-up of parents: see `alias`. */
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
+  #revision = 0;
   /** Links that change at the next `settle`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
   /** Where the links led that were cut to break cycles. */
   #cuts: ReadonlyMap<number, number> = new Map();
+
+  /** Changes whenever entries that were there get another parent. */
+  get revision(): number {
+    return this.#revision;
+  }
 
   /** Number of entries. */
   get size(): number {
@@ -102,6 +108,7 @@ export class EntryTree {
       if (fallback !== NONE) this.relink(finding.ordinal, fallback);
     }
     if (this.#moved.length === 0) return findings;
+    this.#revision++;
     const cuts = this.#cuts;
     // A cycle that was broken may be none any more: it is judged anew.
     for (const [ordinal, parent] of cuts) this.#parents[ordinal] = parent;

@@ -1,0 +1,136 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readSession } from "../../src/reading/read-session.ts";
+import type { SessionIndex } from "../../src/reading/session-index.ts";
+import { NONE } from "../../src/tree/entry-tree.ts";
+import { referenceLines } from "./support/reference-lines.ts";
+import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
+import { join, sessionFile } from "./support/session-files.ts";
+import { indexOf, issuesOf, readAtOnce, readBodies, snapshotOf } from "./support/snapshots.ts";
+
+const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+/** Issues that are about ids and parents rather than about what stands on a line. */
+const ABOUT_LINKS = /^(?:ENTRY_REPEATED|ID_|PARENT_)/;
+
+/** What an index found, spelled as the reference spells it. */
+function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSession): ReferenceSession {
+  const bodies = readBodies(index, bytes);
+  const { tree, places, storedLeaf } = index;
+  const names = new Map<string, string>();
+  for (const [ordinal, { id }] of reference.entries.entries()) {
+    if (ordinal < tree.size) names.set(tree.idAt(ordinal), /^#\d+$/.test(id) ? id : tree.idAt(ordinal));
+  }
+  const nameAt = (ordinal: number) => names.get(tree.idAt(ordinal)) ?? tree.idAt(ordinal);
+  return {
+    headerId: index.header?.id,
+    version: index.version,
+    entries: Array.from(tree.ordinals(), (ordinal) => {
+      const parent = tree.parentAt(ordinal);
+      return {
+        type: tree.typeAt(ordinal),
+        id: nameAt(ordinal),
+        parentId: parent === NONE ? null : nameAt(parent),
+        line: places.at(ordinal).line,
+        isDamaged: bodies[ordinal] === false,
+      };
+    }),
+    leafId: storedLeaf === NONE ? null : nameAt(storedLeaf),
+    links: index.issues
+      .filter(({ code }) => ABOUT_LINKS.test(code))
+      .map(({ code, line }) => `${code} ${line}`)
+      .sort(),
+    oddLines: [...new Set(index.issues.map(({ line }) => line))].sort((a, b) => a - b),
+  };
+}
+
+/**
+ * Whether a line begins with a whole record and is taken for a damaged one, because of what stands behind it: there
+ * it matters whether the record came alone.
+ */
+function hasHiddenRecord(bytes: Uint8Array): boolean {
+  return referenceLines(bytes).some(
+    ({ asOne, findings }) => asOne !== undefined && findings[0]?.kind === "record",
+  );
+}
+
+describe("the index of heads", () => {
+  it("finds in any file what a reader of everything finds", () => {
+    fc.assert(
+      fc.property(sessionFile, (bytes) => {
+        const reference = readPlainly(bytes);
+        const expected = { ...reference, links: [...reference.links].sort() };
+        expect(found(readAtOnce(bytes), bytes, reference), text(bytes)).toEqual(expected);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("finds the same however the bytes come, also in a file that grows", () => {
+    const cuts = fc.array(
+      fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), isEnd: fc.boolean() }),
+      {
+        maxLength: 12,
+      },
+    );
+    fc.assert(
+      fc.property(sessionFile, cuts, (bytes, cuts) => {
+        fc.pre(!hasHiddenRecord(bytes));
+        const index = indexOf(bytes);
+        let from = 0;
+        for (const { at, isEnd } of [...cuts].sort((a, b) => a.at - b.at)) {
+          const to = Math.floor(at * bytes.length);
+          // The scanner may not hold on to a buffer that its reader uses again.
+          const piece = new Uint8Array(bytes.subarray(from, to));
+          index.feed(piece);
+          piece.fill(0x7b);
+          if (isEnd) index.end();
+          from = to;
+        }
+        index.feed(bytes.subarray(from));
+        index.end();
+        const whole = readAtOnce(bytes);
+        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(whole));
+        expect(issuesOf(index), text(bytes)).toEqual(issuesOf(whole));
+        expect(index.position).toBe(bytes.length);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("finds the same when every byte comes alone, and the file is looked at after each", () => {
+    fc.assert(
+      fc.property(sessionFile, (bytes) => {
+        fc.pre(!hasHiddenRecord(bytes));
+        const index = indexOf(bytes);
+        for (let i = 0; i < bytes.length; i++) {
+          index.feed(bytes.subarray(i, i + 1));
+          index.end();
+        }
+        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(readAtOnce(bytes)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("reads arbitrary bytes without a throw, and leaves none unreported", () => {
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.tuple(sessionFile, fc.uint8Array({ maxLength: 50 }), sessionFile).map((pieces) => join(pieces)),
+    );
+    fc.assert(
+      fc.property(anything, (bytes) => {
+        const { header, entries, issues } = readSession(bytes);
+        const lines = new Set(issues.map(({ line }) => line));
+        const written = text(bytes).split("\n");
+        for (const [i, line] of written.entries()) {
+          const isBlank = /^[ \t\r\uFEFF]*$/.test(line);
+          const isKnown = isBlank || lines.has(i + 1) || header !== undefined;
+          expect(isKnown, `line ${i + 1} of ${JSON.stringify(text(bytes))}`).toBe(true);
+        }
+        expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { decodeEntry } from "../../../src/jsonl/entry-body.ts";
+import { makeIssue } from "../../../src/reading/issue-log.ts";
+import { SessionIndex } from "../../../src/reading/session-index.ts";
+import { NONE } from "../../../src/tree/entry-tree.ts";
+
+/** An index over bytes that are in memory. */
+export function indexOf(bytes: Uint8Array): SessionIndex {
+  return new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
+}
+
+/** Reads bytes at once. */
+export function readAtOnce(bytes: Uint8Array): SessionIndex {
+  const index = indexOf(bytes);
+  index.feed(bytes);
+  index.end();
+  return index;
+}
+
+/** Parses every body, so that what is damaged is reported; gives what each entry came to. */
+export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
+  const context = { version: index.version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
+  return Array.from(index.tree.ordinals(), (ordinal) => {
+    const { offset, length } = index.places.at(ordinal);
+    const head = index.tree.headAt(ordinal);
+    const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
+    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), head.id));
+    return entry !== undefined;
+  });
+}
+
+/** All that an index says of a file, ready to be compared. */
+export function snapshotOf(index: SessionIndex) {
+  const { tree, places, storedLeaf } = index;
+  return {
+    header: index.header,
+    version: index.version,
+    isRejected: index.isRejected,
+    needsUpgrade: index.needsUpgrade,
+    leafId: storedLeaf === NONE ? null : tree.idAt(storedLeaf),
+    entries: Array.from(tree.ordinals(), (ordinal) => ({
+      ...tree.headAt(ordinal),
+      offset: places.offsetAt(ordinal),
+      line: places.at(ordinal).line,
+      children: [...tree.children(ordinal)],
+      from: index.entryIdFrom(ordinal),
+    })),
+    roots: [...tree.children(NONE)],
+  };
+}
+
+/** Issues as `CODE line entry`, each once, in the order of the file. */
+export function issuesOf(index: SessionIndex): string[] {
+  const issues = index.issues.map(({ code, line, entryId }) => `${line} ${code} ${entryId ?? ""}`);
+  return [...new Set(issues)].sort();
+}
