@@ -6,7 +6,7 @@ import { headerSettings } from "../reading/session-header.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { type CopyPlan, copyLines } from "../store/canonical-copy.ts";
+import { type CopyPlan, copyLines, wholeCopy } from "../store/canonical-copy.ts";
 import { fileError } from "../store/file-errors.ts";
 import { FileLog } from "../store/file-log.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
@@ -26,7 +26,7 @@ export function withSettingsOf(header: SessionHeader, source: SessionHeader | un
 
 /** Plans a copy of all entries. */
 export function planWhole(log: SessionLog, header: SessionHeader): CopyPlan {
-  return { header: withSettingsOf(header, log.index.header), ordinals: log.index.tree.ordinals() };
+  return { ...wholeCopy(log.index), header: withSettingsOf(header, log.index.header) };
 }
 
 /** A branch as it goes into a session of its own. */

@@ -1,4 +1,5 @@
 import { SessionError } from "../errors.ts";
+import { tooNew } from "../store/file-errors.ts";
 import type { SessionLog } from "../store/session-log.ts";
 
 /** Makes the error that tells why nothing can be appended to a session, and what to do. */
@@ -15,9 +16,5 @@ export function notWritable(
     const message = "The session was opened read-only; open it without that mode to append.";
     return new SessionError("READ_ONLY", message, { details: { path } });
   }
-  return new SessionError(
-    "VERSION_TOO_NEW",
-    `The session is of version ${index.version}, newer than this library knows; update sessiontree to append to it.`,
-    { details: { path, version: index.version } },
-  );
+  return tooNew(path, index.version);
 }

@@ -88,7 +88,7 @@ export function forkLog(
   session: NewSessionOptions,
 ): FileLog {
   const sourceFile = absolutePath(sourcePath);
-  const source = FileLog.open(sourceFile, { mode: "read-only" });
+  const source = FileLog.open(sourceFile, { ...readingOptions(options), mode: "read-only" });
   if (source === undefined) throw sessionNotFound(sourceFile);
   const parentSession = session.parentSession ?? sourceFile;
   const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
@@ -96,6 +96,11 @@ export function forkLog(
   const path = newSessionPath(folder, header);
   ensureFolder(folder);
   return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+}
+
+/** The options that concern how a file is read. */
+function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
+  return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
 /**

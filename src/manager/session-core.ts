@@ -45,6 +45,8 @@ export class SessionCore {
   #bookkeeping: Bookkeeping;
   readonly #context = new ContextCache();
   #leaf: number;
+  /** The state of the tree's links that cache and context are made of. */
+  #revision: number;
   #isDegraded = false;
   /** Id of the entry that is being written together with a rewrite. */
   #ownId: string | undefined;
@@ -57,6 +59,7 @@ export class SessionCore {
     this.#cache = new EntryCache(log);
     this.#bookkeeping = this.#newBookkeeping();
     this.#leaf = log.index.storedLeaf;
+    this.#revision = this.tree.revision;
     this.#listen();
   }
 
@@ -69,6 +72,7 @@ export class SessionCore {
   }
 
   get cache(): EntryCache {
+    this.#keepUp();
     return this.#cache;
   }
 
@@ -115,6 +119,7 @@ export class SessionCore {
 
   /** The context at the leaf; a live view. */
   context(): CachedContext {
+    this.#keepUp();
     const context = this.#context.get(() => treePath(this.tree, this.#cache, this.tree.path(this.#leaf)));
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
@@ -122,11 +127,7 @@ export class SessionCore {
 
   /** Puts ordinals (default: all) into the order of the file; that of arrival is another where others wrote, too. */
   fileOrder(given: Iterable<number> = this.tree.ordinals()): Int32Array {
-    const { places } = this.#log.index;
-    const ordinals = Int32Array.from(given);
-    const offsetAt = (i: number) => places.offsetAt(ordinals[i] ?? 0);
-    const isInOrder = ordinals.every((_, i) => i === 0 || offsetAt(i - 1) < offsetAt(i));
-    return isInOrder ? ordinals : ordinals.sort((a, b) => places.offsetAt(a) - places.offsetAt(b));
+    return this.#log.index.places.inFileOrder(given);
   }
 
   /**
@@ -246,6 +247,15 @@ export class SessionCore {
     this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId: this.idOf(previous) });
   }
 
+  /** Lets go of what was made of entries that have got another parent since, as when it came late. */
+  #keepUp(): void {
+    const { revision } = this.tree;
+    if (revision === this.#revision) return;
+    this.#revision = revision;
+    this.#cache.rehang();
+    this.#context.clear();
+  }
+
   #listen(): void {
     this.#log.onChange = (change) => this.#takeChange(change);
   }
@@ -311,6 +321,7 @@ export class SessionCore {
     this.#bookkeeping = this.#newBookkeeping();
     this.#context.clear();
     this.#leaf = leaf;
+    this.#revision = this.tree.revision;
     this.#listen();
   }
 

@@ -295,9 +295,12 @@ export class SessionManager extends SessionAppender {
     const { log, leaf, events } = this.core;
     if (log.readOnlyReason === "closed") return;
     const isElsewhere = leaf !== (this.core.fileOrder().at(-1) ?? NONE);
-    if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
-      this.persistLeaf();
-    await log.close();
+    try {
+      if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
+        this.persistLeaf();
+    } finally {
+      await log.close();
+    }
     events.emit("closed", {});
   }
 

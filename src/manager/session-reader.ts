@@ -12,7 +12,7 @@ import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
 /**
  * All that can be asked of a session; see `SessionManager` for what can be done to it.
  *
- * Look-ups never throw: an unknown id gives undefined or an empty array. Entries are shared objects: do not change them.
+ * Look-ups of unknown ids do not throw: they give undefined or an empty array. Entries are shared objects: do not change them.
  */
 export class SessionReader {
   /** State behind the methods; not part of the API. */
@@ -148,11 +148,8 @@ export class SessionReader {
    * @remarks Cost: O(file), the first time.
    */
   getTree(): SessionTreeNode[] {
-    return buildTree(
-      this.core.tree,
-      this.#entriesAt(this.core.tree.ordinals()),
-      this.core.bookkeeping.labels(),
-    );
+    const { tree, bookkeeping } = this.core;
+    return buildTree(tree, this.#entriesAt(tree.ordinals()), bookkeeping.labels(), this.core.fileOrder());
   }
 
   /** Gives the entries that have no children, in file order. */
@@ -170,7 +167,8 @@ export class SessionReader {
     const { tree } = this.core;
     const start = fromId === undefined ? NONE : tree.find(fromId);
     if (fromId !== undefined && start === NONE) return;
-    for (const ordinal of walkTree(tree, start)) yield this.#entryAt(ordinal);
+    const childrenOf = (ordinal: number) => this.core.fileOrder(tree.children(ordinal));
+    for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
   }
 
   /** Gives the id of the deepest entry on the paths of both; null if there is none or an id is unknown. */

@@ -23,14 +23,16 @@ export function buildTree(
   tree: EntryTree,
   entries: readonly SessionEntry[],
   labels: ReadonlyMap<string, LabelMark>,
+  fileOrder: Iterable<number>,
 ): SessionTreeNode[] {
   const roots: SessionTreeNode[] = [];
   const nodes = entries.map((entry): SessionTreeNode => {
     const mark = labels.get(entry.id);
     return { entry, children: [], ...(mark && { label: mark.label, labelTimestamp: mark.timestamp }) };
   });
-  for (const [ordinal, node] of nodes.entries()) {
-    (nodes[tree.parentAt(ordinal)]?.children ?? roots).push(node);
+  for (const ordinal of fileOrder) {
+    const node = nodes[ordinal];
+    if (node !== undefined) (nodes[tree.parentAt(ordinal)]?.children ?? roots).push(node);
   }
   for (const { children } of nodes) if (children.length > 1) sortByTime(tree, children);
   return roots;
@@ -42,12 +44,19 @@ function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
   siblings.sort((a, b) => timeOf(a) - timeOf(b));
 }
 
-/** Goes through an entry (or, for NONE, all roots) and all that descends from it, parents first. */
-export function* walkTree(tree: EntryTree, start: number): Generator<number, void> {
-  const open = start === NONE ? [...tree.children(NONE)].reverse() : [start];
+/**
+ * Goes through an entry (or, for NONE, all roots) and all that descends from it, parents first.
+ *
+ * @param childrenOf - Gives the children of an entry, or the roots for NONE, in order.
+ */
+export function* walkTree(
+  start: number,
+  childrenOf: (ordinal: number) => Int32Array,
+): Generator<number, void> {
+  const open = start === NONE ? [...childrenOf(NONE).reverse()] : [start];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
     // One by one: as arguments of one call, a million children would not fit on the stack.
-    for (const child of [...tree.children(ordinal)].reverse()) open.push(child);
+    for (const child of childrenOf(ordinal).reverse()) open.push(child);
   }
 }

@@ -4,6 +4,8 @@ import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { tooNew } from "./file-errors.ts";
 import type { LogLine, SessionLog } from "./session-log.ts";
 
 /** What lines can be copied from. */
@@ -30,9 +32,11 @@ const BATCH = 256;
  *
  * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
  *
+ * @throws {SessionError} `VERSION_TOO_NEW`: what is not understood is not copied under another version.
  * @remarks Cost: O(bytes copied).
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
+  if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
   yield `${encodeRecord(plan.header)}\n`;
   const { index } = log;
   const context = bodyContextOf(index);
@@ -49,9 +53,9 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
 }
 
 /** Plans a copy of everything under the same header. */
-export function wholeCopy({ header, tree }: SessionIndex): CopyPlan {
+export function wholeCopy({ header, tree, places }: SessionIndex): CopyPlan {
   if (header === undefined) throw new TypeError("a session without a header cannot be copied");
-  return { header, ordinals: tree.ordinals() };
+  return { header, ordinals: places.inFileOrder(tree.ordinals()) };
 }
 
 /** What the bodies of a session are decoded with. */

@@ -117,6 +117,18 @@ export class EntryCache {
     }
   }
 
+  /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
+  rehang(): void {
+    const { tree } = this.#log.index;
+    for (const [ordinal, entry] of [...this.#held()]) {
+      const { parentId } = tree.headAt(ordinal);
+      if (parentId === entry.parentId) continue;
+      const bytes = this.#strong.get(ordinal)?.bytes ?? 0;
+      this.#weak.delete(ordinal);
+      this.remember(ordinal, { ...entry, parentId }, bytes);
+    }
+  }
+
   *#held(): Generator<[number, AnySessionEntry], void> {
     for (const [ordinal, reference] of this.#weak) {
       const entry = reference.deref();

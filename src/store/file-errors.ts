@@ -1,4 +1,5 @@
 import { SessionError } from "../errors.ts";
+import type { SessionIssue } from "../schema/issue.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
@@ -63,5 +64,29 @@ export function gone(path: string, cause?: unknown): SessionError {
     "SESSION_NOT_FOUND",
     `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
     { details: { path }, cause },
+  );
+}
+
+/** The error for writing to a session of a newer version. */
+export function tooNew(path: string | undefined, version: number): SessionError {
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The session is of version ${version}, newer than this library knows; update sessiontree to write to it.`,
+    { details: { path, version } },
+  );
+}
+
+/**
+ * Refuses to rewrite a file of which a line was left out for its length: it would be lost.
+ *
+ * @throws {SessionError} `WRITE_FAILED`
+ */
+export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
+  const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
+  if (tooLong === undefined) return;
+  throw new SessionError(
+    "WRITE_FAILED",
+    `Line ${tooLong.line} of ${path} is longer than maxLineBytes, and rewriting would lose it. Raise maxLineBytes.`,
+    { details: { path, line: tooLong.line } },
   );
 }

@@ -7,7 +7,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { FileChangedError, ReplacedError } from "./file-errors.ts";
+import { assertAllRead, FileChangedError, ReplacedError, tooNew } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
@@ -111,7 +111,7 @@ export class FileLog implements SessionLog {
     log.#lease.take();
     try {
       log.#file.begin([`${encodeRecord(header)}\n`]);
-      if (options.createAtOnce) log.#file.appendUnwritten([], true);
+      if (options.createAtOnce && !log.#lease.isDenied) log.#file.appendUnwritten([], true);
       return log;
     } catch (error) {
       log.#lease.release();
@@ -163,6 +163,8 @@ export class FileLog implements SessionLog {
   upgrade(): string | undefined {
     return this.#replace(() => {
       if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
+      this.#assertVersion();
+      assertAllRead(this.path, this.index);
       return upgradeFile(this.#fs, this.path, this, () => this.#file.assertUnchanged());
     });
   }
@@ -173,6 +175,8 @@ export class FileLog implements SessionLog {
       return;
     }
     this.#replace(() => {
+      this.#assertVersion();
+      assertAllRead(this.path, this.index);
       const plan = { ...wholeCopy(this.index), change, more };
       rewriteFile(this.#fs, this.path, this, plan, () => this.#file.assertUnchanged());
       return this.path;
@@ -184,6 +188,10 @@ export class FileLog implements SessionLog {
   }
 
   async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     try {
@@ -192,14 +200,9 @@ export class FileLog implements SessionLog {
       // Whoever removes a file and closes the session wants neither any more.
       if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     } finally {
-      this.release();
+      this.#file.release();
+      this.#lease.release();
     }
-  }
-
-  release(): void {
-    this.#isClosed = true;
-    this.#file.release();
-    this.#lease.release();
   }
 
   #unlessEmpty(): FileLog | undefined {
@@ -210,6 +213,7 @@ export class FileLog implements SessionLog {
 
   #appendToFile(lines: readonly LogLine[]): void {
     this.#lookBeforeWrite();
+    this.#assertVersion();
     if (this.index.needsUpgrade) this.upgrade();
     try {
       this.#file.append(lines);
@@ -219,6 +223,12 @@ export class FileLog implements SessionLog {
       throw error;
     }
     this.#lookAfterWrite();
+  }
+
+  /** A look at the file may have found one of a newer version there, which must not be written to. */
+  #assertVersion(): void {
+    const { version } = this.index;
+    if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
   }
 
   /** What is longer than a line may be would be lost to every reader. */

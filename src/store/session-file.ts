@@ -1,4 +1,6 @@
 import { dirname } from "node:path";
+import { recoverRecords } from "../jsonl/glued.ts";
+import { legibleHead } from "../jsonl/legible-head.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
@@ -12,6 +14,8 @@ import { feedFile, feedSome, feedWhole, missingFrom } from "./read-session-file.
 import { RecentLines } from "./recent-lines.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
 import { copyOpenFile } from "./write-whole.ts";
+
+const LINE_BREAK = new Uint8Array([0x0a]);
 
 /**
  * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
@@ -126,6 +130,24 @@ export class SessionFile {
     encoded.addTo(this.#index);
     for (const line of lines) this.#recent.add(line);
     if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+  }
+
+  /**
+   * Ends a torn last line that turns into entries by that, and reads them, since the next line may have to know of them.
+   *
+   * An entry of a torn line can have the id of another one, and would take over what hangs on it.
+   *
+   * @throws {SessionError} `WRITE_FAILED`
+   */
+  endTorn(): void {
+    const torn = this.#index.isMidLine ? this.#index.issues.at(-1) : undefined;
+    if (torn?.code !== "TAIL_TORN") return;
+    this.#translated("write", () => {
+      const bytes = this.#file.read((fd) => readRange(this.#fs, fd, torn.offset, torn.length));
+      const hasEntry = legibleHead(bytes, true) !== undefined || recoverRecords(bytes).length > 0;
+      if (hasEntry) this.#file.append(LINE_BREAK, this.#index.expectedEnd, false);
+    });
+    this.look("write");
   }
 
   /**

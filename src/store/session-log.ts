@@ -72,6 +72,10 @@ export interface SessionLog {
   /** Flushes, and releases what the log holds. Idempotent; nothing can be appended afterwards. */
   close(): Promise<void>;
 
-  /** Releases what the log holds, at once and without a flush: for a log that is left behind for another. Idempotent. */
+  /**
+   * Does the same as `close`, at once: for a log that is left behind while its session goes on with another.
+   *
+   * @throws {SessionError} `WRITE_FAILED`; it is released all the same.
+   */
   release(): void;
 }

@@ -3,6 +3,7 @@ import { SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
 import { fileError } from "./file-errors.ts";
@@ -80,7 +81,7 @@ export function modeOfPlainFile(fs: FileSystem, path: string): number {
   return stats.mode & 0o777;
 }
 
-/** Compares what was written with what was to be written: same entries, same places in the tree, same leaf. */
+/** Compares what was written with what was to be written: same entries, same places in the tree. */
 export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {
@@ -102,13 +103,16 @@ function findDifference(
   let difference: string | undefined;
   log.readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
-    const copied = copy.tree.headAt(ordinal);
+    const there = copy.tree.find(head.id);
+    if (there === NONE) difference ??= `entry ${head.id} is missing`;
+    if (difference !== undefined) return;
+    const copied = copy.tree.headAt(there);
     const body = decodeEntry(bytes, head, contexts[0]);
     const isSame =
       head.id === copied.id &&
       head.parentId === copied.parentId &&
       (body === undefined ||
-        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(ordinal), copied, contexts[1]) ?? {}));
+        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(there), copied, contexts[1]) ?? {}));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;
