@@ -172,6 +172,24 @@ describe("other versions and spellings", () => {
   });
 });
 
+test.each([
+  '{"type":"text","text":"x"}',
+  '{"type":"title","id":"00000009","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z"}',
+  '{"type":"message","id":"00000009","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{}}',
+  '{"type":"label","id":"00000009"} {"type":"label"',
+  '{"type":"session","id":"y"}',
+  '{"a":1}',
+  "5",
+  "\0\0\0",
+  '{"type":"mess',
+])("an end without a line break is what it is for a reader: %j", async (end) => {
+  for (const start of ["", linesOf([header()]), new Chain().user("a").text]) {
+    const bytes = Buffer.from(start + end);
+    const path = put(join(temporaryFolder(), "a.jsonl"), bytes);
+    expect((await summarizeFile(path, undefined, new Pace())).summary).toEqual(plainSummary(bytes));
+  }
+});
+
 test("files and lines longer than a piece are read like others", async () => {
   const long = (length: number) => "x".repeat(length);
   const chain = new Chain().user(long(700_000)).assistant(long(600_000)).user(long(2_500_000));

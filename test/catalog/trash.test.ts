@@ -1,0 +1,99 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deleteSession } from "sessiontree";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+
+// One home for all tests: where the trash is, is asked once, when the first file is deleted.
+const home = mkdtempSync(join(tmpdir(), "sessiontree-trash-"));
+const trash = join(home, "data", "Trash");
+let folder = "";
+
+beforeAll(() => {
+  vi.stubEnv("HOME", home);
+  vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
+});
+
+beforeEach(() => {
+  folder = mkdtempSync(join(home, "sessions-"));
+});
+
+afterEach(() => rmSync(trash, { recursive: true, force: true }));
+
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Makes a file whose text is its name. */
+function makeFile(name: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, name);
+  return path;
+}
+
+/** The texts of the files in the trash. */
+function inTrash(): string[] {
+  const files = join(trash, "files");
+  return existsSync(files) ? readdirSync(files).map((name) => readFileSync(join(files, name), "utf8")) : [];
+}
+
+// Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.
+describe.runIf(process.platform === "linux")("deleteSession", () => {
+  test("puts the file into the trash, and says there where it was", async () => {
+    const path = makeFile("a.jsonl");
+    makeFile("b.jsonl");
+    await deleteSession(path);
+    expect(readdirSync(folder)).toEqual(["b.jsonl"]);
+    expect(inTrash()).toEqual(["a.jsonl"]);
+    const [info = ""] = readdirSync(join(trash, "info"));
+    expect(readFileSync(join(trash, "info", info), "utf8")).toContain(`Path=${path}\n`);
+  });
+
+  test.each(["a[1].jsonl", "*.jsonl", "{a1,b}.jsonl", "!a1.jsonl"])(
+    "takes the name %s for no pattern",
+    async (name) => {
+      makeFile("a1.jsonl");
+      makeFile("b.jsonl");
+      await deleteSession(makeFile(name));
+      expect(readdirSync(folder).sort()).toEqual(["a1.jsonl", "b.jsonl"]);
+      expect(inTrash()).toEqual([name]);
+    },
+  );
+
+  test("finds the file below the home folder", async () => {
+    makeFile("a.jsonl");
+    await deleteSession(join("~", folder.slice(home.length), "a.jsonl"));
+    expect(inTrash()).toEqual(["a.jsonl"]);
+  });
+
+  test("says that a file is missing, or is no file, and leaves all others", async () => {
+    makeFile("a1.jsonl");
+    mkdirSync(join(folder, "folder.jsonl"));
+    for (const name of ["a[1].jsonl", "*", "none/a1.jsonl", "a1.jsonl/b.jsonl", "folder.jsonl", ""]) {
+      const path = join(folder, name);
+      await expect(deleteSession(path)).rejects.toMatchObject({
+        code: "SESSION_NOT_FOUND",
+        details: { path },
+      });
+    }
+    expect(readdirSync(folder).sort()).toEqual(["a1.jsonl", "folder.jsonl"]);
+    expect(inTrash()).toEqual([]);
+  });
+
+  test("leaves the file where it was if the system has no trash", async () => {
+    const path = makeFile("a.jsonl");
+    mkdirSync(join(home, "data"), { recursive: true });
+    writeFileSync(trash, "no folder");
+    await expect(deleteSession(path)).rejects.toMatchObject({ code: "WRITE_FAILED", details: { path } });
+    expect(readFileSync(path, "utf8")).toBe("a.jsonl");
+  });
+});
