@@ -69,7 +69,10 @@ export async function navigateTree(
     const summary = await summaryFor(host, preparation, answer, signal);
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.session);
-    return await move(host, target, answer?.label ?? options.label, summary);
+    const label = answer?.label ?? options.label;
+    // Asked before the leaf moves, which a refused label would not take back.
+    if (label !== undefined && label !== "") session.assertWritable();
+    return await move(host, target, label, summary);
   } catch (error) {
     if (!isAborted(error)) throw error;
     assertSameSession(snapshot, host.session);

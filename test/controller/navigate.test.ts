@@ -1,7 +1,17 @@
-import { convertToLlm, type SessionManager } from "sessiontree";
+import { join } from "node:path";
+import { convertToLlm, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
-import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } from "./support/stage.ts";
+import {
+  deferred,
+  isValidRequest,
+  names,
+  rejection,
+  seenByModel,
+  stage,
+  talk,
+  temporaryFolder,
+} from "./support/stage.ts";
 
 /** Two turns, then a second branch from the first answer with one turn. */
 function twoBranches(session: SessionManager) {
@@ -245,6 +255,23 @@ describe("handlers of session_before_tree", () => {
     const failing = controller.navigateTree(secondAnswer, { summarize: true });
     expect(await rejection(failing)).toMatchObject({ code: "SUMMARY_FAILED" });
     expect(session.getLeafId()).toBe(otherAnswer);
+  });
+
+  test("cannot label a session that is read only: nothing moves", async () => {
+    const path = join(temporaryFolder(), "read-only.jsonl");
+    const written = SessionManager.open(path);
+    const [, firstAnswer = "", , leafId = ""] = talk(written, 2);
+    written.close();
+    const session = SessionManager.open(path, { mode: "read-only" });
+    const { controller, hooks, seen } = stage({ session });
+    const stop = hooks.on("session_before_tree", () => ({ label: "mine" }));
+    expect(await rejection(controller.navigateTree(firstAnswer))).toMatchObject({ code: "READ_ONLY" });
+    expect(session.getLeafId()).toBe(leafId);
+    expect(names(seen)).toEqual(["session_before_tree"]);
+    stop();
+    expect(await controller.navigateTree(firstAnswer)).toEqual({ cancelled: false });
+    expect(session.getLeafId()).toBe(firstAnswer);
+    session.close();
   });
 
   test("can override instructions and label", async () => {
