@@ -1,5 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { entryPathOf } from "../context/entry-path.ts";
+import type { ModelChoice } from "../context/path-settings.ts";
 import {
   type ProjectedSessionEntry,
   projectPath,
@@ -59,6 +60,14 @@ export type CompactionPlan =
   | { kind: "compact"; preparation: CompactionPreparation }
   | { kind: "skip"; reason: CompactionSkipReason };
 
+/** What a plan goes by beside the settings. */
+export interface PlanOptions {
+  /** Counts tokens in place of the estimate. */
+  readonly counter?: TokenCounter | undefined;
+  /** The model in use, null if none is known. Default: the one that the branch names; a header's is not on the branch. */
+  readonly model?: ModelChoice | null | undefined;
+}
+
 /**
  * Plans the compaction of a branch: where to cut its context, what to summarise, what to keep.
  *
@@ -66,21 +75,20 @@ export type CompactionPlan =
  * but system messages is either summarised or kept. The same branch gives the same plan.
  *
  * @param pathEntries - The branch, root first.
- * @param settings - How much to keep; overrides for the model at the end of the branch are applied.
- * @param options - `counter`: counts tokens in place of the estimate.
+ * @param settings - How much to keep; overrides for the model in use are applied.
  * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
  */
 export function planCompaction(
   pathEntries: readonly AnySessionEntry[],
   settings: CompactionSettings,
-  options: { counter?: TokenCounter | undefined } = {},
+  options: PlanOptions = {},
 ): CompactionPlan {
-  const { counter } = options;
+  const { counter, model } = options;
   if (pathEntries.at(-1)?.type === "compaction") return { kind: "skip", reason: "justCompacted" };
   const projection = projectPath(entryPathOf(pathEntries));
   if (projection.messages.length === 0) return { kind: "skip", reason: "empty" };
   const { entries } = projection;
-  const applied = settingsForModel(settings, projection.model);
+  const applied = settingsForModel(settings, model === undefined ? projection.model : model);
   const boundary = entries[0]?.sourceEntry.type === "compaction" ? 1 : 0;
   const cut = cutContributions(entries, boundary, applied.keepRecentTokens, counter);
   const firstKept = cut && entries[cut.firstKeptEntryIndex];
@@ -108,7 +116,7 @@ export function planCompaction(
 export function prepareCompaction(
   pathEntries: readonly AnySessionEntry[],
   settings: CompactionSettings,
-  options: { counter?: TokenCounter | undefined } = {},
+  options: PlanOptions = {},
 ): CompactionPreparation | undefined {
   const plan = planCompaction(pathEntries, settings, options);
   return plan.kind === "compact" ? plan.preparation : undefined;

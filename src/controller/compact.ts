@@ -153,7 +153,8 @@ export class Compactor {
   #plan(request: CompactionRequest): Attempt | CompactionSkipReason {
     const { session, settings, counter, leaving } = this.#host;
     const branchEntries = session.getBranch();
-    const plan = planCompaction(branchEntries, settings, { counter });
+    const { model } = session.buildSessionContext();
+    const plan = planCompaction(branchEntries, settings, { counter, model });
     if (plan.kind === "skip") return plan.reason;
     return {
       request,

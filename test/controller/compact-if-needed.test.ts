@@ -88,6 +88,31 @@ describe("compactIfNeeded", () => {
     }
   });
 
+  test("plans by the model that it asked whether to, also where only the header names it", async () => {
+    const keepMore = { ...SMALL, models: { "acme/m1": { keepRecentTokens: 90 } } };
+    const header = {
+      type: "session" as const,
+      version: 3,
+      id: "s1",
+      timestamp: "2025-01-01T00:00:00.000Z",
+      cwd: "/project",
+      provider: "acme",
+      modelId: "m1",
+    };
+    const session = SessionManager.inMemory("/project", {}, [header]);
+    const { controller, seen } = stage({ session, settings: keepMore });
+    const ids = Array.from({ length: 6 }, () => session.appendMessage(user(tokens(40))));
+    expect(session.buildSessionContext().model).toEqual({ provider: "acme", modelId: "m1" });
+    expect(await controller.compactIfNeeded({ contextWindow: 10 })).toMatchObject({
+      compacted: true,
+      firstKeptEntryId: ids[3],
+    });
+    expect(seen[0]).toMatchObject([
+      "session_before_compact",
+      { preparation: { settings: { keepRecentTokens: 90 } } },
+    ]);
+  });
+
   test("throws what went wrong, typed, and tries again the next time", async () => {
     const { session, controller, writer, seen } = stage();
     talk(session, 3);
