@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { SessionError } from "../errors.ts";
+import { ifPresent } from "../store/file-system.ts";
 import { absolutePath } from "../store/session-paths.ts";
 
 /**
@@ -11,7 +12,7 @@ import { absolutePath } from "../store/session-paths.ts";
 export async function deleteSession(path: string): Promise<void> {
   const absolute = absolutePath(path);
   // Checked first, because the trash says nothing of a file that is not there.
-  if (!lstatSync(absolute, { throwIfNoEntry: false })?.isFile()) {
+  if (!ifPresent(() => lstatSync(absolute))?.isFile()) {
     throw new SessionError("SESSION_NOT_FOUND", `There is no session file at ${absolute}. Check the path.`, {
       details: { path: absolute },
     });
