@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EntryHeadReader } from "../../src/jsonl/entry-head.ts";
+import { EntryHeadReader, mayHoldSecondHead } from "../../src/jsonl/entry-head.ts";
 import { idKeyOf, idOfKey } from "../../src/schema/id-key.ts";
 
 const TIME = "2026-02-03T22:52:06.410Z";
@@ -225,5 +225,30 @@ describe("EntryHeadReader", () => {
       expect(millisOf(text)).toBe(Date.parse(text));
       expect(millisOf(TIME)).toBe(Date.parse(TIME));
     });
+  });
+});
+
+describe("mayHoldSecondHead", () => {
+  const holds = (text: string, isMixed: boolean) => {
+    const bytes = bytesOf(text);
+    const reader = new EntryHeadReader();
+    expect(reader.read(bytes, 0, bytes.length)).toBe(true);
+    return mayHoldSecondHead(bytes, reader, bytes.length, isMixed);
+  };
+
+  it.each([false, true])(
+    "sees a record that is glued on, and none in a text or a message's own time",
+    (isMixed) => {
+      expect(holds(headLine({ message: { timestamp: 17 } }), isMixed)).toBe(false);
+      expect(holds(headLine({ message: { content: headLine(), timestamp: 17 } }), isMixed)).toBe(false);
+      expect(holds(`${headLine({ message: {} })}${headLine()}`, isMixed)).toBe(true);
+      expect(holds(`${headLine({ message: { timestamp: 17 } })}${headLine()}`, isMixed)).toBe(true);
+    },
+  );
+
+  it("sees a head in any spelling where spellings are mixed", () => {
+    const glued = `${headLine({ message: { timestamp: 17 } })}{"timestamp" : 5, "type":"label"}`;
+    expect(holds(glued, true)).toBe(true);
+    expect(holds(headLine({ data: { timestamp: 17 } }, "custom"), true)).toBe(true);
   });
 });
