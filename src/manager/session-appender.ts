@@ -12,7 +12,7 @@ import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } fro
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
-import type { EntryDraft } from "./session-core.ts";
+import type { EntryDraft } from "./entry-draft.ts";
 import { SessionReader } from "./session-reader.ts";
 
 /** A message that can be appended: every role but the two that are made while projecting. */

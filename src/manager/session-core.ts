@@ -6,23 +6,14 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
-import { isJsonRecord } from "../schema/json.ts";
 import { EntryCache } from "../store/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { type DraftMaker, type EntryDraft, isConversation, stamped } from "./entry-draft.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
 import { treePath } from "./tree-path.ts";
-
-/** An entry before it has an id, a parent and a time. */
-export interface EntryDraft {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-/** Makes a draft that must know the id or the time that its entry will have. */
-export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
 
 /** What a session is run with. */
 export interface CoreOptions {
@@ -337,20 +328,4 @@ export class SessionCore {
     const place = this.#log.index.places.at(this.tree.find(entryId));
     this.#log.index.report({ code, ...place, message, entryId });
   }
-}
-
-/** Puts the head in front of a draft's fields; what the draft says of its own head does not count. */
-function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
-  const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...body } = draft;
-  return { type, id, parentId, timestamp: new Date(timestampMs).toISOString(), ...body };
-}
-
-/** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */
-function isConversation(entry: AnySessionEntry): boolean {
-  const message = "message" in entry ? entry.message : undefined;
-  return (
-    entry.type === "message" &&
-    isJsonRecord(message) &&
-    (message["role"] === "user" || message["role"] === "assistant")
-  );
 }

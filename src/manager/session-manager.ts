@@ -17,6 +17,7 @@ import {
   folderOf,
   type NewSessionOptions,
   newHeader,
+  opening,
   type SessionOptions,
   sessionFolder,
   sessionOptions,
@@ -342,11 +343,3 @@ export type ReadonlySessionManager = Pick<
   | "getTree"
   | "getSessionName"
 >;
-
-function opening(
-  given: string | SessionOptions | undefined,
-  cwdOverride: string | undefined,
-): SessionOptions {
-  const options = sessionOptions(given);
-  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
-}

@@ -82,3 +82,12 @@ export function coreOptions(options: SessionOptions): CoreOptions {
 export function folderOf(path: string): string {
   return dirname(path);
 }
+
+/** Gives the options of an open, with the working directory that overrides theirs. */
+export function opening(
+  given: string | SessionOptions | undefined,
+  cwdOverride: string | undefined,
+): SessionOptions {
+  const options = sessionOptions(given);
+  return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
+}

@@ -64,6 +64,21 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 /** Tells white space and zero bytes, which are what a power cut leaves of a record. */
-export function isSpaceOrZero(byte: number | undefined): boolean {
+function isSpaceOrZero(byte: number | undefined): boolean {
   return byte === 0 || isSpace(byte);
 }
+
+/** The length of a line without the zero bytes at its end, and the white space among them. */
+export function lengthWithoutZeros(bytes: Uint8Array): number {
+  let length = bytes.length;
+  let hasZeros = false;
+  for (; length > 0 && isSpaceOrZero(bytes[length - 1]); length--) hasZeros ||= bytes[length - 1] === 0;
+  return hasZeros ? length : bytes.length;
+}
+
+/** Tells whether the last byte of a line that is neither zero nor white space closes an object. */
+export function endsWithBrace(text: Uint8Array): boolean {
+  return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
+}
+
+const CLOSE_BRACE = 0x7d;

@@ -11,7 +11,7 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
-import { isSpaceOrZero, type LinePart, partsOfLine } from "./line-parts.ts";
+import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
 import { OwnLines } from "./own-lines.ts";
 import type { LinePlace, Places } from "./places.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
@@ -337,16 +337,4 @@ export class SessionIndex {
 
 function placeOf(line: ScannedLine): LinePlace {
   return { offset: line.offset, length: line.end - line.start, line: line.line };
-}
-
-/** The length of a line without the zero bytes at its end, and the white space among them. */
-function lengthWithoutZeros(bytes: Uint8Array): number {
-  let length = bytes.length;
-  let hasZeros = false;
-  for (; length > 0 && isSpaceOrZero(bytes[length - 1]); length--) hasZeros ||= bytes[length - 1] === 0;
-  return hasZeros ? length : bytes.length;
-}
-
-function endsWithBrace(text: Uint8Array): boolean {
-  return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
 }

@@ -214,6 +214,7 @@ export class FileLog implements SessionLog {
   #appendToFile(lines: readonly LogLine[]): void {
     this.#lookBeforeWrite();
     this.#assertVersion();
+    this.#file.endTorn();
     if (this.index.needsUpgrade) this.upgrade();
     try {
       this.#file.append(lines);

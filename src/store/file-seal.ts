@@ -1,3 +1,5 @@
+import { recoverRecords } from "../jsonl/glued.ts";
+import { legibleHead } from "../jsonl/legible-head.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 
@@ -13,13 +15,25 @@ const SEAL_BYTES = 256;
 export interface FileSeal {
   readonly offset: number;
   readonly bytes: Uint8Array;
+  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  readonly newest: number;
 }
 
 /** Takes the seal of what an index has read of a file. */
-export function takeSeal(fs: FileSystem, fd: number, index: SessionIndex): FileSeal {
+export function takeSeal(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  newest = index.tree.size - 1,
+): FileSeal {
   const offset = lastLineOffset(index);
   const length = Math.min(SEAL_BYTES, Math.max(0, index.position - offset));
-  return { offset, bytes: readRange(fs, fd, offset, length) };
+  return { offset, bytes: readRange(fs, fd, offset, length), newest };
+}
+
+/** Takes the seal of a file that is made with these bytes: its header differs from that of every other session. */
+export function sealOfHeader(bytes: Uint8Array, { headerPlace }: SessionIndex): FileSeal {
+  return { offset: 0, bytes: bytes.slice(0, headerPlace?.length), newest: Number.POSITIVE_INFINITY };
 }
 
 /** Tells whether what was sealed still stands where it stood. */
@@ -27,10 +41,18 @@ export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileSeal
   return readRange(fs, fd, offset, bytes.length).equals(bytes);
 }
 
+/** Tells whether a line break would make entries of a file's torn last line. */
+export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): boolean {
+  const torn = tornTail(index);
+  if (torn === undefined) return false;
+  const bytes = readRange(fs, fd, torn.offset, torn.length);
+  return legibleHead(bytes, true) !== undefined || recoverRecords(bytes).length > 0;
+}
+
 /** Where the last line begins that was read, torn or whole. */
 function lastLineOffset(index: SessionIndex): number {
-  const torn = index.isMidLine ? index.issues.at(-1) : undefined;
-  if (torn?.code === "TAIL_TORN") return torn.offset;
+  const torn = tornTail(index);
+  if (torn !== undefined) return torn.offset;
   const { tree, places } = index;
   for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
     const offset = places.offsetAt(ordinal);
@@ -38,4 +60,10 @@ function lastLineOffset(index: SessionIndex): number {
     if (offset < index.position) return offset;
   }
   return index.headerPlace?.offset ?? 0;
+}
+
+/** The place of a last line that is not whole; undefined if there is none. */
+function tornTail(index: SessionIndex): { offset: number; length: number } | undefined {
+  const last = index.isMidLine ? index.issues.at(-1) : undefined;
+  return last !== undefined && last.offset + last.length === index.position ? last : undefined;
 }

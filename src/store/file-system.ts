@@ -32,7 +32,7 @@ export const realFileSystem: FileSystem = nodeFs;
 export const FILE_MODE = 0o600;
 
 /** Mode of every folder that this library makes. */
-export const FOLDER_MODE = 0o700;
+const FOLDER_MODE = 0o700;
 
 const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
 

@@ -43,6 +43,11 @@ export function feedSome(fs: FileSystem, fd: number, index: SessionIndex, buffer
   return count === 0 ? index.position : size;
 }
 
+/** Feeds an index with what a file holds now and the index has not read. */
+export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
+  feedFile(fs, fd, index, fs.fstatSync(fd).size);
+}
+
 /** Feeds an index with all the bytes there are. */
 export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.feed(bytes);

@@ -1,3 +1,5 @@
+import type { SessionIndex } from "../reading/session-index.ts";
+import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** Characters of lines that are kept; more than can be written between two looks at a file. */
@@ -30,8 +32,24 @@ export class RecentLines {
     this.#forgotten = 0;
   }
 
-  /** Gives the line of an entry; undefined if it was not appended here, or long ago. */
-  find(id: string): LogLine | undefined {
+  /**
+   * Gives the lines that a file lacks after it was replaced or cut.
+   *
+   * @param newest - Ordinal from which on others' last lines may be missing: if a writer's write failed after all, it
+   *   has cut its line off.
+   * @returns Undefined if it lacks others, which were not appended here, or long ago.
+   */
+  missingFrom(index: SessionIndex, before: SessionIndex, newest: number): LogLine[] | undefined {
+    const lines: LogLine[] = [];
+    for (const ordinal of missingFrom(index, before)) {
+      const line = this.#find(before.tree.idAt(ordinal));
+      if (line !== undefined) lines.push(line);
+      else if (ordinal < newest || !before.tree.isLeaf(ordinal)) return undefined;
+    }
+    return lines;
+  }
+
+  #find(id: string): LogLine | undefined {
     return this.#lines.slice(this.#forgotten).findLast(({ head }) => head.id === id);
   }
 }

@@ -1,16 +1,14 @@
 import { dirname } from "node:path";
-import { recoverRecords } from "../jsonl/glued.ts";
-import { legibleHead } from "../jsonl/legible-head.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import { AppendFile, type FileState } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { type FileSeal, isIntact, takeSeal } from "./file-seal.ts";
+import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
-import { feedFile, feedSome, feedWhole, missingFrom } from "./read-session-file.ts";
+import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
 import { copyOpenFile } from "./write-whole.ts";
@@ -37,8 +35,6 @@ export class SessionFile {
   #seal: FileSeal | undefined;
   /** The file when it was last looked at and found as it was known. */
   #seen: FileState | undefined;
-  /** Ordinal from which on entries may have been read while their writer was not done with them. */
-  #newest = 0;
   /** Whether the file is known not to be the one that was read. */
   #isDoubtful = false;
   /** What was written that `flush` has not waited for. */
@@ -93,7 +89,8 @@ export class SessionFile {
     // A header without a line break behind it is found at the end.
     if (!index.isRejected) index.end();
     if (total > 0 && index.header === undefined) throw notASession(this.path);
-    this.#translated(intent, () => this.#remember());
+    this.#seen = undefined;
+    this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
@@ -133,19 +130,15 @@ export class SessionFile {
   }
 
   /**
-   * Ends a torn last line that turns into entries by that, and reads them, since the next line may have to know of them.
-   *
-   * An entry of a torn line can have the id of another one, and would take over what hangs on it.
+   * Ends a torn last line that turns into entries by that, and reads them: what hangs on an id may hang on them then.
    *
    * @throws {SessionError} `WRITE_FAILED`
    */
   endTorn(): void {
-    const torn = this.#index.isMidLine ? this.#index.issues.at(-1) : undefined;
-    if (torn?.code !== "TAIL_TORN") return;
+    if (!this.#index.isMidLine) return;
     this.#translated("write", () => {
-      const bytes = this.#file.read((fd) => readRange(this.#fs, fd, torn.offset, torn.length));
-      const hasEntry = legibleHead(bytes, true) !== undefined || recoverRecords(bytes).length > 0;
-      if (hasEntry) this.#file.append(LINE_BREAK, this.#index.expectedEnd, false);
+      const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
+      if (isNeeded) this.#file.append(LINE_BREAK, this.#index.expectedEnd, false);
     });
     this.look("write");
   }
@@ -168,8 +161,8 @@ export class SessionFile {
 
   /** Finds out, after an append, whether others wrote, too. */
   check(): void {
-    if (this.#translated("write", () => this.#file.state()).size === this.#index.expectedEnd)
-      this.#index.confirmOwn();
+    const { size } = this.#translated("write", () => this.#file.state());
+    if (size === this.#index.expectedEnd) this.#index.confirmOwn();
     else this.look("flush");
   }
 
@@ -248,8 +241,7 @@ export class SessionFile {
     this.#translated("write", () => this.#file.create(bytes, isSynced));
     this.#unwritten = undefined;
     if (!isSynced) this.#unsynced = "bytes and name";
-    // The header, which is the first line, differs from that of every other session.
-    this.#seal = { offset: 0, bytes: bytes.slice(0, this.#index.headerPlace?.length) };
+    this.#seal = sealOfHeader(bytes, this.#index);
   }
 
   /** Whether what stands at the path is the file that was read, maybe with more lines behind. */
@@ -270,11 +262,10 @@ export class SessionFile {
     this.#translated(intent, () => {
       this.#file.read((fd) => {
         feedFile(this.#fs, fd, index, state.size);
-        this.#seal = takeSeal(this.#fs, fd, index);
+        this.#seal = takeSeal(this.#fs, fd, index, from);
       });
     });
     if (index.missingOwn.length > 0) return this.#reload(intent);
-    this.#newest = from;
     this.#seen = state;
     return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
   }
@@ -293,9 +284,7 @@ export class SessionFile {
   /** Whether an open file still holds the session; somebody may have emptied it before its name went. */
   #isWholeIn(file: AppendFile): boolean {
     const index = this.#newIndex();
-    this.#translated("write", () =>
-      file.read((fd) => feedFile(this.#fs, fd, index, this.#fs.fstatSync(fd).size)),
-    );
+    this.#translated("write", () => file.read((fd) => feedToEnd(this.#fs, fd, index)));
     return index.header !== undefined && missingFrom(index, this.#index).length === 0;
   }
 
@@ -316,17 +305,18 @@ export class SessionFile {
 
   /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
   #reload(intent: Intent, isOthers = false): LogChange {
-    const [file, index, newest] = [this.#file, this.#index, this.#newest];
+    const [file, index, seal] = [this.#file, this.#index, this.#seal];
     this.#isDoubtful = true;
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
     try {
       for (const _total of this.readSteps(PIECE_BYTES, intent));
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
-      this.#putBack(index, intent, this.#file.isSameAs(file) ? newest : Number.POSITIVE_INFINITY);
+      const newest = this.#file.isSameAs(file) ? seal?.newest : undefined;
+      this.#putBack(index, intent, newest ?? Number.POSITIVE_INFINITY);
     } catch (error) {
       this.#file.release();
-      [this.#file, this.#index, this.#newest] = [file, index, newest];
+      [this.#file, this.#index, this.#seal] = [file, index, seal];
       throw error;
     }
     file.release();
@@ -340,23 +330,10 @@ export class SessionFile {
    * @param newest - Ordinal from which on others' entries may be missing.
    */
   #putBack(before: SessionIndex, intent: Intent, newest: number): void {
-    const lines: LogLine[] = [];
-    for (const ordinal of missingFrom(this.#index, before)) {
-      const line = this.#recent.find(before.tree.idAt(ordinal));
-      // The last line of another writer may go: if its write failed after all, it has cut the line off.
-      const isCutBack = ordinal >= newest && before.tree.isLeaf(ordinal);
-      if (line !== undefined) lines.push(line);
-      else if (!isCutBack) throw new ReplacedError(this.path);
-    }
-    if (lines.length === 0) return;
-    if (intent === "read") throw new ReplacedError(this.path);
+    const lines = this.#recent.missingFrom(this.#index, before, newest);
+    if (lines?.length === 0) return;
+    if (lines === undefined || intent === "read") throw new ReplacedError(this.path);
     this.append(lines);
-  }
-
-  #remember(): void {
-    this.#seen = undefined;
-    this.#newest = this.#index.tree.size - 1;
-    this.#seal = this.#file.read((fd) => takeSeal(this.#fs, fd, this.#index));
   }
 
   #tell(change: LogChange): LogChange {

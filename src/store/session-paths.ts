@@ -67,14 +67,9 @@ export function sessionFileName(timestamp: string, id: string): string {
 }
 
 /**
- * Tells whether two working directories are the same project: the same real folder, or, where one is missing, the
- * same resolved path. A drive letter's case and `\\?\` do not tell folders apart.
+ * Gives the text by which a project is known: its real path, or its resolved one if it is missing. A drive letter's case
+ * and `\\?\` do not tell folders apart.
  */
-export function isSameProject(a: string, b: string): boolean {
-  return projectKey(a) === projectKey(b);
-}
-
-/** Gives the text by which a project is known: its real path, or its resolved one if it is missing. */
 export function projectKey(cwd: string): string {
   const path = absolutePath(cwd.replace(/^\\\\\?\\/, ""));
   const real = ifPresent(() => realpathSync(path)) ?? path;
