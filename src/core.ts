@@ -29,6 +29,7 @@ export {
   type CompactionPlan,
   type CompactionPreparation,
   type CompactionSkipReason,
+  type PlanOptions,
   planCompaction,
   prepareCompaction,
 } from "./compaction/plan.ts";

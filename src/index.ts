@@ -9,9 +9,14 @@ export {
   iterateSessions,
   mostRecentSession as findMostRecentSession,
 } from "./catalog/catalog.ts";
+export type { CatalogOptions } from "./catalog/catalog-run.ts";
 export { resolveSession } from "./catalog/resolve-session.ts";
 export { type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
+export type { CatalogScope } from "./catalog/session-files.ts";
 export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
+export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
+export type { CacheOptions } from "./catalog/summary-cache.ts";
+export type { TextMatch } from "./catalog/text-matcher.ts";
 export { deleteSession } from "./catalog/trash.ts";
 export {
   type BranchPreparation,
@@ -38,6 +43,7 @@ export {
   type CompactionPlan,
   type CompactionPreparation,
   type CompactionSkipReason,
+  type PlanOptions,
   planCompaction,
   prepareCompaction,
 } from "./compaction/plan.ts";

@@ -81,7 +81,7 @@ export function compareSessions(a: SessionInfo, b: SessionInfo): number {
  * @throws The system's error if it cannot be read.
  * @remarks Cost: O(bytes), held in memory line by line; only user and assistant messages are parsed.
  */
-export function readMessagesText(path: string): string {
+function readMessagesText(path: string): string {
   const session = ifPresent(() => readSessionFile(realFileSystem, path));
   if (session === undefined) return "";
   try {

@@ -29,7 +29,7 @@ export type HeaderFacts = Pick<SessionSummary, "id" | "cwd" | "parentSession" | 
 const MAX_TIME_MS = 8.64e15;
 
 /** Gives a number as Unix milliseconds; undefined if it is none, or none that a calendar knows. */
-export function validTime(value: unknown): number | undefined {
+function validTime(value: unknown): number | undefined {
   return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS ? value : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Message } from "../schema/message.ts";
 import { headOf, jsonOf, partsOf } from "./message-parts.ts";
 
 /** Length up to which a tool result stands in a transcript, in UTF-16 units. */
-export const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
+const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**
  * Writes a conversation as text, for a model to summarise rather than to continue.

@@ -8,7 +8,7 @@ import { isJsonRecord, type JsonObject, type JsonValue } from "./json.ts";
  *
  * @remarks Cost: O(size of the value), at any depth; a value that contains itself is walked once.
  */
-export function isJsonValue(value: unknown): value is JsonValue {
+function isJsonValue(value: unknown): value is JsonValue {
   // An explicit stack, since the data may be deeper than the call stack.
   const stack: unknown[] = [value];
   const seen = new Set<object>();
@@ -25,7 +25,7 @@ export function isJsonValue(value: unknown): value is JsonValue {
 }
 
 /** Tells whether a value is an object that JSON can hold. */
-export function isJsonObject(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return isJsonRecord(value) && isJsonValue(value);
 }
 
