@@ -103,8 +103,10 @@ export class EntryHeadReader {
       this.timestampMs = Date.parse(text);
     }
     this.bodyStart = close + 1;
+    const isLast = this.bodyStart + 1 === end;
     return (
-      bytes[this.bodyStart] === COMMA || (bytes[this.bodyStart] === CLOSE_BRACE && this.bodyStart + 1 === end)
+      this.bodyStart < end &&
+      (bytes[this.bodyStart] === COMMA || (isLast && bytes[this.bodyStart] === CLOSE_BRACE))
     );
   }
 }

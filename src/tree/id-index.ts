@@ -2,6 +2,9 @@ import type { IdKey } from "../schema/id-key.ts";
 
 const INITIAL_SLOTS = 64;
 
+/** Slots looked at for a key; at half load, honest keys need a few. */
+const MAX_PROBES = 64;
+
 /**
  * Finds the ordinal of an entry by its id key.
  *
@@ -15,11 +18,14 @@ export class IdIndex {
   #keys = new Uint32Array(INITIAL_SLOTS);
   #used = 0;
   readonly #byText = new Map<string, number>();
+  /** Keys for which the table had no free slot near by: a file may choose ids that all want the same one. */
+  readonly #crowded = new Map<number, number>();
 
   /** Gives the ordinal of a key, or -1. */
   get(key: IdKey): number {
     if (typeof key === "string") return this.#byText.get(key) ?? -1;
-    return this.#ordinals[this.#slotOf(key)] ?? -1;
+    const ordinal = this.#ordinals[this.#slotOf(key)] ?? -1;
+    return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
   /** Remembers where a key stands; a key that is known is moved. */
@@ -29,24 +35,35 @@ export class IdIndex {
       return;
     }
     let slot = this.#slotOf(key);
+    if (slot === -1 || this.#crowded.has(key)) {
+      this.#crowded.set(key, ordinal);
+      return;
+    }
     if (this.#ordinals[slot] === -1) {
       if (++this.#used * 2 > this.#ordinals.length) {
         this.#grow();
         slot = this.#slotOf(key);
+        if (slot === -1) {
+          this.#crowded.set(key, ordinal);
+          return;
+        }
       }
       this.#keys[slot] = key;
     }
     this.#ordinals[slot] = ordinal;
   }
 
-  /** The slot that holds the key, or the free one where it belongs. */
+  /** The slot that holds the key, or the free one where it belongs; -1 if neither is near. */
   #slotOf(key: number): number {
     const mask = this.#ordinals.length - 1;
     let hash = Math.imul(key ^ (key >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     let slot = (hash ^ (hash >>> 16)) & mask;
-    while (this.#ordinals[slot] !== -1 && this.#keys[slot] !== key) slot = (slot + 1) & mask;
-    return slot;
+    for (let probes = 0; probes < MAX_PROBES; probes++) {
+      if (this.#ordinals[slot] === -1 || this.#keys[slot] === key) return slot;
+      slot = (slot + 1) & mask;
+    }
+    return -1;
   }
 
   #grow(): void {
@@ -57,9 +74,13 @@ export class IdIndex {
     for (let i = 0; i < ordinals.length; i++) {
       const ordinal = ordinals[i] ?? -1;
       if (ordinal === -1) continue;
-      const slot = this.#slotOf(keys[i] ?? 0);
-      this.#keys[slot] = keys[i] ?? 0;
-      this.#ordinals[slot] = ordinal;
+      const key = keys[i] ?? 0;
+      const slot = this.#slotOf(key);
+      if (slot === -1) this.#crowded.set(key, ordinal);
+      else {
+        this.#keys[slot] = key;
+        this.#ordinals[slot] = ordinal;
+      }
     }
   }
 }

@@ -161,7 +161,7 @@ describe("EntryHeadReader", () => {
     const line = bytesOf(headLine({ message: { role: "user" } }));
     for (let end = 0; end <= line.length; end++) {
       const cut = line.subarray(0, end);
-      const buffer = Uint8Array.of(0x22, 0x7b, ...cut, 0x0a, ...line);
+      const buffer = Uint8Array.of(0x22, 0x7b, ...cut, 0x2c, ...line);
       const [alone, inside] = [new EntryHeadReader(), new EntryHeadReader()];
       const answer = alone.read(cut.slice(), 0, end);
       expect([end, inside.read(buffer, 2, 2 + end)]).toEqual([end, answer]);

@@ -87,4 +87,16 @@ describe("IdIndex", () => {
     expectSame(index, map);
     expect(index.get(keyOfHash(2000 * 0x10000 + 0xffff))).toBe(-1);
   });
+
+  it("takes 200,000 ids that were chosen to collide, and others between them", () => {
+    const index = new IdIndex();
+    const map = new Map<IdKey, number>();
+    for (let i = 0; i < 200_000; i++) {
+      // All of them want one of eight neighbouring slots, however large the table grows.
+      const one = i % 4 === 0 ? i : keyOfHash(((i >>> 3) << 21) + (i & 7));
+      index.set(one, i);
+      map.set(one, i);
+    }
+    expectSame(index, map);
+  });
 });
