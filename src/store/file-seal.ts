@@ -65,5 +65,7 @@ function lastLineOffset(index: SessionIndex): number {
 /** The place of a last line that is not whole; undefined if there is none. */
 function tornTail(index: SessionIndex): { offset: number; length: number } | undefined {
   const last = index.isMidLine ? index.issues.at(-1) : undefined;
-  return last !== undefined && last.offset + last.length === index.position ? last : undefined;
+  return last?.code === "TAIL_TORN"
+    ? { offset: last.offset, length: index.position - last.offset }
+    : undefined;
 }

@@ -68,8 +68,8 @@ export class SessionFile {
   }
 
   /** Reads the whole file. */
-  readAll(): void {
-    for (const _total of this.readSteps(PIECE_BYTES));
+  readAll(intent: Intent = "read"): void {
+    for (const _total of this.readSteps(PIECE_BYTES, intent));
   }
 
   /**
@@ -214,7 +214,6 @@ export class SessionFile {
     this.#unsynced = "nothing";
   }
 
-  /** Closes the descriptor. */
   release(): void {
     this.#file.release();
   }
@@ -281,7 +280,7 @@ export class SessionFile {
     return this.#reload("write");
   }
 
-  /** Whether an open file still holds the session; somebody may have emptied it before its name went. */
+  /** Whether an open file still holds the session: it may have been emptied before its name went. */
   #isWholeIn(file: AppendFile): boolean {
     const index = this.#newIndex();
     this.#translated("write", () => file.read((fd) => feedToEnd(this.#fs, fd, index)));
@@ -310,7 +309,7 @@ export class SessionFile {
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
     try {
-      for (const _total of this.readSteps(PIECE_BYTES, intent));
+      this.readAll(intent);
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
       const newest = this.#file.isSameAs(file) ? seal?.newest : undefined;
       this.#putBack(index, intent, newest ?? Number.POSITIVE_INFINITY);
