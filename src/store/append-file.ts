@@ -17,7 +17,8 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = co
 /** How a file is opened for appending: never through a link, and without waiting on a pipe. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
-const LINE_BREAK = new Uint8Array([0x0a]);
+/** What ends a line. */
+export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
 /** How often lines are written whole that others' lines came between. */
 const MAX_ATTEMPTS = 3;

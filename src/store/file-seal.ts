@@ -1,6 +1,5 @@
-import { recoverRecords } from "../jsonl/glued.ts";
-import { legibleHead } from "../jsonl/legible-head.ts";
-import type { SessionIndex } from "../reading/session-index.ts";
+import { SessionIndex } from "../reading/session-index.ts";
+import { LINE_BREAK } from "./append-file.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 
 /** Enough of a line to hold its id and time, by which it differs from every other. */
@@ -46,7 +45,14 @@ export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): 
   const torn = tornTail(index);
   if (torn === undefined) return false;
   const bytes = readRange(fs, fd, torn.offset, torn.length);
-  return legibleHead(bytes, true) !== undefined || recoverRecords(bytes).length > 0;
+  const alone = new SessionIndex({
+    readBytes: (offset, length) => bytes.subarray(offset, offset + length),
+    ...(index.header && { header: index.header }),
+  });
+  alone.feed(bytes);
+  alone.feed(LINE_BREAK);
+  alone.end();
+  return alone.tree.size > 0;
 }
 
 /** Where the last line begins that was read, torn or whole. */

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { SessionIndex } from "../reading/session-index.ts";
-import { AppendFile, type FileState } from "./append-file.ts";
+import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
@@ -12,8 +12,6 @@ import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-se
 import { RecentLines } from "./recent-lines.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
 import { copyOpenFile } from "./write-whole.ts";
-
-const LINE_BREAK = new Uint8Array([0x0a]);
 
 /**
  * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
@@ -290,8 +288,8 @@ export class SessionFile {
   /** Somebody else has made the file before this session had an entry: it is theirs then. */
   #join(): LogChange | undefined {
     const size = this.#translated("read", () => this.#file.look()?.size ?? 0);
-    if (size === 0 || this.#index.tree.size > 0) return undefined;
     const unwritten = this.#unwritten;
+    if (size === 0 || this.#index.tree.size > 0) return undefined;
     this.#unwritten = undefined;
     try {
       return this.#reload("read", true);
