@@ -1,0 +1,4 @@
+import { testCorruption } from "./support/corruption-test.ts";
+
+// In two files, so that they run beside each other.
+testCorruption(1, 10_000);
