@@ -51,7 +51,7 @@ export function sessionFile(path: string, shape: SessionShape): string {
 function* sessionLines(shape: SessionShape): Generator<string> {
   const random = seededRandom(shape.seed);
   const start = Date.UTC(2026, 0, 1);
-  const { cwd = "/work/bench" } = shape;
+  const { cwd = "/projects/bench" } = shape;
   const id = `bench-${shape.seed}`;
   yield JSON.stringify({ type: "session", version: 3, id, timestamp: new Date(start).toISOString(), cwd });
   let parentId: string | null = null;

@@ -158,7 +158,7 @@ describe.each(sessions)("%s", (name) => {
     const contexts = contextsOfLeaves(SessionManager.open(path, { mode: "read-only" }));
     if ((expectedOf(name).version ?? 3) > 3) {
       // What is not understood is not copied under a version that says it is.
-      const fork = () => SessionManager.forkFrom(path, "/work/elsewhere", workshop.folder);
+      const fork = () => SessionManager.forkFrom(path, "/projects/elsewhere", workshop.folder);
       expect(fork).toThrow(expect.objectContaining({ code: "VERSION_TOO_NEW" }));
       return;
     }

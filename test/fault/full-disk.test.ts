@@ -37,7 +37,7 @@ test("a disk that is really full fails the append, keeps memory and file equal, 
   try {
     const filler = join(disk, "filler");
     writeFileSync(filler, Buffer.alloc(128 * 1024));
-    const session = SessionManager.create("/work/project", disk);
+    const session = SessionManager.create("/projects/project", disk);
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
     const path = session.getSessionFile() ?? "";

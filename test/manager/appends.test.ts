@@ -6,7 +6,7 @@ import { assistant, records, temporaryFolder, toolResult, user } from "./support
 const now = () => Date.UTC(2026, 1, 3, 22, 52, 6, 410);
 
 function session(): SessionManager {
-  return SessionManager.create("/work/project", { sessionDir: temporaryFolder(), now });
+  return SessionManager.create("/projects/project", { sessionDir: temporaryFolder(), now });
 }
 
 test("nothing is on disk before the first message; then header and set-up entries are written with it", () => {
@@ -37,7 +37,10 @@ test("a message of another role than user and assistant does not begin a convers
 });
 
 test("createAtOnce makes the file without a message", () => {
-  const one = SessionManager.create("/work/project", { sessionDir: temporaryFolder(), createAtOnce: true });
+  const one = SessionManager.create("/projects/project", {
+    sessionDir: temporaryFolder(),
+    createAtOnce: true,
+  });
   expect(records(one).map(({ type }) => type)).toEqual(["session"]);
 });
 
@@ -269,7 +272,7 @@ describe("append", () => {
 
 test("beforePersist sees every entry before it is kept, and may not touch its head", () => {
   const folder = temporaryFolder();
-  const redacting = SessionManager.create("/work/project", {
+  const redacting = SessionManager.create("/projects/project", {
     sessionDir: folder,
     beforePersist: (entry) => JSON.parse(JSON.stringify(entry).replaceAll("secret", "[out]")),
   });
@@ -277,7 +280,7 @@ test("beforePersist sees every entry before it is kept, and may not touch its he
   expect(redacting.getEntry(id)).toMatchObject({ message: { content: "the [out]" } });
   expect(JSON.stringify(records(redacting))).not.toContain("secret");
 
-  const meddling = SessionManager.inMemory("/work/project", {
+  const meddling = SessionManager.inMemory("/projects/project", {
     beforePersist: (entry) => ({ ...entry, id: "other" }),
   });
   expect(() => meddling.appendMessage(user("x"))).toThrow(expect.objectContaining({ code: "ENTRY_INVALID" }));

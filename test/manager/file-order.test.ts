@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 test("labels and names go by the order of the file, also where another process wrote between own entries", () => {
-  const own = SessionManager.create("/work/project", folder);
+  const own = SessionManager.create("/projects/project", folder);
   const target = own.appendMessage({ role: "user", content: "first", timestamp: 1 });
   const path = own.getSessionFile() ?? "";
   const other = SessionManager.open(path);

@@ -6,7 +6,7 @@ import { assistant, records, temporaryFolder, user } from "./support/workshop.ts
 
 const line = (record: object) => `${JSON.stringify(record)}\n`;
 const at = "2026-01-01T00:00:00.000Z";
-const header = { type: "session", version: 3, id: "s", timestamp: at, cwd: "/work/project" };
+const header = { type: "session", version: 3, id: "s", timestamp: at, cwd: "/projects/project" };
 const message = (id: string, parentId: string | null) => ({
   type: "message",
   id,
@@ -56,7 +56,7 @@ test("a session of a newer version is not copied under an older one", () => {
   const path = join(folder, "v4.jsonl");
   writeFileSync(path, line({ ...header, version: 4 }) + line(message("aaaaaaaa", null)));
   const tooNew = expect.objectContaining({ code: "VERSION_TOO_NEW" });
-  expect(() => SessionManager.forkFrom(path, "/work/other", folder)).toThrow(tooNew);
+  expect(() => SessionManager.forkFrom(path, "/projects/other", folder)).toThrow(tooNew);
   expect(() => SessionManager.open(path).createBranchedSession("aaaaaaaa")).toThrow(tooNew);
 });
 

@@ -21,22 +21,22 @@ import { assistant, records, temporaryFolder, user } from "./support/workshop.ts
 
 test("create makes the folder; the file's name says when and which", () => {
   const agentDir = temporaryFolder();
-  const session = SessionManager.create("/work/my:project", { agentDir }, { id: "my-id" });
-  const folder = join(agentDir, "sessions", "--work-my-project--");
+  const session = SessionManager.create("/projects/my:project", { agentDir }, { id: "my-id" });
+  const folder = join(agentDir, "sessions", "--projects-my-project--");
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(session.getSessionDir()).toBe(folder);
   expect(session.usesDefaultSessionDir()).toBe(true);
   expect(session.getSessionFile()).toMatch(/\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z_my-id\.jsonl$/);
   session.appendMessage(user("hello"));
   expect(statSync(session.getSessionFile() ?? "").mode & 0o777).toBe(0o600);
-  expect(getDefaultSessionDir("/work/my:project", agentDir)).toBe(folder);
+  expect(getDefaultSessionDir("/projects/my:project", agentDir)).toBe(folder);
 });
 
 test.each(["../evil", "a/b", ".hidden", "", "a b", "trailing-"])(
   "the id %j is refused before a path is made of it",
   (id) => {
     const folder = join(temporaryFolder(), "sessions");
-    expect(() => SessionManager.create("/work/project", folder, { id })).toThrow(
+    expect(() => SessionManager.create("/projects/project", folder, { id })).toThrow(
       expect.objectContaining({ code: "INVALID_SESSION_ID" }),
     );
     expect(existsSync(folder)).toBe(false);
@@ -45,10 +45,10 @@ test.each(["../evil", "a/b", ".hidden", "", "a b", "trailing-"])(
 
 test("a missing file is a new session at that path, and an empty one gets its header at once", () => {
   const folder = temporaryFolder();
-  const missing = SessionManager.open(join(folder, "new.jsonl"), undefined, "/work/elsewhere");
-  expect(missing.getCwd()).toBe("/work/elsewhere");
+  const missing = SessionManager.open(join(folder, "new.jsonl"), undefined, "/projects/elsewhere");
+  expect(missing.getCwd()).toBe("/projects/elsewhere");
   missing.appendMessage(user("hello"));
-  expect(records(missing)[0]).toMatchObject({ type: "session", version: 3, cwd: "/work/elsewhere" });
+  expect(records(missing)[0]).toMatchObject({ type: "session", version: 3, cwd: "/projects/elsewhere" });
 
   const path = join(folder, "empty.jsonl");
   writeFileSync(path, "");
@@ -94,13 +94,13 @@ test("what is no session is refused and left as it was", () => {
 
 test("paths may be URLs, and the header says whose session it is", async () => {
   const folder = temporaryFolder();
-  const session = SessionManager.create("/work/project", folder);
+  const session = SessionManager.create("/projects/project", folder);
   session.appendMessage(user("hello"));
   const path = session.getSessionFile() ?? "";
   const opened = SessionManager.open(pathToFileURL(path).href);
   expect([opened.getSessionFile(), opened.getCwd(), opened.getSessionDir()]).toEqual([
     path,
-    "/work/project",
+    "/projects/project",
     folder,
   ]);
   const loaded = await SessionManager.load(path);
@@ -108,7 +108,7 @@ test("paths may be URLs, and the header says whose session it is", async () => {
 });
 
 test("load reports progress and can be aborted", async () => {
-  const session = SessionManager.create("/work/project", temporaryFolder());
+  const session = SessionManager.create("/projects/project", temporaryFolder());
   for (let i = 0; i < 50; i++) session.appendMessage(user("x".repeat(100_000)));
   const path = session.getSessionFile() ?? "";
   const seen: number[] = [];
@@ -123,38 +123,39 @@ test("load reports progress and can be aborted", async () => {
 
 test("sessions of other projects in the same folder are not this project's", async () => {
   const folder = temporaryFolder();
-  const mine = SessionManager.create("/work/mine", folder);
+  const mine = SessionManager.create("/projects/mine", folder);
   mine.appendMessage(user("mine"));
-  const theirs = SessionManager.create("/work/theirs", folder);
+  const theirs = SessionManager.create("/projects/theirs", folder);
   theirs.appendMessage(user("theirs"));
   const [minePath, theirPath] = [mine.getSessionFile() ?? "", theirs.getSessionFile() ?? ""];
   utimesSync(minePath, 10, 10);
   utimesSync(theirPath, 20, 20);
 
-  expect(SessionManager.continueRecent("/work/mine", folder).getSessionFile()).toBe(minePath);
-  expect(SessionManager.continueRecent("/work/nobody", folder).getEntryCount()).toBe(0);
+  expect(SessionManager.continueRecent("/projects/mine", folder).getSessionFile()).toBe(minePath);
+  expect(SessionManager.continueRecent("/projects/nobody", folder).getEntryCount()).toBe(0);
   expect(findMostRecentSession(folder)).toBe(theirPath);
-  expect(findMostRecentSession(folder, "/work/mine")).toBe(minePath);
+  expect(findMostRecentSession(folder, "/projects/mine")).toBe(minePath);
   expect(findMostRecentSession(join(folder, "missing"))).toBeNull();
-  expect(SessionManager.findById("/work/mine", mine.getSessionId(), folder)).toBe(minePath);
-  expect(SessionManager.findById("/work/mine", theirs.getSessionId(), folder)).toBeUndefined();
-  expect((await SessionManager.list("/work/mine", folder)).map(({ path }) => path)).toEqual([minePath]);
+  expect(SessionManager.findById("/projects/mine", mine.getSessionId(), folder)).toBe(minePath);
+  expect(SessionManager.findById("/projects/mine", theirs.getSessionId(), folder)).toBeUndefined();
+  expect((await SessionManager.list("/projects/mine", folder)).map(({ path }) => path)).toEqual([minePath]);
   expect((await SessionManager.listAll(folder)).map(({ cwd }) => cwd).sort()).toEqual([
-    "/work/mine",
-    "/work/theirs",
+    "/projects/mine",
+    "/projects/theirs",
   ]);
 });
 
 test("all projects below an agent's folder are listed by its options", async () => {
   const agentDir = temporaryFolder();
-  for (const cwd of ["/work/a", "/work/b"]) SessionManager.create(cwd, { agentDir }).appendMessage(user(cwd));
+  for (const cwd of ["/projects/a", "/projects/b"])
+    SessionManager.create(cwd, { agentDir }).appendMessage(user(cwd));
   const listed = await SessionManager.listAll({ agentDir });
-  expect(listed.map(({ cwd }) => cwd).sort()).toEqual(["/work/a", "/work/b"]);
+  expect(listed.map(({ cwd }) => cwd).sort()).toEqual(["/projects/a", "/projects/b"]);
   expect(await SessionManager.listAll({ sessionDir: agentDir })).toEqual([]);
 });
 
 test("a session whose file has gone says so, whatever is asked of it", () => {
-  const session = SessionManager.create("/work/project", temporaryFolder());
+  const session = SessionManager.create("/projects/project", temporaryFolder());
   const id = session.appendMessage(user("hello"));
   const path = session.getSessionFile() ?? "";
   const other = SessionManager.open(path, { mode: "read-only" });
@@ -164,7 +165,7 @@ test("a session whose file has gone says so, whatever is asked of it", () => {
 
 test("a file that was emptied before its name went is not made anew", () => {
   for (const left of ["", "garbage\n"]) {
-    const session = SessionManager.create("/work/project", temporaryFolder());
+    const session = SessionManager.create("/projects/project", temporaryFolder());
     session.appendMessage(user("hello"));
     const path = session.getSessionFile() ?? "";
     writeFileSync(path, left);
@@ -199,26 +200,26 @@ test("a fork has a new id and everything else, upgraded", () => {
       type: "session",
       id: "old",
       timestamp: "2025-01-01T00:00:00.000Z",
-      cwd: "/work/a",
+      cwd: "/projects/a",
       provider: "p",
       modelId: "m",
     },
     { type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user("hello") },
   ];
   writeFileSync(source, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const fork = SessionManager.forkFrom(source, "/work/b", folder);
-  expect(fork.getHeader()).toMatchObject({ version: 3, cwd: "/work/b", parentSession: source });
+  const fork = SessionManager.forkFrom(source, "/projects/b", folder);
+  expect(fork.getHeader()).toMatchObject({ version: 3, cwd: "/projects/b", parentSession: source });
   expect(fork.getSessionId()).not.toBe("old");
   expect(fork.buildSessionContext()).toEqual(SessionManager.open(source).buildSessionContext());
   expect(fork.buildSessionContext().model).toEqual({ provider: "p", modelId: "m" });
-  expect(() => SessionManager.forkFrom(join(folder, "none.jsonl"), "/work/b", folder)).toThrow(
+  expect(() => SessionManager.forkFrom(join(folder, "none.jsonl"), "/projects/b", folder)).toThrow(
     expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
   );
 });
 
 test("newSession and setSessionFile go on in the same object", () => {
   const folder = temporaryFolder();
-  const session = SessionManager.create("/work/project", folder);
+  const session = SessionManager.create("/projects/project", folder);
   session.appendMessage(user("first"));
   const first = session.getSessionFile() ?? "";
   const second = session.newSession({ parentSession: first });
@@ -227,24 +228,24 @@ test("newSession and setSessionFile go on in the same object", () => {
   expect(session.getHeader()).toMatchObject({ parentSession: first });
   session.appendMessage(assistant("second"));
   session.setSessionFile(first);
-  expect([session.getEntryCount(), session.getCwd()]).toEqual([1, "/work/project"]);
+  expect([session.getEntryCount(), session.getCwd()]).toEqual([1, "/projects/project"]);
   expect(SessionManager.inMemory().newSession()).toBeUndefined();
 });
 
 test("a session in memory may begin with entries; a header among them beats the id", () => {
-  const source = SessionManager.inMemory("/work/project", { id: "source" });
+  const source = SessionManager.inMemory("/projects/project", { id: "source" });
   source.appendMessage(user("hello"));
   const header = source.getHeader();
   const entries = source.getEntries();
   const copy = SessionManager.inMemory(
-    "/work/other",
+    "/projects/other",
     { id: "mine" },
     header === null ? entries : [header, ...entries],
   );
   expect(copy.getSessionId()).toBe("source");
   expect(copy.getEntries()).toEqual(entries);
-  expect(SessionManager.inMemory("/work/other", { id: "mine" }, entries).getSessionId()).toBe("mine");
-  expect(() => SessionManager.inMemory("/work/other", { id: "../x" })).toThrow();
+  expect(SessionManager.inMemory("/projects/other", { id: "mine" }, entries).getSessionId()).toBe("mine");
+  expect(() => SessionManager.inMemory("/projects/other", { id: "../x" })).toThrow();
 });
 
 test("a session of a newer version is read and never written", () => {
@@ -262,7 +263,7 @@ test("a session of a newer version is read and never written", () => {
 test("a folder that cannot be made is a typed error", () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
-  expect(() => SessionManager.create("/work/project", join(file, "below"))).toThrow(
+  expect(() => SessionManager.create("/projects/project", join(file, "below"))).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
 });

@@ -4,7 +4,7 @@ import { assistant, records, temporaryFolder, user } from "./support/workshop.ts
 
 /** first ─ second ─ third, and beside second: other. */
 function branched() {
-  const session = SessionManager.create("/work/project", temporaryFolder());
+  const session = SessionManager.create("/projects/project", temporaryFolder());
   const first = session.appendMessage(user("first"));
   const second = session.appendMessage(assistant("second"));
   const third = session.appendMessage(user("third"));
@@ -56,7 +56,7 @@ test("look-ups of unknown ids do not throw; moves do", () => {
 test("siblings come by time in the tree", () => {
   const times = { header: 1, root: 2, late: 30, early: 20 };
   const clock = Object.values(times);
-  const session = SessionManager.inMemory("/work/project", { now: () => clock.shift() ?? 0 });
+  const session = SessionManager.inMemory("/projects/project", { now: () => clock.shift() ?? 0 });
   const first = session.appendMessage(user("root"));
   const late = session.appendMessage(user("late"));
   session.branch(first);
@@ -105,7 +105,7 @@ test("a context that was handed out does not grow", () => {
 });
 
 test("a branched session holds the path without label entries, and its labels behind it", () => {
-  const session = SessionManager.create("/work/project", temporaryFolder());
+  const session = SessionManager.create("/projects/project", temporaryFolder());
   const first = session.appendMessage(user("first"));
   const label = session.appendLabelChange(first, "start");
   const second = session.appendMessage(assistant("second"));
@@ -133,7 +133,7 @@ test("a branched session holds the path without label entries, and its labels be
 
 test("entries stay the same objects in a branched session", () => {
   for (const session of [
-    SessionManager.create("/work/project", temporaryFolder()),
+    SessionManager.create("/projects/project", temporaryFolder()),
     SessionManager.inMemory(),
   ]) {
     const [question, answer] = [user("question"), assistant("answer")];
@@ -151,7 +151,7 @@ test("entries stay the same objects in a branched session", () => {
 });
 
 test("in memory a branched session has no path", () => {
-  const session = SessionManager.inMemory("/work/project");
+  const session = SessionManager.inMemory("/projects/project");
   const first = session.appendMessage(user("first"));
   session.appendMessage(user("second"));
   expect(session.createBranchedSession(first)).toBeUndefined();
@@ -165,7 +165,10 @@ test("in memory a branched session has no path", () => {
 
 test("the leaf is persisted on request, and on closing if asked for", async () => {
   const folder = temporaryFolder();
-  const session = SessionManager.create("/work/project", { sessionDir: folder, persistLeafOnClose: true });
+  const session = SessionManager.create("/projects/project", {
+    sessionDir: folder,
+    persistLeafOnClose: true,
+  });
   const path = session.getSessionFile() ?? "";
   const first = session.appendMessage(user("first"));
   session.appendMessage(user("second"));
@@ -182,7 +185,7 @@ test("the leaf is persisted on request, and on closing if asked for", async () =
 
 test("events tell of appends and moves; a listener that throws harms nobody", () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-  const session = SessionManager.inMemory("/work/project");
+  const session = SessionManager.inMemory("/projects/project");
   const seen: unknown[] = [];
   session.on("entry_appended", () => {
     throw new Error("mine");

@@ -29,7 +29,7 @@ afterEach(() => {
 
 /** The folder of a new session, as a host sees it. */
 function folderOf(options?: SessionOptions): string {
-  const session = SessionManager.create("/work/project", options);
+  const session = SessionManager.create("/projects/project", options);
   session.close();
   return session.getSessionDir();
 }
@@ -86,23 +86,23 @@ describe("the sessions root", () => {
 
   test("only the default folder of a project is made by being asked for", () => {
     const agentDir = join(home, "agent");
-    const folder = projectFolder("/work/project", { agentDir });
+    const folder = projectFolder("/projects/project", { agentDir });
     expect(existsSync(agentDir)).toBe(false);
-    expect(getDefaultSessionDir("/work/project", agentDir)).toBe(folder);
+    expect(getDefaultSessionDir("/projects/project", agentDir)).toBe(folder);
     expect(existsSync(folder)).toBe(true);
     vi.stubEnv("PI_SESSIONS_DIR", join(home, "all"));
-    expect(getDefaultSessionDir("/work/project")).toBe(join(home, "all", "--work-project--"));
+    expect(getDefaultSessionDir("/projects/project")).toBe(join(home, "all", "--work-project--"));
   });
 });
 
 test.each([
-  ["/work/project", "--work-project--"],
-  ["/work/project/", "--work-project--"],
-  ["/work/./x/../project", "--work-project--"],
+  ["/projects/project", "--work-project--"],
+  ["/projects/project/", "--work-project--"],
+  ["/projects/./x/../project", "--work-project--"],
   ["/", "----"],
-  ["/work/my:project", "--work-my-project--"],
-  ["/work/a\\b", "--work-a-b--"],
-  ["/work/a b.c_d-é", "--work-a b.c_d-é--"],
+  ["/projects/my:project", "--projects-my-project--"],
+  ["/projects/a\\b", "--work-a-b--"],
+  ["/projects/a b.c_d-é", "--work-a b.c_d-é--"],
   ["/-", "-----"],
 ])("the project %s has the folder %s", (cwd, name) => {
   expect(projectFolder(cwd, { agentDir: "/agent" })).toBe(`/agent/sessions/${name}`);
@@ -111,7 +111,7 @@ test.each([
 test("a project is also named from the home folder, by a URL, or from here", () => {
   const folder = (cwd: string) => projectFolder(cwd, { agentDir: "/agent" });
   expect(folder("~/work")).toBe(folder(join(home, "work")));
-  expect(folder(pathToFileURL("/work/a b").href)).toBe(folder("/work/a b"));
+  expect(folder(pathToFileURL("/projects/a b").href)).toBe(folder("/projects/a b"));
   expect(folder("work")).toBe(folder(resolve("work")));
 });
 
