@@ -39,7 +39,7 @@ describe("the sessions root", () => {
     const options = { sessionDir: join(home, "flat"), agentDir: join(home, "agent") };
     vi.stubEnv("PI_SESSIONS_DIR", join(home, "sessions-of-variable"));
     vi.stubEnv("PI_CODING_AGENT_DIR", join(home, "agent-of-variable"));
-    const project = "--work-project--";
+    const project = "--projects-project--";
     expect(folderOf(options)).toBe(join(home, "flat"));
     expect(folderOf({ agentDir: options.agentDir })).toBe(join(home, "agent", "sessions", project));
     expect(folderOf()).toBe(join(home, "sessions-of-variable", project));
@@ -91,18 +91,18 @@ describe("the sessions root", () => {
     expect(getDefaultSessionDir("/projects/project", agentDir)).toBe(folder);
     expect(existsSync(folder)).toBe(true);
     vi.stubEnv("PI_SESSIONS_DIR", join(home, "all"));
-    expect(getDefaultSessionDir("/projects/project")).toBe(join(home, "all", "--work-project--"));
+    expect(getDefaultSessionDir("/projects/project")).toBe(join(home, "all", "--projects-project--"));
   });
 });
 
 test.each([
-  ["/projects/project", "--work-project--"],
-  ["/projects/project/", "--work-project--"],
-  ["/projects/./x/../project", "--work-project--"],
+  ["/projects/project", "--projects-project--"],
+  ["/projects/project/", "--projects-project--"],
+  ["/projects/./x/../project", "--projects-project--"],
   ["/", "----"],
   ["/projects/my:project", "--projects-my-project--"],
-  ["/projects/a\\b", "--work-a-b--"],
-  ["/projects/a b.c_d-é", "--work-a b.c_d-é--"],
+  ["/projects/a\\b", "--projects-a-b--"],
+  ["/projects/a b.c_d-é", "--projects-a b.c_d-é--"],
   ["/-", "-----"],
 ])("the project %s has the folder %s", (cwd, name) => {
   expect(projectFolder(cwd, { agentDir: "/agent" })).toBe(`/agent/sessions/${name}`);
