@@ -18,8 +18,9 @@ function link(from: string, to: string): void {
 /** Puts the package where programs below `folder` find it, as an installation would. */
 async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
-  if (TARGET === "dist") return link(ROOT, join(packages, "sessiontree"));
+  // A program may import what the package runs on, as zod for a schema: npm puts that beside the package.
   for (const name of Object.keys(PACKAGE_HOMES)) link(join(ROOT, "node_modules", name), join(packages, name));
+  if (TARGET === "dist") return link(ROOT, join(packages, "sessiontree"));
   const home = join(packages, "sessiontree");
   await build({
     entryPoints: { index: join(ROOT, "src/index.ts"), core: join(ROOT, "src/core.ts") },
