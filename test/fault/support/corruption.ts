@@ -165,8 +165,9 @@ export function judge({ original, damaged }: Case, folder: string): Outcome {
     const entries = readEverything(session);
     issues = session.issues.length;
     if (damaged.length > 0) assertUntouched(path, before, damaged, faults);
-    for (const line of undamagedLines(original, damaged)) assertThere(line, session, entries, faults);
-    grow(session, path, entries, faults);
+    const lines = undamagedLines(original, damaged);
+    for (const line of lines) assertThere(line, session, entries, faults);
+    grow(session, path, new Set(lines.map(({ record }) => idAndSignature(record["id"], record))), faults);
   } catch (error) {
     isRefused = isSessionError(error, "NOT_A_SESSION");
     if (!isRefused) faults.push(`threw ${error instanceof Error ? error.stack : String(error)}`);
@@ -201,14 +202,33 @@ function assertUntouched(path: string, before: object, damaged: Buffer, faults: 
   if (!readFileSync(path).equals(damaged)) faults.push("looking changed the file");
 }
 
-/** Lines that stand in a damaged file as they stood in the original, with their numbers, from 1. */
-function undamagedLines(original: Buffer, damaged: Buffer): { number: number; text: string }[] {
+/** A line of a damaged file that stands there as it stood in the original, with its number, from 1. */
+interface UndamagedLine {
+  readonly number: number;
+  readonly record: { readonly [field: string]: unknown };
+}
+
+/** The records of entries on lines that the damage has passed over. */
+function undamagedLines(original: Buffer, damaged: Buffer): UndamagedLine[] {
   const known = new Set(original.toString("latin1").split("\n"));
-  return damaged
-    .toString("latin1")
-    .split("\n")
-    .map((text, i) => ({ number: i + 1, text }))
-    .filter(({ text }) => text !== "" && known.has(text));
+  const texts = damaged.toString("latin1").split("\n");
+  return texts.flatMap((text, i) => {
+    const record = known.has(text) ? parseRecord(Buffer.from(text, "latin1").toString()) : undefined;
+    return record === undefined || record["type"] === "session" ? [] : [{ number: i + 1, record }];
+  });
+}
+
+/** Parses a record that has a type; undefined if it is none. */
+function parseRecord(text: string): { [field: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isRecord =
+      typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+    return isRecord ? { ...value } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** What tells an entry from others, whatever its id and its place in the tree have become. */
@@ -218,40 +238,39 @@ function signature(record: { readonly [field: string]: unknown }): string {
   return JSON.stringify([type, text, summary, name, label, data, content, customType, modelId]);
 }
 
+/** What tells a line from others; lines without an id are told by what they say alone. */
+function idAndSignature(id: unknown, record: { readonly [field: string]: unknown }): string {
+  return `${id} ${signature(record)}`;
+}
+
 /** An undamaged line is an entry, unless it stands before the header, or was there before. */
 function assertThere(
-  { number, text }: { number: number; text: string },
+  { number, record }: UndamagedLine,
   session: SessionManager,
   entries: readonly SessionEntry[],
   faults: string[],
 ): void {
-  let record: unknown;
-  try {
-    record = JSON.parse(Buffer.from(text, "latin1").toString());
-  } catch (error) {
-    if (error instanceof SyntaxError) return;
-    throw error;
-  }
-  if (record === null || typeof record !== "object" || Array.isArray(record)) return;
-  const fields = { ...record };
-  if (!("type" in fields) || typeof fields.type !== "string" || fields.type === "session") return;
-  const wanted = signature(fields);
+  const wanted = signature(record);
   if (entries.some((entry) => signature({ ...entry }) === wanted)) return;
   const isTold = session.issues.some(
     ({ code, line }) =>
       line === number && /^(?:RECORD_BEFORE_HEADER|ENTRY_REPEATED|BODY_DAMAGED)$/.test(code),
   );
-  if (!isTold) faults.push(`lost line ${number}: ${text.slice(0, 200)}`);
+  if (!isTold) faults.push(`lost line ${number}: ${wanted.slice(0, 200)}`);
 }
 
-/** Appends to a session and opens it again: everything is there, and the new entry. */
-function grow(
-  session: SessionManager,
-  path: string,
-  entries: readonly SessionEntry[],
-  faults: string[],
-): void {
-  const leafId = session.getLeafId();
+/**
+ * Appends to a session and opens it again: everything is there, and the new entry.
+ *
+ * @param undamaged - Ids and signatures of the entries whose lines are undamaged. What is found on the others may be less once
+ *   their end is written.
+ */
+function grow(session: SessionManager, path: string, undamaged: ReadonlySet<string>, faults: string[]): void {
+  const isUndamaged = (entry: SessionEntry) =>
+    undamaged.has(idAndSignature(entry.id, { ...entry })) ||
+    undamaged.has(idAndSignature(undefined, { ...entry }));
+  const before = session.getEntries().filter(isUndamaged);
+  const leaf = session.getLeafEntry();
   let id: string;
   try {
     id = session.appendMessage({ role: "user", content: "after the damage", timestamp: 0 });
@@ -261,9 +280,18 @@ function grow(
   }
   const reopened = SessionManager.open(path);
   const there = new Map(reopened.getEntries().map((entry) => [entry.id, entry]));
-  if (there.get(id)?.parentId !== leafId) faults.push("the new entry hangs elsewhere");
+  const parent = there.get(id)?.parentId;
+  if (parent === undefined) faults.push("the new entry is lost");
+  const isUnderLeaf = parent === (leaf?.id ?? null);
+  // Another line of the same id, which is told of, may take over what comes behind it.
+  const isTold = reopened.issues.some(
+    ({ code, message }) => code === "ID_DUPLICATE" && leaf !== undefined && message.includes(leaf.id),
+  );
+  if (!isUnderLeaf && !isTold && (leaf === undefined || before.includes(leaf))) {
+    faults.push("the new entry hangs elsewhere");
+  }
   if (reopened.getLeafId() !== id) faults.push("the new entry is not the leaf");
-  for (const entry of entries) {
+  for (const entry of before) {
     const now = there.get(entry.id);
     if (now === undefined) faults.push(`entry ${entry.id} was lost by an append`);
     // A damaged body is kept as text when the file is written anew.
