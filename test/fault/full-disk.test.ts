@@ -1,74 +1,79 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isSessionError, SessionManager } from "sessiontree";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { litter, names } from "./support/sandbox.ts";
+import { idsOf, onDisk, textsOf, user } from "./support/sessions.ts";
 
-/** Mounts a file system of 256 KB; undefined, with the reason told, where the machine does not allow that. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-full-"));
+let disk = "";
+let reason = "";
+
+beforeAll(() => {
+  disk = mkdtempSync(join(tmpdir(), "sessiontree-disk-"));
   try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], { stdio: "pipe" });
-    return folder;
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], { stdio: "pipe" });
   } catch (error) {
-    rmSync(folder, { recursive: true });
-    console.info(
-      `no small disk to fill here: ${error instanceof Error ? error.message.split("\n")[0] : error}`,
-    );
-    return undefined;
+    reason = `this machine does not let us mount a small disk: ${error instanceof Error ? error.message : error}`;
+  }
+});
+
+afterAll(() => {
+  // Lazily, since a test that failed may hold a file open.
+  if (reason === "") execFileSync("umount", ["--lazy", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+/** Appends until the disk is full; gives the texts that were acknowledged. */
+function fill(session: SessionManager): string[] {
+  const acknowledged: string[] = [];
+  for (;;) {
+    const text = `${acknowledged.length} ${"x".repeat(3000)}`;
+    try {
+      session.appendMessage(user(text));
+    } catch (error) {
+      if (!isSessionError(error, "WRITE_FAILED")) throw error;
+      expect(error.cause).toMatchObject({ code: "ENOSPC" });
+      return acknowledged;
+    }
+    acknowledged.push(text);
   }
 }
 
-function unmount(folder: string): void {
-  // Also when a test has failed and left its file open.
-  execFileSync("umount", ["--lazy", folder]);
-  rmSync(folder, { recursive: true });
-}
-
-const message = (text: string) => ({ role: "user" as const, content: text, timestamp: 1 });
-
-test("a disk that is really full fails the append, keeps memory and file equal, and recovers", async (context) => {
-  const disk = smallDisk();
-  if (disk === undefined) {
-    context.skip();
-    return;
-  }
-  try {
-    const filler = join(disk, "filler");
-    writeFileSync(filler, Buffer.alloc(128 * 1024));
-    const session = SessionManager.create("/projects/project", disk);
+describe("a disk that is really full", () => {
+  test("takes nothing more, loses nothing, and takes more when there is room again", async (context) => {
+    if (reason !== "") context.skip(reason);
+    const ballast = join(disk, "ballast");
+    writeFileSync(ballast, Buffer.alloc(32 * 1024));
+    const session = SessionManager.create("/project", disk);
+    const path = session.getSessionFile() ?? "";
     const states: string[] = [];
     session.on("persistence_state", ({ state }) => states.push(state));
-    const path = session.getSessionFile() ?? "";
-    const acknowledged: string[] = [];
-    let failure: unknown;
-    while (failure === undefined) {
-      try {
-        acknowledged.push(session.appendMessage(message("x".repeat(3_000))));
-      } catch (error) {
-        failure = error;
-      }
-    }
-    expect(isSessionError(failure, "WRITE_FAILED")).toBe(true);
-    expect(failure).toMatchObject({ cause: { code: "ENOSPC" } });
+    const acknowledged = fill(session);
+    expect(acknowledged.length).toBeGreaterThan(10);
+    for (let i = 0; i < 3; i++) expect(fill(session)).toEqual([]);
     expect(states).toEqual(["degraded"]);
-    const reopened = SessionManager.open(path, { mode: "read-only" });
-    expect(reopened.getPathIds()).toEqual(acknowledged);
-    expect(session.getPathIds()).toEqual(acknowledged);
-    expect(reopened.issues).toEqual([]);
+    expect(textsOf(session.getEntries())).toEqual(acknowledged);
+    expect(textsOf(onDisk(path).getEntries())).toEqual(acknowledged);
 
-    expect(() => session.redact(acknowledged[0] ?? "")).toThrow(
-      expect.objectContaining({ code: "WRITE_FAILED" }),
-    );
-    expect(readdirSync(disk).sort()).toEqual([path.slice(disk.length + 1), "filler"].sort());
+    // Nothing that needs a second file is begun in earnest, and nothing is left of it.
+    for (const attempt of [
+      () => session.redact(idsOf(session)[0] ?? ""),
+      () => session.createBranchedSession(session.getLeafId() ?? ""),
+      () => SessionManager.create("/project", disk).appendMessage(user("another")),
+    ]) {
+      expect(attempt).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
+      expect(litter(disk)).toEqual([]);
+      expect(names(disk)).toHaveLength(2);
+    }
+    expect(textsOf(onDisk(path).getEntries())).toEqual(acknowledged);
 
-    rmSync(filler);
-    acknowledged.push(session.appendMessage(message("room again")));
+    rmSync(ballast);
+    session.appendMessage(user("there is room again"));
     expect(states).toEqual(["degraded", "ok"]);
-    expect(SessionManager.open(path, { mode: "read-only" }).getPathIds()).toEqual(acknowledged);
+    expect(textsOf(onDisk(path).getEntries())).toEqual([...acknowledged, "there is room again"]);
+    expect(onDisk(path).issues.filter(({ code }) => code === "TAIL_TORN")).toEqual([]);
     await session.close();
-  } finally {
-    unmount(disk);
-  }
+  });
 });
