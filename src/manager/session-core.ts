@@ -151,7 +151,7 @@ export class SessionCore {
     const { entry, line } = this.#made(record, this.#leaf);
     this.#ownId = entry.id;
     try {
-      this.#log.rewrite((one) => (one.id === id ? change(one) : one), [line]);
+      this.#log.rewrite((one) => (one.id === id ? this.#prepared(change(one)) : one), [line]);
     } finally {
       this.#ownId = undefined;
     }
