@@ -9,9 +9,11 @@ const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 
 /** Starts the program; reads of its output as much as is wanted, and then closes the pipe. */
 async function start(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
+  // Left out, not emptied: Node itself complains where both are set.
+  const { FORCE_COLOR: _forced, ...env } = process.env;
   const child = spawn(process.execPath, ["--import", "tsx", BIN, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, FORCE_COLOR: "", NO_COLOR: "1" },
+    env: { ...env, NO_COLOR: "1" },
   });
   const closed = once(child, "close");
   let [stdout, stderr] = ["", ""];
