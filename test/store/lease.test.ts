@@ -10,7 +10,7 @@ import {
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../fault/support/children.ts";
 import { watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../fault/support/sandbox.ts";
@@ -241,6 +241,33 @@ describe("a dead owner", () => {
     }
     for (const racer of racers) racer.dismiss();
     await Promise.all(racers.map((racer) => racer.ended));
+  });
+});
+
+describe("a heartbeat", () => {
+  test("comes every few seconds, and one that fails harms nobody", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const fails = { now: false };
+    const session = open({
+      fs: watchedFs((name) => {
+        if (name === "utimesSync" && fails.now) throw new Error("injected");
+      }),
+    });
+    const beat = () => {
+      age(25);
+      vi.advanceTimersByTime(5_000);
+      return Date.now() - statSync(lease).mtimeMs < 5_000;
+    };
+    expect(beat()).toBe(true);
+    fails.now = true;
+    expect(beat()).toBe(false);
+    fails.now = false;
+    expect(beat()).toBe(true);
+    await session.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
