@@ -10,7 +10,7 @@ import { type CopyPlan, copyLines, wholeCopy } from "../store/canonical-copy.ts"
 import { fileError } from "../store/file-errors.ts";
 import { FileLog } from "../store/file-log.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
-import { isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
+import { isThere, makeFolder, realFileSystem, removeQuietly } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
@@ -118,9 +118,15 @@ export function writeCopy(
   options: FileLogOptions,
 ): FileLog {
   writeCopyFile(path, lines, options);
-  const log = FileLog.open(path, options);
-  if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
-  return log;
+  try {
+    const log = FileLog.open(path, options);
+    if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
+    return log;
+  } catch (error) {
+    // A copy that its maker cannot open is nobody's.
+    removeQuietly(options.fs ?? realFileSystem, path);
+    throw error;
+  }
 }
 
 /**

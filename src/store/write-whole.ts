@@ -35,7 +35,8 @@ const BLOCK_BYTES = 1024 * 1024;
  * Writes a whole file so that at any moment either the old or the new one stands at the path.
  *
  * Temporary file in the same folder, flush, check, rename, flush of the folder. If anything fails before the rename,
- * temporary file and backup are removed and the old file is as it was; after it, the new file stands.
+ * temporary file and backup are removed and the old file is as it was; after it, the new file stands, unless it took
+ * the place of none.
  *
  * @returns Path of the backup, if one was made.
  */
@@ -57,7 +58,12 @@ export function writeWhole(file: WholeFile): string | undefined {
   }
   if (file.isNew) removeQuietly(fs, temporary);
   if (backup !== undefined) closeToOthers(fs, backup);
-  syncFolder(fs, dirname(path));
+  try {
+    syncFolder(fs, dirname(path));
+  } catch (error) {
+    if (file.isNew) removeQuietly(fs, path);
+    throw error;
+  }
   return backup;
 }
 
