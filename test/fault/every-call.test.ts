@@ -238,7 +238,11 @@ describe.each(operations)("$name, when one call fails", (operation) => {
       const canRemove = !faulty.failed.includes("unlinkSync");
       if (canRemove) expect(litter(attempt.folder), `call ${at}`).toEqual([]);
       for (const name of names(attempt.folder)) {
-        if (canRemove && !name.endsWith(".lease")) expect(name).toMatch(operation.leaves);
+        if (!canRemove || name.endsWith(".lease")) continue;
+        expect(name).toMatch(operation.leaves);
+        // A copy that was made is used, or gone.
+        const own = [attempt.path, attempt.session?.getSessionFile()];
+        if (name.endsWith(".jsonl")) expect(own).toContain(join(attempt.folder, name));
       }
       const wasDegraded = attempt.states.length > 0;
       assertEqualToDisk(attempt);
