@@ -31,7 +31,7 @@ const NULL = bytesOf("null");
 const AFTER_PARENT = bytesOf(`,"timestamp":"`);
 
 /** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
-const USUAL_TIME = new ByteSearch(`,"timestamp":"`);
+const USUAL_TIME = new ByteSearch(`"timestamp":"`);
 
 /** The same in any spelling; but bodies hold it too. */
 const ANY_TIME = new ByteSearch(`"timestamp"`);

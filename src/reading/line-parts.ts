@@ -6,8 +6,11 @@ import type { JsonRecord } from "../schema/json.ts";
 export interface LinePart {
   readonly start: number;
   readonly end: number;
-  /** `record`: whole; `head`: the head is legible, the rest is not; `lost`: a record, or a piece of one; `noise`: less. */
-  readonly kind: "record" | "head" | "lost" | "noise";
+  /**
+   * `record`: whole; `head`: the head is legible, the rest is not; `lost`: a record, or a piece of one; `noise`: less;
+   * `zeros`: zero bytes.
+   */
+  readonly kind: "record" | "head" | "lost" | "noise" | "zeros";
   /** The record, or the fields of the head; empty for the rest. */
   readonly record: JsonRecord;
 }
@@ -37,8 +40,10 @@ export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
 
 /** What stands between two records: the damaged part, or nothing if it is white space. */
 function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
-  if (trimmed(bytes, from, to, isSpace).length === 0) return [];
-  const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
+  const whole = trimmed(bytes, from, to, isSpace);
+  if (whole.length === 0) return [];
+  const { start, end, length, text } = trimmed(bytes, from, to, isSpaceOrZero);
+  if (length === 0) return [{ start: whole.start, end: whole.end, kind: "zeros", record: {} }];
   // Between records a head at the end may be that of another one than the type in front.
   const head = legibleHead(text, isWholeLine);
   if (head !== undefined) return [{ start, end, kind: "head", record: head }];

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { readSession } from "../../src/reading/read-session.ts";
 import type { SessionIndex } from "../../src/reading/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
-import { referenceLines } from "./support/reference-lines.ts";
+import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
-import { join, sessionFile } from "./support/session-files.ts";
+import { fraction, join, sessionFile } from "./support/session-files.ts";
 import { indexOf, issuesOf, readAtOnce, readBodies, snapshotOf } from "./support/snapshots.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -44,16 +44,6 @@ function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSessi
   };
 }
 
-/**
- * Whether a line begins with a whole record and is taken for a damaged one, because of what stands behind it: there
- * it matters whether the record came alone.
- */
-function hasHiddenRecord(bytes: Uint8Array): boolean {
-  return referenceLines(bytes).some(
-    ({ asOne, findings }) => asOne !== undefined && findings[0]?.kind === "record",
-  );
-}
-
 describe("the index of heads", () => {
   it("finds in any file what a reader of everything finds", () => {
     fc.assert(
@@ -67,12 +57,9 @@ describe("the index of heads", () => {
   });
 
   it("finds the same however the bytes come, also in a file that grows", () => {
-    const cuts = fc.array(
-      fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), isEnd: fc.boolean() }),
-      {
-        maxLength: 12,
-      },
-    );
+    const cuts = fc.array(fc.record({ at: fraction, isEnd: fc.boolean() }), {
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(sessionFile, cuts, (bytes, cuts) => {
         fc.pre(!hasHiddenRecord(bytes));

@@ -68,9 +68,9 @@ describe("partsOfLine", () => {
     ]);
   });
 
-  it("calls zero bytes noise, and looks for a head behind them", () => {
+  it("tells zero bytes, and looks for a head behind them", () => {
     expect(parts(`\0\0${a}`)).toEqual([
-      ["noise", ""],
+      ["zeros", "\0\0"],
       ["record", a],
     ]);
     expect(parts(`\0\0${a.slice(0, -9)}`)).toEqual([["head", a.slice(0, -9)]]);

@@ -1,17 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EntryHead } from "../../src/schema/head.ts";
-import {
-  codes,
-  entryLine,
-  GrowingFile,
-  headerLine,
-  ids,
-  leafOf,
-  links,
-  read,
-  sessionOf,
-  TIME,
-} from "./support/files.ts";
+import { codes, entryLine, headerLine, ids, leafOf, links, read, sessionOf, TIME } from "./support/files.ts";
+import { OwnFile, placesById } from "./support/own-file.ts";
 
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 const head = (id: string, parentId: string | null): EntryHead => ({
@@ -21,51 +11,11 @@ const head = (id: string, parentId: string | null): EntryHead => ({
   timestampMs: Date.parse(TIME),
 });
 
-/** A file that this process writes to, as a log does: own entries are added as soon as they are written. */
-class OwnFile extends GrowingFile {
-  /** Appends own entries in one write, `before` standing for what others wrote just before it. */
-  append(entries: readonly [id: string, parentId: string | null][], before = ""): this {
-    const hasBreak = this.index.isMidLine;
-    const lines = entries.map(([id, parentId]) => `${entryLine(id, parentId)}\n`);
-    this.write(`${before}${hasBreak ? "\n" : ""}${lines.join("")}`);
-    entries.forEach(([id, parentId], i) => {
-      const length = new TextEncoder().encode(lines[i]).length;
-      this.index.addOwn(head(id, parentId), length, hasBreak && i === 0);
-    });
-    return this;
-  }
-
-  /** Looks at the file as a log does: nothing else is there, or all that is new is read. */
-  look(): this {
-    if (this.text.length === this.index.expectedEnd) this.index.confirmOwn();
-    else {
-      this.index.expectOwnAmongOthers();
-      this.catchUp();
-    }
-    return this;
-  }
-
-  /** The line of each entry, read where the index says that it is. */
-  get written(): string[] {
-    return Array.from(this.index.tree.ordinals(), (ordinal) => {
-      const { offset, length } = this.index.places.at(ordinal);
-      return this.text.slice(offset, offset + length);
-    });
-  }
-}
-
-/** What an index says of where entries stand, by id: ordinals may differ, since own entries come first. */
-function places({ tree, places }: GrowingFile["index"]): object {
-  return Object.fromEntries(
-    Array.from(tree.ordinals(), (ordinal) => [tree.idAt(ordinal), places.at(ordinal)]),
-  );
-}
-
 /** Whether an index knows of a file what one that reads it anew does, the order of own entries apart. */
 function expectAsReadAnew(file: OwnFile): void {
   const anew = read(file.text);
   expect([...links(file.index)].sort()).toEqual([...links(anew)].sort());
-  expect(places(file.index)).toEqual(places(anew));
+  expect(placesById(file.index)).toEqual(placesById(anew));
   expect(codes(file.index)).toEqual(codes(anew));
   expect(file.index.position).toBe(anew.position);
   expect(file.index.isMidLine).toBe(anew.isMidLine);
@@ -83,7 +33,7 @@ describe("an own entry", () => {
     expect(file.written).toEqual([a, entryLine("x", "a"), entryLine("y", "x")]);
     expect(file.index.expectedEnd).toBe(file.text.length);
     expect(file.index.missingOwn).toEqual([1, 2]);
-    expect(places(file.index)).toEqual(places(read(file.text)));
+    expect(placesById(file.index)).toEqual(placesById(read(file.text)));
   });
 
   it("stands where it was presumed once that is confirmed", () => {

@@ -63,7 +63,9 @@ describe("1. lines", () => {
   it("may hold zero bytes before a record, which is read", () => {
     const index = read(sessionOf(a, `\0\0\0\0${b}`));
     expect(links(index)).toEqual(["a", "b < a"]);
-    expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
+    expect(index.issues).toHaveLength(1);
+    expect(index.issues[0]).toMatchObject({ code: "NUL_BYTES", line: 3, length: 4 });
+    expect(index.places.at(1).length).toBe(b.length);
   });
 });
 

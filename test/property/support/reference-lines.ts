@@ -123,7 +123,7 @@ function asOne(text: string): Finding | undefined {
   const usual = USUAL_HEAD.exec(text);
   if (usual === null || parsed(text) !== undefined) return undefined;
   const [, type, id, parentId, timestamp, body = ""] = usual;
-  if (body.includes(',"timestamp":"')) return undefined;
+  if (body.includes('"timestamp":"')) return undefined;
   return { kind: "head", fields: { type, id, parentId: parsed(parentId ?? ""), timestamp }, text };
 }
 
@@ -213,4 +213,14 @@ export function parsed(text: string): unknown {
 
 function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether a line begins with a whole record and is taken for a damaged one, because of what stands behind it: there
+ * it matters whether the record came alone.
+ */
+export function hasHiddenRecord(bytes: Uint8Array): boolean {
+  return referenceLines(bytes).some(
+    ({ asOne, findings }) => asOne !== undefined && findings[0]?.kind === "record",
+  );
 }

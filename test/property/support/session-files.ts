@@ -136,7 +136,13 @@ function spaced(fields: Fields): string {
 
 /** The lines of a file that is in order as far as its lines go; ids and parents are as they come. */
 const lines = fc
-  .record({ header, keys, entries: fc.array(entry, { maxLength: 12 }), title: fc.nat(9), again: fc.nat(60) })
+  .record({
+    header,
+    keys,
+    entries: fc.array(entry, { maxLength: 14, size: "max" }),
+    title: fc.nat(9),
+    again: fc.nat(60),
+  })
   .map(({ header: { id, version }, keys, entries, title, again }) => {
     const head = {
       type: "session",
@@ -159,7 +165,12 @@ const lines = fc
     return all;
   });
 
-/** One thing that happens to a file; places are fractions of it. */
+/** A place as a fraction, each as likely as the other: left to itself, fast-check would damage the same few bytes. */
+export const fraction: fc.Arbitrary<number> = fc
+  .noBias(fc.integer({ min: 0, max: 99_999 }))
+  .map((n) => n / 100_000);
+
+/** One thing that happens to a file. */
 const mishap = fc.record({
   kind: fc.constantFrom(
     "flip",
@@ -174,8 +185,8 @@ const mishap = fc.record({
     "torn end",
     "mark",
   ),
-  at: fc.double({ min: 0, max: 0.999, noNaN: true }),
-  within: fc.double({ min: 0, max: 0.999, noNaN: true }),
+  at: fraction,
+  within: fraction,
   byte: fc.nat(255),
 });
 
@@ -183,7 +194,7 @@ type Mishap = typeof mishap extends fc.Arbitrary<infer T> ? T : never;
 
 /** A file in order, or not. */
 export const sessionFile: fc.Arbitrary<Uint8Array> = fc
-  .record({ lines, mishaps: fc.array(mishap, { maxLength: 4 }) })
+  .record({ lines, mishaps: fc.array(mishap, { maxLength: 5, size: "max" }) })
   .map(({ lines, mishaps }) => mishaps.reduce(happen, new TextEncoder().encode(`${lines.join("\n")}\n`)));
 
 /** A file whose lines are all in order. */

@@ -37,6 +37,11 @@ export class GrowingFile {
     this.index = new SessionIndex({ readBytes, ...options });
   }
 
+  /** Bytes of the file. */
+  get size(): number {
+    return this.#bytes.length;
+  }
+
   /** What is in the file. */
   get text(): string {
     return new TextDecoder().decode(this.#bytes);

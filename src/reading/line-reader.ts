@@ -1,0 +1,214 @@
+import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { EntryHeadReader, mayHoldSecondHead } from "../jsonl/entry-head.ts";
+import { recordInFront } from "../jsonl/glued.ts";
+import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import type { EntryAdder } from "./entry-adder.ts";
+import { type IssueLog, makeIssue } from "./issue-log.ts";
+import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
+import type { LinePlace } from "./places.ts";
+import { type ReadHeader, readHeader } from "./session-header.ts";
+
+/** A header is looked for among this many records. */
+const FIRST_RECORDS = 16;
+
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * Decides what each line of a file is: the header, one or more entries, an issue, or an entry and an issue.
+ *
+ * Bodies are parsed only where a head is not at the front of its line, or where the line looks as if it held more than
+ * one record.
+ */
+export class LineReader implements LineSink {
+  readonly #issues: IssueLog;
+  readonly #adder: EntryAdder;
+  readonly #head = new EntryHeadReader();
+  #header: ReadHeader | undefined;
+  #headerPlace: LinePlace | undefined;
+  #recordsBeforeHeader = 0;
+  /** Whether an entry was spelled in another way than the head reader knows. */
+  #isMixed = false;
+  #isRejected = false;
+  #leafRecord: JsonRecord | undefined;
+
+  constructor(adder: EntryAdder, issues: IssueLog) {
+    this.#adder = adder;
+    this.#issues = issues;
+  }
+
+  /** The header; undefined if none has come. */
+  get header(): ReadHeader | undefined {
+    return this.#header;
+  }
+
+  /** Where the header stands. */
+  get headerPlace(): LinePlace | undefined {
+    return this.#headerPlace;
+  }
+
+  /** Whether the first records hold no header, so that this is no session. */
+  get isRejected(): boolean {
+    return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
+  }
+
+  /** The `leaf` record that is the last line. */
+  get leafRecord(): JsonRecord | undefined {
+    return this.#leafRecord;
+  }
+
+  /** Takes note that an entry stands behind all lines that were taken. */
+  forgetLeafRecord(): void {
+    this.#leafRecord = undefined;
+  }
+
+  /** Takes a line from the scanner. */
+  line(line: ScannedLine): boolean | number {
+    if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
+    this.#leafRecord = undefined;
+    this.#adder.addPlain(this.#head, placeOf(line));
+    return true;
+  }
+
+  #takeOtherLine(line: ScannedLine): boolean | number {
+    const { terminated, continued } = line;
+    const bytes = line.bytes.subarray(line.start, line.end);
+    const length = lengthWithoutZeros(bytes);
+    const text = bytes.subarray(0, length);
+    const place = { ...placeOf(line), length };
+    if (!terminated && !(continued && length === 0)) return this.#takeFront(text, place, continued);
+    const parsed = continued ? undefined : parseJson(decodeText(text));
+    if (parsed !== undefined) this.#takeValue(parsed.value, place, text);
+    else if (length > 0) this.#takeParts(text, place, continued);
+    if (length < bytes.length) {
+      const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
+      this.#issues.put("NUL_BYTES", zeros);
+      // Zeros on a line of their own stand for a record; behind one they are damage all the same.
+      this.#countDamage(length === 0 && !continued);
+    }
+    return true;
+  }
+
+  /** Takes the record that an unterminated line begins with, or takes note that there is none yet. */
+  #takeFront(text: Uint8Array, place: LinePlace, isRest: boolean): number {
+    const front = recordInFront(text);
+    if (front === undefined) {
+      const isValue = endsWithBrace(text) && parseJson(decodeText(text)) !== undefined;
+      const code = text.length === 0 ? "NUL_BYTES" : isValue ? "NOT_AN_ENTRY" : "TAIL_TORN";
+      this.#issues.tail = makeIssue(code, place);
+      return 0;
+    }
+    const isBehindZeros = text.subarray(0, front.start).includes(0);
+    if (isRest || isBehindZeros) this.#takeParts(text.subarray(0, front.end), place, isRest);
+    else this.#takeValue(front.record, { ...place, length: front.end }, text.subarray(0, front.end));
+    return front.end;
+  }
+
+  /** Takes note of a line over the bound. */
+  overlong(line: LinePlace & { terminated: boolean }): void {
+    if (!line.terminated) {
+      this.#issues.tail = makeIssue("TAIL_TORN", line);
+      return;
+    }
+    this.#issues.put("LINE_TOO_LONG", line);
+    this.#countDamage(true);
+  }
+
+  #isPlainEntry({ bytes, start, end, terminated, continued }: ScannedLine): boolean {
+    const { version } = this.#adder;
+    return (
+      terminated &&
+      !continued &&
+      version !== undefined &&
+      version >= 2 &&
+      bytes[end - 1] === CLOSE_BRACE &&
+      this.#head.read(bytes, start, end) &&
+      !mayHoldSecondHead(bytes, this.#head, end, this.#isMixed)
+    );
+  }
+
+  #takeValue(value: unknown, place: LinePlace, text: Uint8Array): void {
+    this.#leafRecord = undefined;
+    const type = isJsonRecord(value) ? value["type"] : undefined;
+    if (!isJsonRecord(value) || typeof type !== "string") {
+      this.#issues.put("NOT_AN_ENTRY", place);
+      this.#countDamage(true);
+    } else if (this.#header === undefined) {
+      this.takeFirst(value, place);
+    } else if (type === "session") {
+      this.#issues.put("HEADER_REPEATED", place);
+      this.#countOther();
+    } else {
+      this.#adder.addRecord(value, type, place);
+      this.#isMixed ||= !this.#head.read(text, 0, text.length);
+      this.#leafRecord = type === "leaf" ? value : undefined;
+    }
+  }
+
+  /** Takes the first record of a file, which should be its header. */
+  takeFirst(record: JsonRecord, place: LinePlace): void {
+    if (record["type"] !== "session") {
+      this.#issues.put("RECORD_BEFORE_HEADER", place);
+      this.#countOther();
+      return;
+    }
+    const header = this.isRejected ? undefined : readHeader(record);
+    if (header === undefined) {
+      this.#isRejected = true;
+      this.#issues.put("HEADER_MISSING", place);
+      return;
+    }
+    this.#header = header;
+    this.#headerPlace = place;
+    this.#adder.sessionId = header.header.id;
+    this.#adder.version = header.stated.version;
+    this.#adder.recordNumber = 1;
+    this.#adder.hasDamageBehindLast = false;
+    if (!header.stated.isClear) this.#issues.put("VERSION_UNCLEAR", place);
+    if ((header.stated.version ?? 0) > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
+  }
+
+  /** Takes a line that does not parse, or what follows a record on a line whose front was taken. */
+  #takeParts(text: Uint8Array, place: LinePlace, isRest: boolean): void {
+    const parts = partsOfLine(text, isRest);
+    const isLegible = ({ kind }: LinePart) =>
+      kind === "record" || (kind === "head" && this.#header !== undefined);
+    const isGlued = isRest || parts.filter(({ kind }) => kind !== "zeros").length > 1;
+    if (!isRest && !parts.some(isLegible)) this.#issues.put("LINE_UNREADABLE", place);
+    else if (isGlued) this.#issues.put("RECORDS_GLUED", place);
+    for (const part of parts) {
+      const length = part.end - part.start;
+      const partPlace = { offset: place.offset + part.start, length, line: place.line };
+      this.#takePart(part, partPlace, text.subarray(part.start, part.end));
+    }
+  }
+
+  #takePart({ kind, record }: LinePart, place: LinePlace, text: Uint8Array): void {
+    if (kind === "record") this.#takeValue(record, place, text);
+    else if (kind === "head" && this.#header !== undefined) {
+      this.#leafRecord = undefined;
+      const id = this.#adder.addRecord(record, String(record["type"]), place);
+      this.#issues.put("BODY_DAMAGED", place, id);
+    } else {
+      if (kind === "zeros") this.#issues.put("NUL_BYTES", place);
+      this.#countDamage(kind === "head" || kind === "lost");
+    }
+  }
+
+  #countOther(): void {
+    this.#adder.recordNumber++;
+    if (this.#header === undefined) this.#recordsBeforeHeader++;
+  }
+
+  /** Takes note of damage: what follows may have had it as its parent. */
+  #countDamage(isRecord: boolean): void {
+    if (isRecord) this.#countOther();
+    this.#leafRecord = undefined;
+    this.#adder.hasDamageBehindLast = true;
+  }
+}
+
+function placeOf(line: ScannedLine): LinePlace {
+  return { offset: line.offset, length: line.end - line.start, line: line.line };
+}

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { SessionIndex } from "../../src/reading/session-index.ts";
+import { codes, entryLine, links, read, sessionOf } from "../reading/support/files.ts";
+import { type OwnEntry, OwnFile, placesById } from "../reading/support/own-file.ts";
+import { hasHiddenRecord } from "./support/reference-lines.ts";
+
+/** What another process does to the file: `#` stands for a number of its own, and a torn line may be gone on with. */
+const foreign = fc.array(
+  fc.constantFrom(
+    "whole\n",
+    "whole",
+    "orphan\n",
+    "bare\n",
+    "spaced\n",
+    "front of it",
+    "rest of it\n",
+    "\n",
+    "???\n",
+    "\0\0",
+    "\0\0\n",
+    '{"type":"mess',
+    "[]\n",
+    "\r\n",
+  ),
+  { maxLength: 4 },
+);
+
+const step = fc.record({
+  /** What others do before this process looks, and between its look and its write. */
+  seen: foreign,
+  unseen: foreign,
+  own: fc.nat(2),
+  parent: fc.nat(),
+  isLooked: fc.boolean(),
+});
+
+/** Spells what another process writes; its ids are its own, and its parents are among those that are there. */
+class Foreign {
+  #count = 0;
+
+  spell(words: readonly string[], ids: readonly string[]): string {
+    return words.map((word) => this.#spellOne(word, ids)).join("");
+  }
+
+  #spellOne(word: string, ids: readonly string[]): string {
+    const id = `f${this.#count++}`;
+    const line = entryLine(id, ids[this.#count % ids.length] ?? null);
+    const end = word.endsWith("\n") ? "\n" : "";
+    if (word.startsWith("whole")) return line + end;
+    if (word.startsWith("orphan")) return entryLine(id, `gone-${id}`) + end;
+    if (word.startsWith("bare")) return entryLine(undefined, undefined, { n: this.#count }) + end;
+    if (word.startsWith("spaced")) return line.replace(/,"/g, ', "') + end;
+    if (word.startsWith("front")) return line.slice(0, 120);
+    if (word.startsWith("rest")) return line.slice(120) + end;
+    return word;
+  }
+}
+
+/** Issues, each once; zeros that came when they were the tail are told, though others went on behind them. */
+function issues(index: SessionIndex): string[] {
+  return [...new Set(codes(index))].filter((code) => !code.startsWith("NUL_BYTES"));
+}
+
+describe("own entries among what others write", () => {
+  it("are found where they are, and all else is as if the file were read anew", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+        const file = new OwnFile().grow(sessionOf(entryLine("a", null)));
+        const others = new Foreign();
+        const known = ["a"];
+        for (const [n, { seen, unseen, own, parent, isLooked }] of steps.entries()) {
+          file.write(others.spell(seen, known));
+          if (isLooked) file.look();
+          const entries = Array.from({ length: own }, (_, i): OwnEntry => {
+            const id = `own-${n}-${i}`;
+            return [id, i === 0 ? (known[parent % known.length] ?? null) : `own-${n}-${i - 1}`];
+          });
+          file.append(entries, others.spell(unseen, known));
+          known.push(...entries.map(([id]) => id));
+        }
+        fc.pre(!hasHiddenRecord(new TextEncoder().encode(file.text)));
+        file.look();
+        const anew = read(file.text);
+        expect(file.index.missingOwn, file.text).toEqual([]);
+        expect([...links(file.index)].sort(), file.text).toEqual([...links(anew)].sort());
+        expect(placesById(file.index), file.text).toEqual(placesById(anew));
+        expect(issues(file.index), file.text).toEqual(issues(anew));
+        expect([file.index.position, file.index.isMidLine]).toEqual([file.size, anew.isMidLine]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});
