@@ -41,7 +41,7 @@ export function decodeEntry(
  * Spells an entry's line as the current version writes it.
  *
  * @param change - Alters the entry on its way; the line is then encoded anew.
- * @returns The very bytes if the line says what its head says and nothing is changed; else the line anew. An entry
+ * @returns The very bytes, but for carriage returns at the end, if the line says what its head says and nothing is changed; else the line anew. An entry
  *   whose body is damaged becomes a `custom` entry that holds the text, so that nothing of it is lost.
  */
 export function currentLine(
@@ -58,7 +58,14 @@ export function currentLine(
   const changed = change?.(entry) ?? entry;
   const isAsWritten =
     changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
-  return isAsWritten ? bytes : encodeRecord(changed);
+  return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
+}
+
+/** A line without carriage returns at its end: in front of a line break, the next reading would drop one. */
+function withoutReturns(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (bytes[end - 1] === 0x0d) end--;
+  return end === bytes.length ? bytes : bytes.subarray(0, end);
 }
 
 /** The entry that holds the text of one whose body is damaged. */

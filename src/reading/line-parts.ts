@@ -38,17 +38,22 @@ export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/** What stands between two records: the damaged part, or nothing if it is white space. */
+/** What stands between two records: the damaged part and zero bytes around it, or nothing if it is white space. */
 function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
-  const whole = trimmed(bytes, from, to, isSpace);
-  if (whole.length === 0) return [];
-  const { start, end, length, text } = trimmed(bytes, from, to, isSpaceOrZero);
-  if (length === 0) return [{ start: whole.start, end: whole.end, kind: "zeros", record: {} }];
+  const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
+  const before = zerosIn(bytes, from, start);
+  if (start === end) return before;
   // Between records a head at the end may be that of another one than the type in front.
   const head = legibleHead(text, isWholeLine);
-  if (head !== undefined) return [{ start, end, kind: "head", record: head }];
   const isRecord = isWholeLine || text.includes(OPEN_BRACE) || text.includes(QUOTE);
-  return [{ start, end, kind: isRecord ? "lost" : "noise", record: {} }];
+  const kind = head !== undefined ? "head" : isRecord ? "lost" : "noise";
+  return [...before, { start, end, kind, record: head ?? {} }, ...zerosIn(bytes, end, to)];
+}
+
+/** The part that a range of white space and zero bytes is, if it holds any of the latter. */
+function zerosIn(bytes: Uint8Array, from: number, to: number): LinePart[] {
+  const { start, end, text } = trimmed(bytes, from, to, isSpace);
+  return text.includes(0) ? [{ start, end, kind: "zeros", record: {} }] : [];
 }
 
 function trimmed(
@@ -60,7 +65,7 @@ function trimmed(
   let [start, end] = [from, to];
   while (start < end && isBlank(bytes[start])) start++;
   while (start < end && isBlank(bytes[end - 1])) end--;
-  return { start, end, length: end - start, text: bytes.subarray(start, end) };
+  return { start, end, text: bytes.subarray(start, end) };
 }
 
 /** Space, tab or CR. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BytePattern } from "../../src/catalog/byte-pattern.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
 import { searchedText } from "../../src/catalog/search-text.ts";
 import { textPatterns } from "../../src/catalog/text-bytes.ts";
 import { readSession } from "../../src/reading/read-session.ts";
+import fc from "../support/fast-check.ts";
 import { all, put, temporaryFolder } from "./support/sessions.ts";
 import { nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";
 

@@ -1,9 +1,9 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type FileSummary, summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
+import fc from "../support/fast-check.ts";
 import { plainSummary } from "./support/plain-reference.ts";
 import { put, temporaryFolder } from "./support/sessions.ts";
 import { healthySessions, nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";

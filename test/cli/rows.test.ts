@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeAncestorTest } from "../../src/cli/tree/ancestry.ts";
 import { chooseLandmarks, drawEverything, type Landmarks } from "../../src/cli/tree/landmarks.ts";
@@ -6,6 +5,7 @@ import { treeRows } from "../../src/cli/tree/rows.ts";
 import { findTrunk } from "../../src/cli/tree/trunk.ts";
 import { kindOfMessage } from "../../src/cli/view/entry-kind.ts";
 import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import fc from "../support/fast-check.ts";
 
 /** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
 function treeOf(parents: readonly number[]): EntryTree {

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
 import { plainJson, plainLine, plainText } from "../../src/cli/text/plain.ts";
 import { ago, dateAndTime, span, timeColumn } from "../../src/cli/text/times.ts";
 import { column, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
 import { bytes, count, counted } from "../../src/cli/text/words.ts";
+import fc from "../support/fast-check.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/u;

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import type { ToolCall } from "../../src/schema/content.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import fc from "../support/fast-check.ts";
 import { assistant, bash, call, malformed, result, system, user } from "./builders.ts";
 
 type Draft = { type: string; [field: string]: unknown };

@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import {
   convertToLlm,
   isSessionError,
@@ -7,6 +6,7 @@ import {
   SessionManager,
 } from "sessiontree";
 import { expect, test } from "vitest";
+import fc from "../support/fast-check.ts";
 import { assistant, call, tokens, toolResult, user } from "./support/messages.ts";
 import { deferred, stage } from "./support/stage.ts";
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeSync } from "node:fs";
-import fc from "fast-check";
 import { isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
+import fc from "../support/fast-check.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { place, sandbox } from "./support/sandbox.ts";
 import {

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ByteSearch, startsWith } from "../../src/jsonl/byte-search.ts";
+import fc from "../support/fast-check.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const text = (maxLength: number, minLength = 0) =>

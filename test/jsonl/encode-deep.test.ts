@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeDeep } from "../../src/jsonl/encode-deep.ts";
+import fc from "../support/fast-check.ts";
 
 const scalar = fc.oneof(
   fc.string({ unit: "binary" }),

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EntryHeadReader, mayHoldSecondHead } from "../../src/jsonl/entry-head.ts";
 import { idKeyOf, idOfKey } from "../../src/schema/id-key.ts";
+import fc from "../support/fast-check.ts";
 
 const TIME = "2026-02-03T22:52:06.410Z";
 const bytesOf = (text: string) => new TextEncoder().encode(text);

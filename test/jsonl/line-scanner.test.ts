@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LineScanner, type ScannedLine } from "../../src/jsonl/line-scanner.ts";
+import fc from "../support/fast-check.ts";
 
 interface Seen {
   text: string;

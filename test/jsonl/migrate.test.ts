@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { migrateSessionEntries, statedVersion, upgradeRecord } from "../../src/jsonl/migrate.ts";
 import type { JsonRecord } from "../../src/schema/json.ts";
+import fc from "../support/fast-check.ts";
 
 const message = (fields: object = {}): JsonRecord => ({ type: "message", timestamp: "t", ...fields });
 const header = (fields: object = {}): JsonRecord => ({ type: "session", id: "s", ...fields });

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { prepareBranchEntries } from "../../src/compaction/branch-summary.ts";
 import { findCutPoint } from "../../src/compaction/cut-point.ts";
@@ -14,6 +13,7 @@ import type { AgentMessage } from "../../src/schema/message.ts";
 import { compactAndCheck, conversationOf, pairsIn, project, TURN_STARTS } from "../compaction/accounting.ts";
 import { malformed } from "../compaction/builders.ts";
 import { anyChapter, Conversation, plainChapter } from "../compaction/conversations.ts";
+import fc from "../support/fast-check.ts";
 
 const settingsOf = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
 const budget = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 2000 }));

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ContextCache } from "../../src/context/context-cache.ts";
 import { convertToLlm } from "../../src/context/convert-to-llm.ts";
@@ -14,6 +13,7 @@ import {
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import { assistant, call, Line, result, system, user, watchedPath } from "../context/support/entries.ts";
 import { pairFaults } from "../context/support/pairs.ts";
+import fc from "../support/fast-check.ts";
 
 /** What a step does; numbers choose among what is there, so that every step fits every session. */
 type Step =

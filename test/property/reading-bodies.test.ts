@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeRecord } from "../../src/jsonl/encode.ts";
 import { currentLine, DAMAGED_CUSTOM_TYPE, decodeEntry } from "../../src/jsonl/entry-body.ts";
@@ -7,6 +6,7 @@ import { parseSessionEntries } from "../../src/reading/parse-records.ts";
 import { readSession } from "../../src/reading/read-session.ts";
 import type { SessionIndex } from "../../src/reading/session-index.ts";
 import type { IssueCode } from "../../src/schema/issue.ts";
+import fc from "../support/fast-check.ts";
 import { orderlyFile, sessionFile } from "./support/session-files.ts";
 import { readAtOnce, readBodies } from "./support/snapshots.ts";
 

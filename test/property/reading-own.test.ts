@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SessionIndex } from "../../src/reading/session-index.ts";
 import { codes, entryLine, links, read, sessionOf } from "../reading/support/files.ts";
 import { type OwnEntry, OwnFile, placesById } from "../reading/support/own-file.ts";
+import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 
 /** What another process does to the file: `#` stands for a number of its own, and a torn line may be gone on with. */

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSession } from "../../src/reading/read-session.ts";
 import type { SessionIndex } from "../../src/reading/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
+import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
 import { fraction, join, sessionFile } from "./support/session-files.ts";

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { repairToolPairs } from "../../src/context/tool-pairs.ts";
 import type { AgentMessage, AssistantMessage, Message } from "../../src/schema/message.ts";
 import { assistant, call, result, system, user } from "../context/support/entries.ts";
 import { pairFaults } from "../context/support/pairs.ts";
+import fc from "../support/fast-check.ts";
 
 /** Few ids, so that they clash; some look like the names that a repair gives. */
 const id = fc.constantFrom("a", "b", "c", "a_2", "a_3", "__proto__");

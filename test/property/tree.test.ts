@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readSession } from "../../src/reading/read-session.ts";
 import { Bookkeeping } from "../../src/tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import fc from "../support/fast-check.ts";
 import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
 
 const encoder = new TextEncoder();

@@ -73,7 +73,17 @@ describe("partsOfLine", () => {
       ["zeros", "\0\0"],
       ["record", a],
     ]);
-    expect(parts(`\0\0${a.slice(0, -9)}`)).toEqual([["head", a.slice(0, -9)]]);
+    expect(parts(`\0\0${a.slice(0, -9)}`)).toEqual([
+      ["zeros", "\0\0"],
+      ["head", a.slice(0, -9)],
+    ]);
+    expect(parts(`${a} \0 what? \0\0${b}`)).toEqual([
+      ["record", a],
+      ["zeros", "\0"],
+      ["noise", "what?"],
+      ["zeros", "\0\0"],
+      ["record", b],
+    ]);
   });
 
   it("calls a whole line lost whatever is in it, but the rest of one only if it looks like a record", () => {

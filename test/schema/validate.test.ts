@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { validateEntry, validateHeader } from "../../src/schema/validate.ts";
+import fc from "../support/fast-check.ts";
 import { ENTRY_SAMPLES, HEADER_SAMPLE, MESSAGE_SAMPLES } from "./support/samples.ts";
 
 const head = { id: "0a1b2c3d", parentId: null, timestamp: "2026-02-03T22:52:06.410Z" };

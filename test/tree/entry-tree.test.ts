@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import fc from "../support/fast-check.ts";
 
 const parentsOf = (tree: EntryTree) => Array.from(tree.ordinals(), (ordinal) => tree.parentAt(ordinal));
 

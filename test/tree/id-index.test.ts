@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IdKey } from "../../src/schema/id-key.ts";
 import { IdIndex } from "../../src/tree/id-index.ts";
+import fc from "../support/fast-check.ts";
 
 const key: fc.Arbitrary<IdKey> = fc.oneof(
   fc.integer({ min: 0, max: 0xffffffff }),

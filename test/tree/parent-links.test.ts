@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cycleBreaks } from "../../src/tree/parent-links.ts";
+import fc from "../support/fast-check.ts";
 
 const breaksOf = (...parents: number[]) => cycleBreaks(Int32Array.from(parents), parents.length);
 

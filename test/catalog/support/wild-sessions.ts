@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/fast-check.ts";
 
 /** How a record is spelled, and what becomes of it. */
 interface WildLine {

@@ -166,10 +166,18 @@ function isRecord(value: unknown, isAtBorder: boolean): boolean {
 
 function damageIn(gap: string, isWholeLine: boolean): Finding[] {
   if (BLANK.test(gap)) return [];
-  const text = gap.replace(/^[ \t\r\0]+/, "").replace(/[ \t\r\0]+$/, "");
+  const [, before = "", text = "", behind = ""] = /^([ \t\r\0]*)(.*?)([ \t\r\0]*)$/s.exec(gap) ?? [];
+  if (text === "") return zerosIn(before);
   const head = headInFront(text) ?? (isWholeLine ? headAround(text) : undefined);
-  if (head !== undefined) return [{ kind: "head", fields: head, text }];
-  return [{ kind: "damage", countsAs: isWholeLine || /[{"]/.test(text) ? 1 : 0 }];
+  const countsAs = isWholeLine || /[{"]/.test(text) ? 1 : 0;
+  const part: Finding =
+    head === undefined ? { kind: "damage", countsAs } : { kind: "head", fields: head, text };
+  return [...zerosIn(before), part, ...zerosIn(behind)];
+}
+
+/** Zero bytes are damage that stands for no record. */
+function zerosIn(blank: string): Finding[] {
+  return blank.includes("\0") ? [{ kind: "damage", countsAs: 0 }] : [];
 }
 
 /** The head of a line that, cut off behind one of its scalar fields, is an object with the four fields. */

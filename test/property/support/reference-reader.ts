@@ -46,6 +46,7 @@ export function readPlainly(bytes: Uint8Array): ReferenceSession {
   const written = referenceLines(bytes);
   const links: string[] = [];
   const first = placedOn(written)
+    .filter(({ finding }) => finding.kind !== "damage" || finding.countsAs > 0)
     .slice(0, 16)
     .find(({ finding }) => isOfType(finding, "session"));
   const header = first?.finding.kind === "record" ? first.finding.fields : undefined;
@@ -55,15 +56,15 @@ export function readPlainly(bytes: Uint8Array): ReferenceSession {
     return { headerId: undefined, version: 3, entries: [], leafId: null, links, oddLines };
   }
   const stated = statedVersion(header["version"]);
-  const lines = written.map((one) => {
-    const before = written
-      .filter(({ line }) => line > first.line && line < one.line)
-      .flatMap(({ findings }) => findings);
+  const lines: ReferenceLine[] = [];
+  for (const one of written) {
+    // What an earlier line was taken for counts, not what it holds.
+    const before = lines.filter(({ line }) => line > first.line).flatMap(({ findings }) => findings);
     const isTree = one.line > first.line && (stated.version ?? (before.some(statedId) ? 3 : 1)) >= 2;
-    const isMixed = before.some((finding) => isOddlySpelled(finding));
+    const isMixed = before.some(isOddlySpelled);
     const isOne = isTree && one.asOne !== undefined && (!isMixed || one.isOneInAnySpelling);
-    return isOne && one.asOne ? { ...one, findings: [one.asOne] } : one;
-  });
+    lines.push(isOne && one.asOne ? { ...one, findings: [one.asOne] } : one);
+  }
   const placed = placedOn(lines);
   const odd = new Set(lines.filter(isOdd).map(({ line }) => line));
   const behind = placed.slice(placed.findIndex(({ finding }) => finding === first.finding) + 1);

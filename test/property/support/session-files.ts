@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../support/fast-check.ts";
 
 /** A line before it is spelled. */
 type Fields = { readonly [name: string]: unknown };
