@@ -16,8 +16,9 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["compaction/", "store/"],
   ["catalog/"],
   ["manager/"],
-  ["controller/"],
-  ["index.ts", "core.ts", "testing.ts"],
+  ["controller/", "stores/"],
+  ["postgres/"],
+  ["index.ts", "core.ts", "testing.ts", "postgres.ts"],
   ["cli/"],
 ];
 
@@ -34,7 +35,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const MAX_LINES = 350;
-const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts"]);
+const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
 const LAST_PURE_FLOOR = 3;
 const BUILTINS = new Set(builtinModules);
 
