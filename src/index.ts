@@ -17,7 +17,7 @@ export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts
 export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
 export type { CacheOptions } from "./catalog/summary-cache.ts";
 export type { TextMatch } from "./catalog/text-matcher.ts";
-export { deleteSession } from "./catalog/trash.ts";
+export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";
 export {
   type BranchPreparation,
   type BranchSource,

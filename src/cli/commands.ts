@@ -9,6 +9,7 @@ import { listCommand } from "./commands/list.ts";
 import { nameCommand } from "./commands/name.ts";
 import { redactCommand } from "./commands/redact.ts";
 import { repairCommand } from "./commands/repair.ts";
+import { rmCommand } from "./commands/rm.ts";
 import { searchCommand } from "./commands/search.ts";
 import { showCommand } from "./commands/show.ts";
 import { statsCommand } from "./commands/stats.ts";
@@ -36,4 +37,5 @@ export const COMMANDS: readonly Command[] = [
   exportCommand,
   compactCommand,
   redactCommand,
+  rmCommand,
 ];

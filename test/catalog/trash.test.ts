@@ -5,11 +5,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deleteSession } from "sessiontree";
+import { deleteSession, SessionManager } from "sessiontree";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 
 // One home for all tests: where the trash is, is asked once, when the first file is deleted.
@@ -95,5 +97,64 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     writeFileSync(trash, "no folder");
     await expect(deleteSession(path)).rejects.toMatchObject({ code: "WRITE_FAILED", details: { path } });
     expect(readFileSync(path, "utf8")).toBe("a.jsonl");
+  });
+
+  test("says where the file was, and by what way it went", async () => {
+    const path = makeFile("a.jsonl");
+    expect(await deleteSession(path)).toEqual({ path, method: "trash" });
+  });
+
+  test("does nothing for a caller who has given up", async () => {
+    const path = makeFile("a.jsonl");
+    const signal = AbortSignal.abort("enough");
+    await expect(deleteSession(path, { signal })).rejects.toMatchObject({ code: "ABORTED", cause: "enough" });
+    expect(readdirSync(folder)).toEqual(["a.jsonl"]);
+  });
+
+  test("leaves a session that is open under a lease, and takes that of a dead process along", async () => {
+    const session = SessionManager.create(folder, { sessionDir: folder, lease: "fail" });
+    session.appendMessage({ role: "user", content: "Hello", timestamp: 1 });
+    const path = session.getSessionFile() ?? "";
+    for (const permanent of [false, true]) {
+      await expect(deleteSession(path, { permanent })).rejects.toMatchObject({ code: "LEASE_HELD" });
+    }
+    expect(existsSync(path)).toBe(true);
+    await session.close();
+    writeFileSync(`${path}.lease`, JSON.stringify({ pid: 0, host: "none", startedAt: "", token: "" }));
+    utimesSync(`${path}.lease`, 1, 1);
+    await deleteSession(path);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("deleteSession for good", () => {
+  const HEADER = '{"type":"session","version":3,"id":"a","timestamp":"2026-02-03T22:00:00.000Z","cwd":"/"}\n';
+
+  test("removes a session, and leaves all others", async () => {
+    const path = makeFile("a.jsonl");
+    writeFileSync(path, HEADER);
+    makeFile("b.jsonl");
+    expect(await deleteSession(path, { permanent: true })).toEqual({ path, method: "permanent" });
+    expect([readdirSync(folder), inTrash()]).toEqual([["b.jsonl"], []]);
+  });
+
+  test("refuses what is no session, unless it is forced", async () => {
+    const path = makeFile("a.jsonl");
+    await expect(deleteSession(path, { permanent: true })).rejects.toMatchObject({ code: "NOT_A_SESSION" });
+    expect(existsSync(path)).toBe(true);
+    await deleteSession(path, { permanent: true, force: true });
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("follows no link", async () => {
+    const path = makeFile("a.jsonl");
+    writeFileSync(path, HEADER);
+    const link = join(folder, "link.jsonl");
+    symlinkSync(path, link);
+    await expect(deleteSession(link, { permanent: true, force: true })).rejects.toMatchObject({
+      code: "SESSION_NOT_FOUND",
+      details: { path: link },
+    });
+    expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "link.jsonl"]);
   });
 });

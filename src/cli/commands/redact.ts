@@ -1,28 +1,23 @@
-import { readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { argument, flag, textOption } from "../parameters.ts";
+import { leftoversOf } from "../leftovers.ts";
+import { argument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
-import { UsageError } from "../usage-error.ts";
 import { kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
 const TEXT = textOption("--text <text>", 'what stands in its place, instead of "[redacted]"');
-const YES = flag("--yes", "do not ask");
 
 const DEFAULT_TEXT = "[redacted]";
 
 /** How much of the content is shown, so that it is plain what goes. */
 const EXCERPT_WIDTH = 60;
-
-/** What follows the name of a session's file in those of its backups and of what a repair left over. */
-const LEFTOVER = /^(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
 /** `sessiontree redact`: takes the content of an entry out of a session for good. */
 export const redactCommand: Command = {
@@ -56,23 +51,14 @@ session are not touched: "sessiontree search" finds them.`,
   },
 };
 
-async function isConfirmed({ io, get }: CommandCall, what: string, excerpt: string): Promise<boolean> {
-  if (get(YES)) return true;
-  if (io.ask === undefined) {
-    throw new UsageError("Nobody is at the terminal who could confirm this; add --yes if it is meant.");
-  }
+async function isConfirmed(call: CommandCall, what: string, excerpt: string): Promise<boolean> {
+  if (call.get(YES)) return true;
   const said = truncate(excerpt, EXCERPT_WIDTH);
-  const answer = await io.ask(`${what}: ${said}\nIts content will be gone for good. Redact it? [y/N] `);
-  return /^\s*y(?:es)?\s*$/i.test(answer);
-}
-
-/** Files beside a session's that may hold what it held before. */
-function leftoversOf(path: string): string[] {
-  const name = basename(path);
-  return readdirSync(dirname(path))
-    .filter((other) => other.startsWith(name) && LEFTOVER.test(other.slice(name.length)))
-    .sort()
-    .map((other) => join(dirname(path), other));
+  return confirm(
+    call,
+    `${what}: ${said}
+Its content will be gone for good. Redact it?`,
+  );
 }
 
 /** What was done. */

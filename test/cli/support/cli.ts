@@ -74,6 +74,7 @@ export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-cli-"));
   vi.stubEnv("TZ", "UTC");
   vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
+  vi.stubEnv("XDG_DATA_HOME", join(folder, "data"));
   vi.stubEnv("PI_CODING_AGENT_DIR", join(folder, "agent"));
   vi.stubEnv("PI_SESSIONS_DIR", "");
   onTestFinished(() => {

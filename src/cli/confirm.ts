@@ -1,0 +1,19 @@
+import type { CommandCall } from "./command.ts";
+import { flag } from "./parameters.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Says that nobody needs to be asked. */
+export const YES = flag("--yes", "do not ask");
+
+/**
+ * Asks the person at the terminal whether something is to be done.
+ *
+ * @param question - Says what will be done; the last line ends with a question mark.
+ * @throws {UsageError} If nobody is there.
+ */
+export async function confirm({ io }: CommandCall, question: string): Promise<boolean> {
+  if (io.ask === undefined) {
+    throw new UsageError("Nobody is at the terminal who could confirm this; add --yes if it is meant.");
+  }
+  return /^\s*y(?:es)?\s*$/i.test(await io.ask(`${question} [y/N] `));
+}

@@ -1,0 +1,23 @@
+import { dirname } from "node:path";
+import { listSessions } from "../catalog/catalog.ts";
+import type { SessionInfo } from "../catalog/session-info.ts";
+import type { CommandCall } from "./command.ts";
+import { sessionScope } from "./session-argument.ts";
+
+/**
+ * Lists all sessions that can be found: those of all projects, and those beside some files.
+ *
+ * @param paths - Absolute.
+ */
+export async function knownSessions(
+  call: Pick<CommandCall, "io" | "dir">,
+  paths: readonly string[],
+): Promise<SessionInfo[]> {
+  const found = new Map<string, SessionInfo>();
+  const folders = new Set(paths.map((path) => dirname(path)));
+  const scopes = [sessionScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
+  for (const scope of scopes) {
+    for (const session of await listSessions(scope)) found.set(session.path, session);
+  }
+  return [...found.values()];
+}
