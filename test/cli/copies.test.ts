@@ -98,10 +98,10 @@ describe("export", () => {
     expect(readFileSync(taken, "utf8")).toBe("mine");
   });
 
-  test("must be told where to", async () => {
+  test("must be told in which format", async () => {
     const { code, stderr } = await cli(["export", branched().path]);
     expect(code).toBe(2);
-    expect(stderr).toContain("add --jsonl and a file");
+    expect(stderr).toContain("add one of --jsonl, --markdown");
   });
 });
 

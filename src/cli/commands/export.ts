@@ -1,33 +1,104 @@
 import { resolve } from "node:path";
-import { SessionManager } from "../../manager/session-manager.ts";
-import type { Command } from "../command.ts";
+import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { argument, textOption } from "../parameters.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
+import { writeNewFile } from "../export/new-file.ts";
+import type { ExportSource } from "../export/source.ts";
+import { argument, flag, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainJson, plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
-const JSONL = textOption("--jsonl <file>", "the new file: a session that holds the active branch");
+const LEAF = textOption(
+  "--leaf <entry>",
+  "end the branch at this entry instead of the leaf: an id or its beginning, or a label",
+);
+const FULL = flag("--full", "everything: all branches, each entry of a drawing");
+const IMAGES = flag("--images", "put images into the Markdown instead of a note");
+const FILE = {
+  ...textOption("--output <file>", "write to this new file instead of the output"),
+  form: "-o, --output <file>",
+};
 
-/** `sessiontree export`: writes the active branch to a file of its own. */
+/** `sessiontree export`: writes a session in another form. */
 export const exportCommand: Command = {
   name: "export",
-  summary: "Write the active branch to a file",
-  details: `The file is a session of the same id with that branch alone.
-A file that is there already is not replaced.`,
-  parameters: [SESSION, JSONL],
-  examples: [["export @last --jsonl branch.jsonl", "the branch on which the session stands"]],
-  run: async ({ findSession, get, io, json, out }) => {
-    const wanted = get(JSONL);
-    if (wanted === undefined) throw new UsageError("Say where to: add --jsonl and a file.");
-    const view = new SessionView(await findSession(get(SESSION)));
-    const session = SessionManager.open(view.path, { mode: "read-only" });
-    const path = session.exportBranch(resolve(io.cwd, wanted));
-    const entries = new SessionView(path).tree.size;
-    if (json) out.json({ path, entries });
-    else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
+  summary: "Write a session as JSONL, Markdown or a drawing",
+  details: `Writes to the output, or to a file that must not be there yet.
+JSONL and Markdown hold the branch that ends at the leaf. Drawings show the whole
+tree; entries in a straight line share a box unless --full is given.`,
+  parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
+  examples: [
+    ["export @last --markdown | less", "a transcript of the branch on which the session stands"],
+    ["export @last --jsonl branch.jsonl", "that branch as a session of the same id"],
+    ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
+    ["export session.jsonl --markdown --leaf 1a2b3c4d -o notes.md", "another branch, to a file"],
+    ["export session.jsonl --dot | dot -Tsvg -o tree.svg", "a picture of the tree, by Graphviz"],
+  ],
+  run: async (call) => {
+    const { findSession, get, io, json, out } = call;
+    const { format, file } = chosenFormat(call);
+    const source = readSource(await findSession(get(SESSION)), format, call);
+    if (file === undefined) writeOutput(call, format, source);
+    else {
+      const path = resolve(io.cwd, file);
+      writeNewFile(path, format.render(source));
+      const entries = entriesIn(path, format, source);
+      if (json) out.json({ path, format: format.name, entries });
+      else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
+    }
     return EXIT_CODES.ok;
   },
 };
+
+/** The format that was asked for, and the file to write; undefined for the output. */
+function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
+  const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
+  const [format] = chosen;
+  const all = EXPORT_FORMATS.map(({ name }) => `--${name}`).join(", ");
+  if (format === undefined) throw new UsageError(`Say in which format: add one of ${all}.`);
+  if (chosen.length > 1) throw new UsageError(`Choose one format of ${all}.`);
+  const given = get(format.option);
+  const output = get(FILE);
+  if (typeof given === "string" && output !== undefined)
+    throw new UsageError("Name one file, behind --jsonl or -o.");
+  return { format, file: output ?? (typeof given === "string" ? given : undefined) };
+}
+
+function readSource(path: string, format: ExportFormat, { get }: CommandCall): ExportSource {
+  const [leaf, isFull] = [get(LEAF), get(FULL)];
+  if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
+    throw new UsageError("Leave out --leaf: all branches are exported.");
+  }
+  const session = new SessionView(path);
+  return {
+    session,
+    leaf: leaf === undefined ? session.leaf : session.tree.find(session.findEntry(leaf)),
+    isFull,
+    withImages: get(IMAGES),
+  };
+}
+
+function writeOutput({ io, json, out }: CommandCall, format: ExportFormat, source: ExportSource): void {
+  const isJson = format.name === "jsonl";
+  const texts = decoded(format.render(source));
+  if (json && !isJson) {
+    out.json({ format: format.name, text: [...texts].join("") });
+    return;
+  }
+  // In a terminal the lines of a session must not be commands to it; in a pipe they stay as they are.
+  for (const text of texts) out.text(isJson && io.stdout.isTTY ? plainJson(text) : text);
+}
+
+function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  for (const piece of pieces) yield typeof piece === "string" ? piece : decoder.decode(piece);
+}
+
+/** How many entries are in what was written. */
+function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
+  if (name === "jsonl") return new SessionView(path).tree.size;
+  return isWhole ? session.tree.size : session.tree.path(leaf).length;
+}

@@ -76,13 +76,14 @@ function contentBlock(block: unknown): DetailBlock {
   }
 }
 
-function imageText({ mimeType, data }: JsonRecord): string {
+/** Says of what type an image is, and how large. */
+export function imageText({ mimeType, data }: JsonRecord): string {
   const size = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
   return plainLine(`${String(mimeType)}, ${bytes(size)}`);
 }
 
 /** Writes a value as indented JSON; one that is nested deeper than the stack is not shown. */
-function prettyJson(value: unknown): string {
+export function prettyJson(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2) ?? "";
   } catch (error) {

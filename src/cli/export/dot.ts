@@ -1,0 +1,40 @@
+import { basename } from "node:path";
+import { plainLine } from "../text/plain.ts";
+import type { GraphNode } from "./graph.ts";
+import { treeGraph } from "./graph.ts";
+import type { ExportSource } from "./source.ts";
+
+const COLOURS: { readonly [style in GraphNode["style"]]: string } = {
+  user: "#cfe8fc",
+  assistant: "#d9f2d9",
+  tool: "#eeeeee",
+  command: "#fff4cc",
+  summary: "#ecd9f5",
+  quiet: "#f7f7f7",
+  damaged: "#fbd5d5",
+  run: "#ffffff",
+};
+
+/**
+ * Draws a session's tree in the language of Graphviz.
+ *
+ * @remarks Cost: O(session).
+ */
+export function* dot(source: ExportSource): Generator<string, void> {
+  const { nodes, edges } = treeGraph(source);
+  const { name, path } = source.session;
+  yield `digraph ${quoted([plainLine(name ?? basename(path))])} {\n`;
+  yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
+  for (const node of nodes) {
+    const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.style === "run" ? ', style="dashed"' : ""}`;
+    yield `  ${node.name} [label=${quoted(node.lines)}, fillcolor="${COLOURS[node.style]}"${more}];\n`;
+  }
+  for (const [from, to] of edges) yield `  ${from} -> ${to};\n`;
+  yield "}\n";
+}
+
+/** Quotes lines; the language takes backslashes, quotes and, in labels, entities of HTML for its own. */
+function quoted(lines: readonly string[]): string {
+  const escaped = lines.map((line) => line.replace(/[\\"]/g, "\\$&").replace(/&/g, "&amp;"));
+  return `"${escaped.join("\\n")}"`;
+}

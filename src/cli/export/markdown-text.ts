@@ -1,0 +1,109 @@
+import { plainLine, plainText } from "../text/plain.ts";
+
+/** The beginning or end of a fenced block, as CommonMark has it. */
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+
+const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
+
+/** Headings in what was said are below those of the transcript. */
+const HEADING_SHIFT = 3;
+const LOWEST_HEADING = 6;
+
+/** Escaped characters, runs of backticks, addresses in angle brackets, and what could begin an HTML element. */
+const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z/!?])/g;
+
+/** Characters that mean something to Markdown in the middle of a line. */
+const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
+
+/**
+ * Makes a fenced block whose fence is longer than any run of backticks in the text.
+ *
+ * @param language - Shown by nobody, for colours.
+ */
+export function fenced(text: string, language = ""): string {
+  const plain = plainText(text);
+  const fence = "`".repeat(Math.max(3, longestRun(plain) + 1));
+  return `${fence}${language}\n${plain}${plain.endsWith("\n") || plain === "" ? "" : "\n"}${fence}`;
+}
+
+/** Writes a short text so that Markdown shows it as it is. */
+export function escaped(text: string): string {
+  return plainLine(text).replace(SPECIAL, "\\$&");
+}
+
+/** Writes a short text as code. */
+export function code(text: string): string {
+  const plain = plainLine(text);
+  if (plain === "") return "";
+  const ticks = "`".repeat(longestRun(plain) + 1);
+  const space = /^`|`$/.test(plain) ? " " : "";
+  return `${ticks}${space}${plain}${space}${ticks}`;
+}
+
+/**
+ * Takes in Markdown that somebody else wrote so that it stays in its place: its headings become lower ones, a block of
+ * code that it left open is closed, and what would begin an HTML element outside of code is text.
+ *
+ * @remarks Cost: O(text).
+ */
+export function adopted(text: string): string {
+  let fence = "";
+  const lines = plainText(text)
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
+      if (fence !== "") {
+        if (mark.startsWith(fence) && info.trim() === "") fence = "";
+        return line;
+      }
+      if (mark !== "" && !(mark.startsWith("`") && info.includes("`"))) fence = mark;
+      return withoutHtml(line.replace(HEADING, lowered));
+    });
+  return [...lines, ...(fence === "" ? [] : [fence])].join("\n");
+}
+
+/** Puts text into a part that a viewer shows folded. */
+export function folded(summary: string, text: string): string {
+  return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;
+}
+
+function lowered(_: string, indent: string, marks: string): string {
+  return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
+}
+
+/** Escapes what would begin an HTML element, outside of code spans in the line. */
+function withoutHtml(line: string): string {
+  let result = "";
+  let done = 0;
+  for (const { 0: found, index } of line.matchAll(SPANS)) {
+    if (index < done) continue;
+    let end = index + found.length;
+    let shown = found;
+    if (found === "<") shown = "&lt;";
+    else if (found.startsWith("`")) {
+      const close = closeOf(line, end, found.length);
+      if (close !== -1) end = close;
+      shown = line.slice(index, end);
+    }
+    result += line.slice(done, index) + shown;
+    done = end;
+  }
+  return result + line.slice(done);
+}
+
+/** Where the code span ends that a run of so many backticks began, or -1. */
+function closeOf(text: string, from: number, length: number): number {
+  for (let at = text.indexOf("`", from); at !== -1; at = text.indexOf("`", at)) {
+    const start = at;
+    while (text[at] === "`") at++;
+    if (at - start === length) return at;
+  }
+  return -1;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

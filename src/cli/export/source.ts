@@ -1,0 +1,37 @@
+import type { AnySessionEntry } from "../../schema/entry.ts";
+import type { SessionView } from "../session-view.ts";
+
+/** What is exported, and how: a session that was read, and what the caller wants of it. */
+export interface ExportSource {
+  readonly session: SessionView;
+  /** Ordinal of the entry at which the branch ends, or NONE. */
+  readonly leaf: number;
+  /** Whether everything is wanted: all branches, or every entry of a drawing. */
+  readonly isFull: boolean;
+  /** Whether images go into the text. */
+  readonly withImages: boolean;
+}
+
+/** An entry and its ordinal; without the entry if its body is damaged. */
+export interface NumberedEntry {
+  readonly ordinal: number;
+  readonly entry: AnySessionEntry | undefined;
+}
+
+/** Entries whose bodies are held at a time. */
+const BATCH = 64;
+
+/**
+ * Gives entries with their bodies, a few at a time, so that a session of any size takes little memory.
+ *
+ * @param ordinals - Which, in the order in which they are given back.
+ * @remarks Cost: O(bytes of their lines).
+ */
+export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {
+  for (let start = 0; start < ordinals.length; start += BATCH) {
+    const batch: NumberedEntry[] = [];
+    const wanted = ordinals.subarray(start, start + BATCH);
+    session.readEntries(wanted, (ordinal, entry) => batch.push({ ordinal, entry }));
+    yield* batch;
+  }
+}
