@@ -32,21 +32,34 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   const atPath = PATH.test(text) ? await sessionAt(text, options) : undefined;
   if (atPath !== undefined) return atPath;
   const sessions = await listSessions(options);
-  const folded = text.toLowerCase();
-  const names = ({ name = "" }: SessionInfo) => name;
-  const fits: ((session: SessionInfo) => boolean)[] = [
-    (session) => session.id === text,
-    (session) => names(session) === text,
-    (session) => session.id.startsWith(text) || names(session).startsWith(text),
-    (session) => [session.id, names(session)].some((one) => one.toLowerCase().startsWith(folded)),
-  ];
-  for (const fit of fits) {
-    const found = sessions.filter(fit);
-    const [only] = found;
-    if (found.length > 1) throw ambiguous(wanted, found);
-    if (only !== undefined) return only;
-  }
+  const found = fittingName(sessions, text);
+  const [only] = found;
+  if (found.length > 1) throw ambiguous(wanted, found);
+  if (only !== undefined) return only;
   throw notFound(wanted);
+}
+
+/**
+ * Gives those of some sessions that a text may mean by id or name: by the best way of fitting that any of them has.
+ *
+ * @returns Empty if nothing fits.
+ */
+export function fittingName<S extends Pick<SessionInfo, "id" | "name">>(
+  sessions: readonly S[],
+  text: string,
+): S[] {
+  const folded = text.toLowerCase();
+  const ways: ((id: string, name: string) => boolean)[] = [
+    (id) => id === text,
+    (_id, name) => name === text,
+    (id, name) => id.startsWith(text) || name.startsWith(text),
+    (id, name) => id.toLowerCase().startsWith(folded) || name.toLowerCase().startsWith(folded),
+  ];
+  for (const isMeant of ways) {
+    const found = sessions.filter(({ id, name = "" }) => isMeant(id, name));
+    if (found.length > 0) return found;
+  }
+  return [];
 }
 
 /** Gives the session at a path; undefined if no file is there, since a name may look like a path. */

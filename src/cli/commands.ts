@@ -9,6 +9,7 @@ import { listCommand } from "./commands/list.ts";
 import { nameCommand } from "./commands/name.ts";
 import { redactCommand } from "./commands/redact.ts";
 import { repairCommand } from "./commands/repair.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { rmCommand } from "./commands/rm.ts";
 import { searchCommand } from "./commands/search.ts";
 import { showCommand } from "./commands/show.ts";
@@ -38,4 +39,5 @@ export const COMMANDS: readonly Command[] = [
   compactCommand,
   redactCommand,
   rmCommand,
+  restoreCommand,
 ];

@@ -15,7 +15,7 @@ type SessionPlace = Pick<CommandCall, "io" | "dir">;
 const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
 
 /** Stands for the session that `list` shows first. */
-const LATEST = "@last";
+export const LATEST = "@last";
 
 /** How many candidates an error names. */
 const MOST_NAMED = 3;
@@ -76,6 +76,7 @@ async function findLatest(place: SessionPlace): Promise<string> {
   throw new SessionError("SESSION_NOT_FOUND", message);
 }
 
-function pathOf(cwd: string, path: string): string {
+/** Makes a path absolute that somebody typed: it starts at the folder of the command line. */
+export function pathOf(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? absolutePath(path) : resolve(cwd, path);
 }

@@ -1,0 +1,114 @@
+import { dirname } from "node:path";
+import { fittingName } from "../../catalog/resolve-session.ts";
+import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
+import { SessionError } from "../../errors.ts";
+import { sessionsRoot } from "../../store/session-paths.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { optionalArgument, textOption } from "../parameters.ts";
+import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago } from "../text/times.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
+import { shortId, shortIdLength } from "../view/short-ids.ts";
+
+const NAME = optionalArgument(
+  "[session]",
+  "its id or name or the beginning of one, its old path, or @last for the one deleted last",
+);
+const TO = textOption("--to <file>", "put it there instead of where it was");
+
+const AGE_WIDTH = 10;
+
+/** How many candidates an error names. */
+const MOST_NAMED = 3;
+
+/** `sessiontree restore`: shows what is in the trash, and brings a session back. */
+export const restoreCommand: Command = {
+  name: "restore",
+  summary: "List the sessions in the trash, or bring one back",
+  details: `Without a name: the sessions in the trash, the one deleted last first. With --dir:
+only those that were in this folder. Nothing is overwritten. On macOS and
+Windows it says how a session is brought back by hand.`,
+  parameters: [NAME, TO],
+  examples: [
+    ["restore", "what is in the trash"],
+    ["restore @last", "bring back what was deleted last"],
+    ["restore 1a2b3c4d --to ./old.jsonl", "to another place"],
+  ],
+  run: async (call) => {
+    const name = call.get(NAME);
+    const trashed = await trashedSessions(call);
+    if (name === undefined) writeList(call, trashed);
+    else {
+      const one = findTrashed(name, trashed, call);
+      const to = call.get(TO);
+      const path = await restoreSession(one, to === undefined ? {} : { to: pathOf(call.io.cwd, to) });
+      if (call.json) call.out.json({ ...trashedJson(one), path });
+      else call.out.line(`Restored: ${plainLine(path)}`);
+    }
+    return EXIT_CODES.ok;
+  },
+};
+
+async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
+  const { sessionDir } = sessionScope(call, true);
+  const folders = [call.io.cwd, sessionsRoot(), ...(sessionDir === undefined ? [] : [sessionDir])];
+  const trashed = await listTrashed({ folders });
+  return call.dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
+}
+
+/** Finds the one that is meant; of several with one path, it is named by its path in the trash. */
+function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: CommandCall): TrashedSession {
+  const [latest] = trashed;
+  if (name === LATEST && latest !== undefined) return latest;
+  const path = pathOf(io.cwd, name);
+  const atPath = trashed.filter((one) => one.path === path || one.trashPath === path);
+  const candidates = trashed.map((one) => ({ id: one.session.id, name: one.session.name ?? "", one }));
+  const found = atPath.length > 0 ? atPath : fittingName(candidates, name.trim()).map(({ one }) => one);
+  const [only] = found;
+  if (only === undefined || name.trim() === "") {
+    const message = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
+    throw new SessionError("SESSION_NOT_FOUND", message, { details: { wanted: name } });
+  }
+  if (found.length === 1) return only;
+  const paths = found.map(({ trashPath }) => trashPath);
+  const some = paths.slice(0, MOST_NAMED).join(", ");
+  const message = `${found.length} sessions in the trash fit ${JSON.stringify(name)}. Give more of the id, or the path in the trash: ${some}.`;
+  throw new SessionError("SESSION_AMBIGUOUS", message, { details: { wanted: name, candidates: paths } });
+}
+
+function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession): object {
+  const { id, cwd, name, modified, messageCount, firstMessage } = session;
+  const facts = {
+    id,
+    path,
+    trashPath,
+    deleted: deleted ?? null,
+    size,
+    cwd,
+    ...(name !== undefined && { name }),
+  };
+  return { ...facts, modified, messageCount, firstMessage };
+}
+
+/** One line for each session: short id, when it was deleted, name or first message, and where it was. */
+function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
+  const { colours, width } = out;
+  if (json) {
+    for (const one of trashed) out.json(trashedJson(one));
+    return;
+  }
+  if (trashed.length === 0) out.line("No sessions in the trash.");
+  const now = io.now?.() ?? Date.now();
+  const idLength = shortIdLength(trashed.map(({ session }) => session.id));
+  for (const { path, deleted, session } of trashed) {
+    const facts = [
+      colours.dim(column(shortId(session.id, idLength), idLength)),
+      column(deleted === undefined ? "" : ago(deleted.getTime(), now), AGE_WIDTH),
+    ].join("  ");
+    const text = truncate(plainLine(session.name ?? session.firstMessage), width - widthOf(facts) - 2);
+    out.line(`${facts}  ${text}`.trimEnd());
+    out.line(colours.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
+  }
+}
