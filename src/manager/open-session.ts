@@ -12,6 +12,7 @@ import type { SessionLog } from "../store/session-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { branchLines, copyToMemory, planBranch, planWhole, writeCopy } from "./fork.ts";
 import type { SessionCore } from "./session-core.ts";
+import type { SessionHome } from "./session-home.ts";
 import {
   ensureFolder,
   type NewSessionOptions,
@@ -30,6 +31,18 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
   const path = newSessionPath(folder, header);
   ensureFolder(folder);
   return FileLog.create(path, header, options);
+}
+
+/** Begins a session in a folder, in another home, or, if `place` is undefined, in memory. */
+export function newLog(
+  place: string | SessionHome | undefined,
+  cwd: string,
+  options: SessionOptions,
+  session: NewSessionOptions,
+): SessionLog {
+  if (place === undefined) return memoryLog(cwd, options, session);
+  if (typeof place === "string") return createLog(cwd, { ...options, sessionDir: place }, session);
+  return place.begin(newHeader(cwd, clock(options), session));
 }
 
 /**
@@ -106,23 +119,25 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
 /**
  * Copies the path root → `leafId` into a session that names this one as its parent.
  *
- * @param folder - Folder for its file; undefined keeps it in memory.
+ * @param place - Folder for its file, or where else it lives; undefined keeps it in memory.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
 export function branchLog(
   core: SessionCore,
   leafId: string,
   cwd: string,
-  folder: string | undefined,
+  place: string | SessionHome | undefined,
   options: SessionOptions,
 ): SessionLog {
   const leaf = core.require(leafId);
-  const parentSession = core.log.path;
+  const parentSession = typeof place === "object" ? core.log.index.header?.id : core.log.path;
   const session = parentSession === undefined ? {} : { parentSession };
   const header = newHeader(cwd, core.options.now(), session);
-  const lines = branchLines(core, planBranch(core, leaf, header));
-  if (folder === undefined) return copyToMemory(lines);
-  return writeCopy(newSessionPath(folder, header), lines, options);
+  const planned = planBranch(core, leaf, header);
+  const lines = branchLines(core, planned);
+  if (place === undefined) return copyToMemory(lines);
+  if (typeof place === "string") return writeCopy(newSessionPath(place, header), lines, options);
+  return place.begin(planned.header, lines);
 }
 
 function sessionNotFound(path: string): SessionError {

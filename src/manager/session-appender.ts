@@ -1,5 +1,4 @@
 import { foldSystemMessages } from "../context/system-message.ts";
-import { SessionError } from "../errors.ts";
 import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
 import {
   type AnySessionEntry,
@@ -13,6 +12,7 @@ import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { EntryDraft } from "./entry-draft.ts";
+import { staleLeaf } from "./expected-leaf.ts";
 import { SessionReader } from "./session-reader.ts";
 
 /** A message that can be appended: every role but the two that are made while projecting. */
@@ -151,14 +151,29 @@ export class SessionAppender extends SessionReader {
     const { expectedLeafId, parentId } = options;
     assertDraft(draft);
     if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
-      throw new SessionError(
-        "STALE_LEAF",
-        `The leaf is ${this.getLeafId()}, not ${expectedLeafId}; look at the session again and decide anew.`,
-        { details: { expectedLeafId, leafId: this.getLeafId() } },
-      );
+      throw staleLeaf(expectedLeafId, this.getLeafId());
     }
     if (parentId === undefined) return this.core.append(draft).id;
     return this.core.append(draft, parentId === null ? NONE : this.core.require(parentId)).id;
+  }
+
+  /**
+   * Appends an entry under the leaf on the condition that nobody has gone on with the session elsewhere, either: a
+   * compare-and-swap in the place where the session lives.
+   *
+   * Waits until everything before it and the entry itself are there. Labels, names and usage of others do not count. In
+   * a file the comparison and the append are two steps; a store says in `supports.conditionalAppend` that they are one.
+   *
+   * @param expectedLeafId - The leaf that the caller has seen; null for a session without a conversation. Default: the
+   *   present one.
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is no draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`: nothing was added, and what others wrote is in the tree now; `WRITE_FAILED`.
+   */
+  async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
+    assertDraft(draft);
+    const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
+    return (await this.core.appendIfLeaf(draft, expected)).id;
   }
 
   /**

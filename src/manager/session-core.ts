@@ -11,6 +11,8 @@ import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { type DraftMaker, type EntryDraft, isConversation, stamped } from "./entry-draft.ts";
+import { assertLeafIn } from "./expected-leaf.ts";
+import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
 import { treePath } from "./tree-path.ts";
@@ -39,8 +41,8 @@ export class SessionCore {
   /** The state of the tree's links that cache and context are made of. */
   #revision: number;
   #isDegraded = false;
-  /** Id of the entry that is being written together with a rewrite. */
-  #ownId: string | undefined;
+  /** Ids of own entries that a change of the log brings: those written together with a rewrite, or on a condition. */
+  readonly #ownIds = new Set<string>();
   /** Ids of others' entries that no listener was told of yet. */
   #untold: string[] = [];
 
@@ -136,6 +138,33 @@ export class SessionCore {
   }
 
   /**
+   * Appends an entry under the leaf once it is known that the leaf in the log's place is the expected one.
+   *
+   * @throws {SessionError} `STALE_LEAF`, and then nothing was added.
+   */
+  async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
+    this.assertWritable();
+    const parent = expectedLeafId === null ? NONE : this.require(expectedLeafId);
+    if (this.#log.appendIfLeaf === undefined) {
+      this.refresh();
+      assertLeafIn(this.tree, this.fileOrder(), expectedLeafId);
+      return this.append(draft, parent);
+    }
+    const { entry, line } = this.#made(draft, parent);
+    this.#ownIds.add(entry.id);
+    try {
+      await this.#log.appendIfLeaf(line, expectedLeafId);
+    } finally {
+      this.#ownIds.delete(entry.id);
+    }
+    const ordinal = this.require(entry.id);
+    this.#cache.remember(ordinal, entry, line.text.length);
+    if (this.leafId === expectedLeafId) this.#advance(ordinal, entry);
+    else this.events.emit("entry_appended", { entry });
+    return entry;
+  }
+
+  /**
    * Puts an altered entry in the place of another and appends a record of that, both as one: the one call that changes
    * history.
    *
@@ -149,11 +178,11 @@ export class SessionCore {
     this.assertWritable();
     this.require(id);
     const { entry, line } = this.#made(record, this.#leaf);
-    this.#ownId = entry.id;
+    this.#ownIds.add(entry.id);
     try {
       this.#log.rewrite((one) => (one.id === id ? this.#prepared(change(one)) : one), [line]);
     } finally {
-      this.#ownId = undefined;
+      this.#ownIds.delete(entry.id);
     }
     const ordinal = this.require(entry.id);
     this.#cache.remember(ordinal, entry, line.text.length);
@@ -179,6 +208,7 @@ export class SessionCore {
     const cache = new EntryCache(log);
     if (isCopy) cache.adopt(this.#cache, this.tree);
     this.#log.onChange = undefined;
+    this.#log.onPersistence = undefined;
     this.#log.release();
     this.#use(log, cache, log.index.storedLeaf);
   }
@@ -215,17 +245,20 @@ export class SessionCore {
   #write(line: LogLine, isLasting: boolean): number {
     try {
       const ordinal = this.#log.append([line], isLasting);
-      if (this.#isDegraded) this.events.emit("persistence_state", { state: "ok" });
-      this.#isDegraded = false;
+      if (!this.#log.isDegraded) this.#tellPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
-      if (!this.#isDegraded && !isOfEntry && error instanceof Error) {
-        this.#isDegraded = true;
-        this.events.emit("persistence_state", { state: "degraded", error });
-      }
+      if (!isOfEntry && error instanceof Error) this.#tellPersistence("degraded", error);
       throw error;
     }
+  }
+
+  #tellPersistence(state: "ok" | "degraded", error?: Error): void {
+    const isDegraded = state === "degraded";
+    if (isDegraded === this.#isDegraded) return;
+    this.#isDegraded = isDegraded;
+    this.events.emit("persistence_state", { state, ...(error && { error }) });
   }
 
   #advance(ordinal: number, entry: AnySessionEntry): void {
@@ -249,6 +282,7 @@ export class SessionCore {
 
   #listen(): void {
     this.#log.onChange = (change) => this.#takeChange(change);
+    this.#log.onPersistence = (state, error) => this.#tellPersistence(state, error);
   }
 
   /** Reads what others appended; gives their entries. */
@@ -280,30 +314,14 @@ export class SessionCore {
     }
   }
 
-  /** Ordinals of the entries that a change brought. */
   #newIn(change: LogChange): number[] {
-    const isOwn = (ordinal: number) => this.tree.idAt(ordinal) === this.#ownId;
-    const isNew =
-      change.kind === "foreign"
-        ? (ordinal: number) => ordinal >= change.from
-        : (ordinal: number) => change.before.tree.find(this.tree.idAt(ordinal)) === NONE && !isOwn(ordinal);
-    const start = change.kind === "foreign" ? change.from : 0;
-    return Array.from({ length: this.tree.size - start }, (_, i) => start + i).filter(isNew);
+    return broughtBy(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
   }
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
     cache.adopt(this.#cache, before.tree);
-    this.#use(this.#log, cache, this.#placeIn(before.tree));
-  }
-
-  /** The leaf in the tree of now; if its line is gone, the nearest entry above it that is not. */
-  #placeIn(before: EntryTree): number {
-    for (let at = this.#leaf; at !== NONE; at = before.parentAt(at)) {
-      const now = this.tree.find(before.idAt(at));
-      if (now !== NONE) return now;
-    }
-    return NONE;
+    this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {

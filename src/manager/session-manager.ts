@@ -8,10 +8,11 @@ import type { SessionLog } from "../store/session-log.ts";
 import { projectFolder } from "../store/session-paths.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { exportCopy } from "./fork.ts";
-import { branchLog, createLog, forkLog, loadLog, memoryLog, openLog } from "./open-session.ts";
+import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import { SessionAppender } from "./session-appender.ts";
 import { SessionCore } from "./session-core.ts";
+import type { HomeOptions, SessionHome } from "./session-home.ts";
 import {
   coreOptions,
   folderOf,
@@ -32,11 +33,11 @@ import {
  * @remarks Source: docs/guide.md
  */
 export class SessionManager extends SessionAppender {
-  readonly #options: SessionOptions;
+  readonly #options: HomeOptions;
   #cwd: string;
   #sessionDir: string;
 
-  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: SessionOptions) {
+  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: HomeOptions) {
     super(new SessionCore(log, coreOptions(options)));
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
@@ -85,6 +86,16 @@ export class SessionManager extends SessionAppender {
     // Sessions made from this one must not end with the signal of its loading.
     const { onProgress: _onProgress, signal: _signal, ...options } = given;
     return SessionManager.#over(await loadLog(path, options, given), options);
+  }
+
+  /**
+   * Goes on with the lines of a log, for stores that keep sessions elsewhere than in files.
+   *
+   * @param options - `home` is where sessions go that are made from this one; what concerns files means nothing.
+   */
+  static overLog(log: SessionLog, options: HomeOptions): SessionManager {
+    const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
+    return new SessionManager(log, cwd, "", options);
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
@@ -215,10 +226,14 @@ export class SessionManager extends SessionAppender {
     return this.#beside(this.#newLog(options));
   }
 
-  /** Opens another file as `load` does, with this one's options; this one stays as it is. */
-  loadBeside(path: string, load: LoadOptions & { readonly cwd?: string } = {}): Promise<SessionManager> {
+  /** Opens another file as `load` does (in a store: another id), with this one's options; this one stays as it is. */
+  async loadBeside(
+    path: string,
+    load: LoadOptions & { readonly cwd?: string } = {},
+  ): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
-    return SessionManager.load(path, { ...options, ...load });
+    if (options.home === undefined) return SessionManager.load(path, { ...options, ...load });
+    return SessionManager.overLog(await options.home.load(path, load), opening(options, load.cwd));
   }
 
   /** Makes a session of the path root → `leafId`, as `createBranchedSession` does; this one stays as it is. */
@@ -314,32 +329,15 @@ export class SessionManager extends SessionAppender {
   }
 
   #newLog(options: NewSessionOptions): SessionLog {
-    if (!this.isPersisted()) return memoryLog(this.#cwd, this.#options, options);
-    return createLog(this.#cwd, { ...this.#options, sessionDir: this.#sessionDir }, options);
+    return newLog(this.#place, this.#cwd, this.#options, options);
   }
 
   #branchedLog(leafId: string): SessionLog {
-    const folder = this.isPersisted() ? this.#sessionDir : undefined;
-    return branchLog(this.core, leafId, this.#cwd, folder, this.#options);
+    return branchLog(this.core, leafId, this.#cwd, this.#place, this.#options);
+  }
+
+  /** Where sessions made from this one go: another home, a folder, or memory. */
+  get #place(): SessionHome | string | undefined {
+    return this.#options.home ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
 }
-
-/** What can be asked of a session; what hosts hand to those who must not change it. */
-export type ReadonlySessionManager = Pick<
-  SessionManager,
-  | "getCwd"
-  | "getSessionDir"
-  | "getSessionId"
-  | "getSessionFile"
-  | "getLeafId"
-  | "getLeafEntry"
-  | "getEntry"
-  | "getLabel"
-  | "getBranch"
-  | "buildContextEntries"
-  | "buildSessionProjection"
-  | "getHeader"
-  | "getEntries"
-  | "getTree"
-  | "getSessionName"
->;

@@ -84,10 +84,10 @@ export function folderOf(path: string): string {
 }
 
 /** Gives the options of an open, with the working directory that overrides theirs. */
-export function opening(
-  given: string | SessionOptions | undefined,
+export function opening<Options extends SessionOptions>(
+  given: string | Options | undefined,
   cwdOverride: string | undefined,
-): SessionOptions {
-  const options = sessionOptions(given);
+): SessionOptions | Options {
+  const options = typeof given === "object" ? given : sessionOptions(given);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
 }

@@ -216,24 +216,58 @@ export class SessionReader {
   }
 
   /**
+   * Reads what others appended since, wherever the session lives; the own leaf stays.
+   *
+   * What `refresh` is for files; in a store it also waits until everything appended here is durable.
+   *
+   * @returns The others' entries, in the order in which they came.
+   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
+   */
+  async pull(): Promise<SessionEntry[]> {
+    const { log } = this.core;
+    if (log.pull === undefined) return this.refresh();
+    const entries: SessionEntry[] = [];
+    const forget = this.on("foreign_entries", (event) => entries.push(...event.entries.map(asSessionEntry)));
+    try {
+      await log.pull();
+    } finally {
+      forget();
+    }
+    return entries;
+  }
+
+  /**
    * Yields entries as other processes append them, until the signal aborts.
    *
    * @remarks Waits for the system's word that the file changed, and looks once a second where none comes.
    */
   async *watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
-    const path = this.getSessionFile();
-    if (path === undefined) return;
+    const changes = this.#changes(options.signal);
+    if (changes === undefined) return;
     const pending: SessionEntry[] = [];
     const forget = this.on("foreign_entries", ({ entries }) => {
       for (const entry of entries) pending.push(asSessionEntry(entry));
     });
     try {
-      for await (const _ of fileChanges(path, options.signal)) {
-        this.refresh();
+      for await (const _ of changes) {
         yield* pending.splice(0);
       }
     } finally {
       forget();
+    }
+  }
+
+  /** Yields whenever others may have written, having taken that in; undefined if there are no others. */
+  #changes(signal: AbortSignal | undefined): AsyncIterable<void> | undefined {
+    const { log } = this.core;
+    if (log.changes !== undefined) return log.changes(signal);
+    return log.path === undefined ? undefined : this.#refreshed(fileChanges(log.path, signal));
+  }
+
+  async *#refreshed(changes: AsyncIterable<void>): AsyncGenerator<void, void> {
+    for await (const _ of changes) {
+      this.refresh();
+      yield;
     }
   }
 

@@ -49,11 +49,26 @@ export class OwnLines {
     this.#breaks = 0;
   }
 
-  /** Empties the list and gives what was on it, in the order of writing. */
-  drain(): OwnLine[] {
-    const lines = [...this.#lines.values()];
-    this.#lines.clear();
-    this.disperse();
+  /** Takes the first lines off the list, by default all, and gives them in the order of writing. */
+  drain(count = this.#lines.size): OwnLine[] {
+    if (count >= this.#lines.size) {
+      const lines = [...this.#lines.values()];
+      this.#lines.clear();
+      this.disperse();
+      return lines;
+    }
+    const lines: OwnLine[] = [];
+    for (const line of this.#lines.values()) {
+      if (lines.length >= count) break;
+      lines.push(line);
+    }
+    for (const line of lines) this.#drop(line);
     return lines;
+  }
+
+  #drop({ ordinal, length, hasBreak }: OwnLine): void {
+    this.#lines.delete(ordinal);
+    this.#bytes -= length + (hasBreak ? 1 : 0);
+    this.#breaks -= hasBreak ? 2 : 1;
   }
 }

@@ -8,7 +8,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
-import { OwnLines } from "./own-lines.ts";
+import { type OwnLine, OwnLines } from "./own-lines.ts";
 import type { LinePlace, Places } from "./places.ts";
 
 /** What a `SessionIndex` is made with. */
@@ -136,20 +136,29 @@ export class SessionIndex {
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addOwn(head: EntryHead, length: number, hasBreak: boolean): number {
-    const offset = this.expectedEnd + (hasBreak ? 1 : 0);
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
     const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
-    const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
-    this.places.set(ordinal, { offset, length: length - 1, line });
-    this.#own.add({ ordinal, length, hasBreak });
+    this.#presume({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
     return ordinal;
   }
 
-  /** Says that all own entries stand where they were presumed to. */
-  confirmOwn(): void {
+  #presume(own: OwnLine): void {
+    const { ordinal, length, hasBreak } = own;
+    const offset = this.expectedEnd + (hasBreak ? 1 : 0);
+    const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
+    this.places.set(ordinal, { offset, length: length - 1, line });
+    this.#own.add(own);
+  }
+
+  /**
+   * Says that own entries stand where they were presumed to.
+   *
+   * @param count - Only the first so many of them. Default: all.
+   */
+  confirmOwn(count?: number): void {
     if (this.#own.isEmpty) return;
-    for (const { ordinal, length, hasBreak } of this.#own.drain()) {
+    for (const { ordinal, length, hasBreak } of this.#own.drain(count)) {
       if (hasBreak) this.feed(LINE_BREAK);
       this.#scanner.skip(length, 1);
       this.#adder.placeOwn(ordinal);
@@ -161,6 +170,13 @@ export class SessionIndex {
   /** Says that own entries stand somewhere among the bytes that will be fed next, and not where they were presumed to. */
   expectOwnAmongOthers(): void {
     this.#own.disperse();
+  }
+
+  /** Says that own entries that were not among others' stand behind them, in the order of writing, each on its own line. */
+  presumeOwnBehind(): void {
+    for (const { ordinal, length } of this.#own.drain()) {
+      this.#presume({ ordinal, length, hasBreak: this.isMidLine });
+    }
   }
 
   /** Gives the id of the first entry at or after a record number; for version 1. */

@@ -30,6 +30,16 @@ export class Blocks {
     this.#size += bytes.length;
   }
 
+  /** Takes away all blocks from an offset on, at which one begins. */
+  cut(size: number): void {
+    let last = this.#blocks.at(-1);
+    while (last !== undefined && last.offset >= size) {
+      this.#blocks.pop();
+      last = this.#blocks.at(-1);
+    }
+    this.#size = size;
+  }
+
   /** Gives a range that lies within one block. */
   read(offset: number, length: number): Uint8Array {
     let [low, high] = [0, this.#blocks.length - 1];

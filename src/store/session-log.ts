@@ -32,6 +32,10 @@ export interface SessionLog {
   readonly readOnlyReason: "mode" | "version" | "closed" | undefined;
   /** Called when a look at the log's place, also in the course of another call, has found a change. */
   onChange: ((change: LogChange) => void) | undefined;
+  /** Called when a log that writes later than it appends stops or starts getting its lines to their place. */
+  onPersistence?: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  /** Whether lines that were appended do not get to their place at present; only of a log that writes later. */
+  readonly isDegraded?: boolean;
   /** What the log holds. Another object after a change of kind `reloaded`. */
   readonly index: SessionIndex;
 
@@ -65,6 +69,24 @@ export interface SessionLog {
 
   /** Looks for what others appended. */
   refresh(): LogChange | undefined;
+
+  /**
+   * Waits until everything is written, and takes in what others have: what `refresh` is for a place that answers later.
+   *
+   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
+   */
+  pull?(): Promise<void>;
+
+  /**
+   * Appends an entry once everything before is written, if the leaf in the log's place is the expected one, compared
+   * there in the same step; and takes in what others have written.
+   *
+   * @throws {SessionError} `STALE_LEAF`, and then the line is nowhere.
+   */
+  appendIfLeaf?(line: LogLine, expectedLeafId: string | null): Promise<void>;
+
+  /** Yields whenever others may have written, having taken it in, until the signal aborts. */
+  changes?(signal?: AbortSignal): AsyncIterable<void>;
 
   /** Resolves when everything appended so far survives a power cut. */
   flush(): Promise<void>;

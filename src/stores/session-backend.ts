@@ -80,7 +80,7 @@ export interface LinePage {
 export interface AppendCondition {
   /**
    * The entry that must be the leaf: it is there, and no entry behind it goes on with the conversation. Null: there is
-   * no entry that does. Entries of `COMMUTING_TYPES` (labels, names, usage) do not, and are passed over.
+   * no entry that does. Those of types `label`, `session_info` and `usage` do not, and are passed over.
    */
   readonly expectedLeafId?: string | null;
 }

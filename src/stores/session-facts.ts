@@ -1,5 +1,7 @@
 import type { NewLine } from "./session-backend.ts";
 
+export { COMMUTING_TYPES } from "../manager/expected-leaf.ts";
+
 /** What a list shows of a session, and what it is found by. */
 export interface SessionFacts {
   /** Id of the header. */
@@ -19,9 +21,6 @@ export interface SessionFacts {
   /** How the first user message with text begins; null if there is none. */
   readonly firstMessage: string | null;
 }
-
-/** Entries that neither go on with a conversation nor are in anybody's way. */
-export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usage"];
 
 /**
  * Gives the facts of a session behind which lines were put.

@@ -1,0 +1,17 @@
+import type { SessionHeader } from "../schema/header.ts";
+import type { LoadOptions } from "../store/file-log-options.ts";
+import type { SessionLog } from "../store/session-log.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+/** Where the sessions live that are made from another one, if neither in files nor only in memory. */
+export interface SessionHome {
+  /** Begins a session of a header, and of lines behind it if there are any. */
+  begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
+  /** Opens the session with an id. */
+  load(id: string, load: LoadOptions): Promise<SessionLog>;
+}
+
+/** How a session is run whose kin live in a home of their own. */
+export interface HomeOptions extends SessionOptions {
+  readonly home?: SessionHome;
+}
