@@ -5,6 +5,7 @@ export type SessionErrorCode =
   | "SESSION_EXISTS"
   | "SESSION_CLOSED"
   | "SESSION_AMBIGUOUS"
+  | "SESSIONS_DIFFER"
   | "INVALID_SESSION_ID"
   | "ENTRY_NOT_FOUND"
   | "ENTRY_INVALID"

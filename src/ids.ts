@@ -1,10 +1,13 @@
 import { customAlphabet } from "nanoid";
-import { v7 } from "uuid";
+import { v5, v7 } from "uuid";
 import { SessionError } from "./errors.ts";
 
 const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 const randomEntryId = customAlphabet("0123456789abcdef", 8);
+
+/** Namespace of what is derived from content: a number that nobody else uses. */
+const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";
 
 /** Makes an entry id, eight lower-case hex characters, that `isTaken` does not know. */
 export function createEntryId(isTaken: (id: string) => boolean): string {
@@ -49,4 +52,14 @@ export function inventEntryId(sessionId: string, place: number, attempt: number)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0).toString(16).padStart(8, "0");
+}
+
+/**
+ * Derives a name from a text, the same on every machine: two texts have the same name only if somebody breaks SHA-1.
+ *
+ * @returns 32 lower-case hex characters.
+ * @remarks Cost: O(text).
+ */
+export function digestOf(text: string): string {
+  return v5(new TextEncoder().encode(text), CONTENT_NAMESPACE).replaceAll("-", "");
 }

@@ -13,7 +13,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/", "jsonl/"],
   ["context/", "reading/"],
-  ["compaction/", "store/"],
+  ["compaction/", "merge/", "store/"],
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
@@ -37,6 +37,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 const MAX_LINES = 350;
 const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
 const LAST_PURE_FLOOR = 3;
+const PURE_ABOVE = ["src/compaction/", "src/merge/"];
 const BUILTINS = new Set(builtinModules);
 
 /** A file of src/, parsed, with where it stands. */
@@ -62,7 +63,7 @@ function folderOf(path: string): string {
 }
 
 function isPure(room: { path: string; floor: number }): boolean {
-  return room.floor <= LAST_PURE_FLOOR || room.path.startsWith("src/compaction/");
+  return room.floor <= LAST_PURE_FLOOR || PURE_ABOVE.some((place) => room.path.startsWith(place));
 }
 
 function packageOf(specifier: string): string {

@@ -1,0 +1,61 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { digestOf } from "../ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { mapReferences } from "./references.ts";
+
+/** Stands between an id that several entries claim and the rank of one that did not get it. */
+const MARK = "~";
+
+/** Hex characters of a rank that tell the time, and those that tell the content. */
+const TIME_LENGTH = 12;
+const CONTENT_LENGTH = 24;
+
+const INVENTED = new RegExp(`(?:${MARK}[0-9a-f]{${TIME_LENGTH + CONTENT_LENGTH}})+$`);
+
+/** A time that means the same on every machine. */
+const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
+
+/** Gives the id that an entry had before a merge invented one for it; every other id is itself. */
+export function originalId(id: string): string {
+  return id.includes(MARK) ? id.replace(INVENTED, "") : id;
+}
+
+/** Tells whether a merge invented this id. */
+export function isInvented(id: string): boolean {
+  return id.includes(MARK) && INVENTED.test(id);
+}
+
+/** Gives an entry that cannot have the id it claims one of its own; in the order of texts it follows `id`. */
+export function inventedId(id: string, rank: string): string {
+  return id + MARK + rank;
+}
+
+/**
+ * Writes down what makes an entry the one it is, whatever ids merges have given to it and to those it refers to.
+ *
+ * @param parentId - What it hangs on as its line says it.
+ * @returns Equal texts for equal entries, also if their lines have their base fields in different places.
+ */
+export function identityOf(entry: AnySessionEntry, parentId: string | null): string {
+  const { type, timestamp, id: _id, parentId: _parentId, ...body } = mapReferences(entry, originalId);
+  const parent = parentId === null ? null : originalId(parentId);
+  return encodeRecord([originalId(entry.id), parent, type, timestamp, body]);
+}
+
+/**
+ * Gives what decides which of several entries keeps an id that all claim: the first in the order of texts does, and so
+ * the one that was written first.
+ *
+ * @param identity - As `identityOf` gives it.
+ */
+export function rankOf(entry: AnySessionEntry, identity: string): string {
+  const { timestamp } = fieldsOf(entry);
+  const isKnown = typeof timestamp === "string" && UTC_TIME.test(timestamp);
+  const timeMs = isKnown ? Date.parse(timestamp) : Number.NaN;
+  const time = Number.isNaN(timeMs) ? LAST_TIME : Math.min(Math.max(0, timeMs), LAST_TIME);
+  const content = digestOf(identity).slice(0, CONTENT_LENGTH);
+  return time.toString(16).padStart(TIME_LENGTH, "0") + content;
+}

@@ -1,0 +1,116 @@
+import { NONE } from "../tree/entry-tree.ts";
+import type { MergeSide, MergeSource } from "./merge-source.ts";
+
+/** Where an entry stands: in which copy, and its ordinal there. */
+export interface Member {
+  readonly side: MergeSide;
+  readonly source: MergeSource;
+  readonly ordinal: number;
+}
+
+/**
+ * The entries of two copies as one set, in which those that are the same count once.
+ *
+ * An entry is known by its number: those of the first copy by their ordinals, those of the second behind them. What is
+ * the same goes by the lowest number.
+ *
+ * @remarks Cost: 8 bytes per entry.
+ */
+export class EntryUnion {
+  /** How many entries both copies have together, each counted where it stands. */
+  readonly size: number;
+  readonly a: MergeSource;
+  readonly b: MergeSource;
+  readonly #sizeA: number;
+  /** The lowest number of each entry. */
+  readonly #first: Int32Array;
+  /** The next one that is the same. */
+  readonly #next: Int32Array;
+  /** Entries whose lines are spelled in more than one way. */
+  readonly #variants = new Set<number>();
+  /** Ids of entries that did not keep their own. */
+  readonly #names = new Map<number, string>();
+
+  constructor(a: MergeSource, b: MergeSource) {
+    this.a = a;
+    this.b = b;
+    this.#sizeA = a.index.tree.size;
+    this.size = this.#sizeA + b.index.tree.size;
+    this.#first = Int32Array.from({ length: this.size }, (_, i) => i);
+    this.#next = new Int32Array(this.size).fill(NONE);
+  }
+
+  /** Gives the number of the entry at an ordinal of a copy; NONE for NONE. */
+  at(side: MergeSide, ordinal: number): number {
+    if (ordinal === NONE) return NONE;
+    return this.#first[side === "a" ? ordinal : this.#sizeA + ordinal] ?? NONE;
+  }
+
+  /** Gives the number of the entry with an id in a copy, or NONE. */
+  find(side: MergeSide, id: string): number {
+    return this.at(side, this[side].index.tree.find(id));
+  }
+
+  /** Says that two entries are the same; `isVariant` that their lines are not. */
+  unite(one: number, other: number, isVariant: boolean): void {
+    const [first, second] = [this.#first[one] ?? one, this.#first[other] ?? other].sort((x, y) => x - y);
+    if (first === undefined || second === undefined) return;
+    if (isVariant) this.#variants.add(first);
+    if (first === second) return;
+    if (this.#variants.has(second)) this.#variants.add(first);
+    let last = second;
+    for (let at = second; at !== NONE; at = this.#next[at] ?? NONE) {
+      this.#first[at] = first;
+      last = at;
+    }
+    this.#next[last] = this.#next[first] ?? NONE;
+    this.#next[first] = second;
+  }
+
+  /** Gives all entries once, those of the first copy first. */
+  *entries(): Generator<number, void> {
+    for (let at = 0; at < this.size; at++) if (this.#first[at] === at) yield at;
+  }
+
+  /** Gives all places where an entry stands. */
+  members(entry: number): Member[] {
+    const members: Member[] = [];
+    for (let at = entry; at !== NONE; at = this.#next[at] ?? NONE) members.push(this.memberAt(at));
+    return members;
+  }
+
+  /** Gives the first place where an entry stands. */
+  memberAt(entry: number): Member {
+    return entry < this.#sizeA
+      ? { side: "a", source: this.a, ordinal: entry }
+      : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
+  }
+
+  /** Tells whether an entry stands in one place only. */
+  isSingle(entry: number): boolean {
+    return this.#next[entry] === NONE;
+  }
+
+  /** Tells whether the lines of an entry differ. */
+  isVariant(entry: number): boolean {
+    return this.#variants.has(entry);
+  }
+
+  /** Gives an entry an id. */
+  name(entry: number, id: string): void {
+    this.#names.set(entry, id);
+  }
+
+  /** Gives the id that an entry has in the end. */
+  idOf(entry: number): string {
+    const name = this.#names.get(entry);
+    if (name !== undefined) return name;
+    const { source, ordinal } = this.memberAt(entry);
+    return source.index.tree.idAt(ordinal);
+  }
+
+  /** Whether any entry had to be given an id. */
+  get hasNames(): boolean {
+    return this.#names.size > 0;
+  }
+}

@@ -1,0 +1,215 @@
+import { decodeRecord } from "../jsonl/decode.ts";
+import { currentLine } from "../jsonl/entry-body.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
+import { EntryUnion, type Member } from "./entry-union.ts";
+import {
+  contextOf,
+  entryFrom,
+  lineOf,
+  type MergeSide,
+  type MergeSource,
+  runsToHold,
+} from "./merge-source.ts";
+
+/** Entries of which one has its id for good, and the others ids made for them. */
+export interface ClaimedId {
+  readonly id: string;
+  /** Numbers of the entries, the one that keeps the id first. */
+  readonly entries: readonly number[];
+}
+
+/** Parents that lines name and that are nowhere in their copy, by ordinal. */
+export type LostParents = ReadonlyMap<number, string>;
+
+/** What two copies have in common. */
+export interface Matching {
+  readonly union: EntryUnion;
+  readonly claimed: readonly ClaimedId[];
+  readonly lostParents: { readonly [side in MergeSide]: LostParents };
+}
+
+/**
+ * Finds out which entries of two copies are the same: those with the same line, and those that differ only in ids that
+ * earlier merges invented. Entries that are not, and claim the same id, get ids of their own.
+ *
+ * @remarks Cost: O(bytes of the entries that both have); of the bodies a few megabytes are held at a time.
+ */
+export function matchEntries(a: MergeSource, b: MergeSource): Matching {
+  const union = new EntryUnion(a, b);
+  const lostParents = { a: findLostParents(a), b: findLostParents(b) };
+  const matcher = new Matcher(union, lostParents);
+  matcher.matchById();
+  const claimed = matcher.settleClaims();
+  return { union, claimed, lostParents };
+}
+
+class Matcher {
+  readonly #union: EntryUnion;
+  readonly #lostParents: Matching["lostParents"];
+  /** By original id, the entries that claim it or got an id in its place. */
+  readonly #claims = new Map<string, Set<number>>();
+
+  constructor(union: EntryUnion, lostParents: Matching["lostParents"]) {
+    this.#union = union;
+    this.#lostParents = lostParents;
+    for (const side of ["a", "b"] as const) this.#claimInvented(side);
+  }
+
+  #claimInvented(side: MergeSide): void {
+    const { tree } = this.#union[side].index;
+    for (const ordinal of tree.ordinals()) {
+      // Ids of eight characters, which nearly all are, are kept as numbers and are not looked at.
+      const key = tree.keyAt(ordinal);
+      if (typeof key === "string" && isInvented(key)) this.#claim(key, this.#union.at(side, ordinal));
+    }
+  }
+
+  #claim(id: string, entry: number): void {
+    const original = originalId(id);
+    const claims = this.#claims.get(original);
+    if (claims === undefined) this.#claims.set(original, new Set([entry]));
+    else claims.add(entry);
+  }
+
+  /** Compares the entries that have the same id in both copies. */
+  matchById(): void {
+    const { a, b } = this.#union;
+    const isSameVersion = a.index.version === b.index.version;
+    for (const run of runsToHold(this.#pairs(), (pair) => a.index.places.at(pair.a).length)) {
+      const lines: Uint8Array[] = [];
+      const ordinals = run.map((pair) => pair.a);
+      a.readLines(ordinals, (_, bytes) => lines.push(new Uint8Array(bytes)));
+      let place = 0;
+      const others = run.map((pair) => pair.b);
+      b.readLines(others, (ordinal, bytes) => {
+        const other = ordinals[place] ?? NONE;
+        const line = lines[place] ?? bytes;
+        place++;
+        const isEqual = isSameVersion && areEqual(line, bytes);
+        if (isEqual || this.#isSameEntry(other, line, ordinal, bytes)) {
+          this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
+        } else {
+          this.#claim(a.index.tree.idAt(other), this.#union.at("a", other));
+          this.#claim(a.index.tree.idAt(other), this.#union.at("b", ordinal));
+        }
+      });
+    }
+  }
+
+  *#pairs(): Generator<{ a: number; b: number }, void> {
+    const { a, b } = this.#union;
+    for (const ordinal of a.index.tree.ordinals()) {
+      const other = b.index.tree.findKey(a.index.tree.keyAt(ordinal));
+      if (other !== NONE) yield { a: ordinal, b: other };
+    }
+  }
+
+  #isSameEntry(ordinal: number, line: Uint8Array, other: number, otherLine: Uint8Array): boolean {
+    const [one, two] = [
+      this.#identity("a", ordinal, entryFrom(this.#union.a, ordinal, line)),
+      this.#identity("b", other, entryFrom(this.#union.b, other, otherLine)),
+    ];
+    return one !== undefined && one === two;
+  }
+
+  #identity(side: MergeSide, ordinal: number, entry: AnySessionEntry | undefined): string | undefined {
+    if (entry === undefined) return undefined;
+    return identityOf(entry, this.#lostParents[side].get(ordinal) ?? entry.parentId);
+  }
+
+  /** Decides for each id that several entries claim which one keeps it, and what the others are called. */
+  settleClaims(): ClaimedId[] {
+    const settled: ClaimedId[] = [];
+    for (const [id, claims] of this.#claims) {
+      for (const side of ["a", "b"] as const) {
+        const holder = this.#union.find(side, id);
+        if (holder !== NONE) claims.add(holder);
+      }
+      const ranked = this.#rank(claims);
+      for (const [place, { entry, rank }] of ranked.entries()) {
+        this.#union.name(entry, place === 0 ? id : inventedId(id, rank));
+      }
+      settled.push({ id, entries: ranked.map(({ entry }) => entry) });
+    }
+    return settled;
+  }
+
+  /** Gives the entries that are really different, in order of rank. */
+  #rank(claims: ReadonlySet<number>): { entry: number; rank: string }[] {
+    const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
+    const whole = bearers.filter(({ isDamaged }) => !isDamaged).sort(byRank);
+    const distinct = new Map<string, Bearer>();
+    const wholeAt = new Map<string, Bearer>();
+    for (const bearer of [...whole, ...bearers.filter(({ isDamaged }) => isDamaged).sort(byRank)]) {
+      const { rank, place, isDamaged } = bearer;
+      // What is left of a damaged entry is no entry of its own where the whole one is there.
+      const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(place) : undefined);
+      if (same !== undefined) this.#union.unite(same.entry, bearer.entry, true);
+      else distinct.set(rank, bearer);
+      if (!isDamaged && !wholeAt.has(place)) wholeAt.set(place, bearer);
+    }
+    return [...distinct.values()].map(({ entry, rank }) => {
+      const { side, ordinal } = this.#union.memberAt(entry);
+      return { entry: this.#union.at(side, ordinal), rank };
+    });
+  }
+
+  #bearer({ side, source, ordinal }: Member, entry: number): Bearer {
+    const line = lineOf(source, ordinal);
+    const head = source.index.tree.headAt(ordinal);
+    const own = entryFrom(source, ordinal, line);
+    // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
+    const kept = own ?? asEntry(currentLine(line, head, contextOf(source)));
+    const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
+    const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
+    const place = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
+    return { entry, rank, place, isDamaged: own === undefined };
+  }
+}
+
+/** An entry that claims an id. */
+interface Bearer {
+  readonly entry: number;
+  readonly rank: string;
+  /** Type and parent. */
+  readonly place: string;
+  readonly isDamaged: boolean;
+}
+
+function byRank(one: Bearer, other: Bearer): number {
+  return one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0;
+}
+
+function asEntry(line: Uint8Array | string): AnySessionEntry | undefined {
+  const record = decodeRecord(typeof line === "string" ? new TextEncoder().encode(line) : line);
+  if (record === undefined) return undefined;
+  const { type, id, parentId, timestamp, ...body } = record;
+  return {
+    type: String(type),
+    id: String(id),
+    parentId: typeof parentId === "string" ? parentId : null,
+    timestamp: String(timestamp),
+    ...body,
+  };
+}
+
+function findLostParents(source: MergeSource): LostParents {
+  const { tree, issues } = source.index;
+  const lost = new Map<number, string>();
+  for (const { code, entryId } of issues) {
+    if (code !== "PARENT_MISSING" && code !== "PARENT_BRIDGED") continue;
+    const ordinal = entryId === undefined ? NONE : tree.find(entryId);
+    if (ordinal === NONE) continue;
+    const parentId = decodeRecord(lineOf(source, ordinal))?.["parentId"];
+    if (typeof parentId === "string") lost.set(ordinal, parentId);
+  }
+  return lost;
+}
+
+function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
+}

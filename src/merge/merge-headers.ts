@@ -1,0 +1,85 @@
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { JsonRecord } from "../schema/json.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+
+/** A field that two headers have different values in, or only one of them has. */
+export interface HeaderDifference {
+  readonly field: string;
+  /** Undefined if the header does not have it. */
+  readonly a: unknown;
+  readonly b: unknown;
+  /** What the merged header has. */
+  readonly merged: unknown;
+}
+
+/** Fields in the order in which a header has them; others follow by name. */
+const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSession"];
+
+/** Fields that mean something only together. */
+const MODEL_FIELDS = ["provider", "modelId"];
+
+/**
+ * Makes one header of two: what only one has is taken over, and of two values the first in the order of texts, which is
+ * the earlier of two times. Whichever way headers are merged, the result is the same.
+ */
+export function mergeHeaders(
+  a: SessionHeader,
+  b: SessionHeader,
+): { header: SessionHeader; differences: HeaderDifference[] } {
+  const [one, other]: [JsonRecord, JsonRecord] = [{ ...a }, { ...b }];
+  const merged: JsonRecord = {};
+  for (const fields of fieldGroups(one, other)) {
+    const chosen = chooseOf(fields, one, other);
+    for (const field of fields) if (chosen[field] !== undefined) put(merged, field, chosen[field]);
+  }
+  const header: SessionHeader = {
+    type: "session",
+    version: CURRENT_SESSION_VERSION,
+    id: earlier(a.id, b.id),
+    timestamp: earlier(a.timestamp, b.timestamp),
+    cwd: earlier(a.cwd, b.cwd),
+    ...merged,
+  };
+  const result: JsonRecord = { ...header };
+  const differences = Object.keys(result)
+    .filter((field) => textOf(one[field]) !== textOf(other[field]))
+    .map((field) => ({ field, a: one[field], b: other[field], merged: result[field] }));
+  return { header, differences };
+}
+
+/** Of two texts the first, an empty one only if both are. */
+function earlier(one: string, other: string): string {
+  if (one === "" || other === "") return one || other;
+  return one < other ? one : other;
+}
+
+function fieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  for (const name of ["type", "version", "id", "timestamp", "cwd", ...MODEL_FIELDS]) names.delete(name);
+  const placeOf = (name: string) => (FIRST_FIELDS.includes(name) ? 0 : 1);
+  const sorted = [...names].sort((x, y) => placeOf(x) - placeOf(y) || (x < y ? -1 : 1));
+  return [...sorted.map((name) => [name]), MODEL_FIELDS];
+}
+
+/** Gives the header whose values for these fields count. */
+function chooseOf(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
+  const [text, otherText] = [one, other].map((header) => valuesOf(fields, header));
+  if (text === undefined || otherText === undefined) return text === undefined ? other : one;
+  return text <= otherText ? one : other;
+}
+
+/** The values as text; undefined if there are none. */
+function valuesOf(fields: readonly string[], header: JsonRecord): string | undefined {
+  if (fields.every((field) => header[field] === undefined)) return undefined;
+  return encodeRecord(fields.map((field) => header[field]));
+}
+
+function textOf(value: unknown): string {
+  return encodeRecord([value]);
+}
+
+/** Sets a field, whatever its name. */
+function put(record: JsonRecord, field: string, value: unknown): void {
+  Object.defineProperty(record, field, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,143 @@
+import { decodeRecord, decodeText } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../reading/issue-log.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import type { Member } from "./entry-union.ts";
+import type { Matching } from "./match-entries.ts";
+import { parentOf } from "./merge-order.ts";
+import { contextOf, type MergeSide, runsToHold } from "./merge-source.ts";
+import { mapReferences } from "./references.ts";
+
+/** What the file of a merged session is made of. */
+export interface MergedEntries {
+  readonly matching: Matching;
+  /** What each entry hangs on, by number. */
+  readonly parents: Int32Array;
+  /** All entries, parents before children. */
+  readonly order: Int32Array;
+}
+
+/** One way to spell an entry. */
+interface Spelling {
+  readonly line: Uint8Array | string;
+  readonly isDamaged: boolean;
+}
+
+const SIDES: readonly MergeSide[] = ["a", "b"];
+
+/**
+ * Spells the lines of a merged session: the header, then each entry as the current version writes it.
+ *
+ * Lines that need no change are copied byte for byte. Bodies that turn out to be damaged are reported to their copy.
+ *
+ * @remarks Cost: O(bytes); a few megabytes of lines are held at a time.
+ */
+export function* mergedLines(
+  header: SessionHeader,
+  merged: MergedEntries,
+): Generator<string | Uint8Array, void> {
+  yield `${encodeRecord(header)}\n`;
+  const { union } = merged.matching;
+  const chosen = toChoose(merged);
+  for (const run of runsToHold(chosen, ({ members }) => bytesOf(members))) {
+    const spellings: Spelling[][] = run.map(() => []);
+    for (const side of SIDES) {
+      const wanted = run.flatMap(({ members, entry }, place) =>
+        members.flatMap((member) =>
+          member.side === side ? { member, entry, spelling: spellings[place] } : [],
+        ),
+      );
+      let next = 0;
+      union[side].readLines(
+        wanted.map(({ member }) => member.ordinal),
+        (_, bytes) => {
+          const one = wanted[next++];
+          if (one !== undefined) one.spelling?.push(spell(one.member, one.entry, bytes, merged));
+        },
+      );
+    }
+    for (const found of spellings) {
+      yield firstOf(found);
+      yield "\n";
+    }
+  }
+}
+
+/** Gives each entry with the places whose line may be taken: where its parent is what it is in the end. */
+function* toChoose({
+  matching,
+  parents,
+  order,
+}: MergedEntries): Generator<{ entry: number; members: Member[] }> {
+  const { union } = matching;
+  for (const entry of order) {
+    const isAlike = union.isSingle(entry) || !(union.hasNames || union.isVariant(entry));
+    if (isAlike) yield { entry, members: [union.memberAt(entry)] };
+    else {
+      const members = union.members(entry);
+      const fitting = members.filter((member) => parentOf(member, matching) === parents[entry]);
+      yield { entry, members: fitting.length > 0 ? fitting : members };
+    }
+  }
+}
+
+function bytesOf(members: readonly Member[]): number {
+  return members.reduce((sum, { source, ordinal }) => sum + source.index.places.at(ordinal).length, 0);
+}
+
+function spell(
+  { side, source, ordinal }: Member,
+  entry: number,
+  bytes: Uint8Array,
+  { matching: { union }, parents }: MergedEntries,
+): Spelling {
+  const { index } = source;
+  const parent = parents[entry] ?? NONE;
+  const head = {
+    ...index.tree.headAt(ordinal),
+    id: union.idOf(entry),
+    parentId: parent === NONE ? null : union.idOf(parent),
+  };
+  const nameOf = (id: string) => {
+    const named = union.find(side, id);
+    return named === NONE ? id : union.idOf(named);
+  };
+  const line = currentLine(
+    bytes,
+    head,
+    contextOf(source),
+    union.hasNames ? (one) => mapReferences(one, nameOf) : undefined,
+  );
+  const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);
+  if (isDamaged) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+  return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
+}
+
+/** Tells whether a line holds the text of a damaged one which stands in the copy itself. */
+function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
+  if (!line.includes(DAMAGED_CUSTOM_TYPE)) return false;
+  const written = decodeRecord(new TextEncoder().encode(line));
+  return (
+    written?.["customType"] === DAMAGED_CUSTOM_TYPE &&
+    decodeRecord(bytes)?.["customType"] !== DAMAGED_CUSTOM_TYPE
+  );
+}
+
+/** Of several spellings of an entry gives the one that every merge of them takes. */
+function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
+  const whole = spellings.filter(({ isDamaged }) => !isDamaged);
+  const [first, ...others] = whole.length > 0 ? whole : spellings;
+  if (first === undefined) throw new TypeError("an entry stands in no copy");
+  let [line, text] = [first.line, others.length === 0 ? "" : asText(first.line)];
+  for (const other of others) {
+    const otherText = asText(other.line);
+    if (otherText < text) [line, text] = [other.line, otherText];
+  }
+  return line;
+}
+
+function asText(line: Uint8Array | string): string {
+  return typeof line === "string" ? line : decodeText(line);
+}
