@@ -10,8 +10,16 @@ export {
   mostRecentSession as findMostRecentSession,
 } from "./catalog/catalog.ts";
 export type { CatalogOptions } from "./catalog/catalog-run.ts";
+export type { SessionLineage } from "./catalog/descent.ts";
 export { resolveSession } from "./catalog/resolve-session.ts";
 export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/restore.ts";
+export {
+  type KeepReason,
+  planRetention,
+  type RetentionCandidate,
+  type RetentionPlan,
+  type RetentionPolicy,
+} from "./catalog/retention.ts";
 export { type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
 export type { CatalogScope } from "./catalog/session-files.ts";
 export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";

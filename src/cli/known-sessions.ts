@@ -15,7 +15,9 @@ export async function knownSessions(
 ): Promise<SessionInfo[]> {
   const found = new Map<string, SessionInfo>();
   const folders = new Set(paths.map((path) => dirname(path)));
-  const scopes = [sessionScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
+  // A folder that was given is not all that there is.
+  const usual = sessionScope({ io: call.io, dir: undefined }, true);
+  const scopes = [usual, sessionScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
   for (const scope of scopes) {
     for (const session of await listSessions(scope)) found.set(session.path, session);
   }

@@ -47,6 +47,24 @@ export function ago(timeMs: number, nowMs: number): string {
   return days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
+const UNITS_MS: { readonly [unit: string]: number } = {
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+  y: 365 * DAY_MS,
+};
+
+/**
+ * Reads a length of time: a whole number and `h`, `d`, `w` or `y`, for hours, days, weeks and years of 365 days.
+ *
+ * @returns Milliseconds; undefined if it is none.
+ */
+export function parseDuration(text: string): number | undefined {
+  const [, number = "", unit = ""] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? [];
+  const unitMs = UNITS_MS[unit];
+  return unitMs === undefined ? undefined : Number(number) * unitMs;
+}
+
 function day(date: Date): string {
   return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

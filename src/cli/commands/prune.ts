@@ -1,0 +1,203 @@
+import { statSync } from "node:fs";
+import { listSessions } from "../../catalog/catalog.ts";
+import { type KeepReason, planRetention, type RetentionCandidate } from "../../catalog/retention.ts";
+import type { SessionInfo } from "../../catalog/session-info.ts";
+import { summarizeSession } from "../../catalog/summarize-session.ts";
+import { deleteSession } from "../../catalog/trash.ts";
+import { isSessionError } from "../../errors.ts";
+import { ifPresent } from "../../store/file-system.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { knownSessions } from "../known-sessions.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago, parseDuration } from "../text/times.ts";
+import { column, truncate, widthOf } from "../text/width.ts";
+import { bytes, count, counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+import { shortId, shortIdLength } from "../view/short-ids.ts";
+
+const OLDER_THAN: Parameter<number> = {
+  kind: "option",
+  form: "--older-than <time>",
+  description: "those not used for so long: 12h, 90d, 8w or 1y",
+  parse: (given) => {
+    if (given === undefined)
+      throw new UsageError("Say with --older-than which sessions may go, such as 90d.");
+    const timeMs = typeof given === "string" ? parseDuration(given) : undefined;
+    if (timeMs !== undefined) return timeMs;
+    throw new UsageError("--older-than takes a number of hours, days, weeks or years: 12h, 90d, 8w, 1y.");
+  },
+};
+const KEEP_NAMED = flag("--keep-named", "keep sessions that have a name");
+const KEEP_LABELLED = flag("--keep-labelled", "keep sessions that have labels");
+const ALL = flag("--all", "sessions of all projects");
+const INCLUDE_PARENTS = flag("--include-parents", "also those from which others descend that stay");
+const DRY_RUN = flag("--dry-run", "show the plan, and do nothing");
+const VERBOSE = flag("--verbose", "show also what stays, and why");
+
+const AGE_WIDTH = 10;
+const SIZE_WIDTH = 9;
+
+/** A session with what the plan and its table say of it. */
+interface Row extends RetentionCandidate {
+  readonly info: SessionInfo;
+  readonly size: number;
+}
+
+type Fate = KeepReason | "delete";
+
+/** `sessiontree prune`: puts sessions into the trash that were not used for long. */
+export const pruneCommand: Command = {
+  name: "prune",
+  summary: "Put sessions into the trash that were not used for long",
+  details: `Shows the plan, and asks before it is carried out. Without --all: the sessions of
+the project in the current folder; with --dir: all in that folder. Age counts
+from the last message. A session stays from which one descends that stays.`,
+  parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
+  examples: [
+    ["prune --older-than 90d --dry-run", "what would go"],
+    ["prune --older-than 1y --all --keep-named --yes", "do it everywhere, but keep what has a name"],
+  ],
+  run: async (call) => {
+    const plan = await makePlan(call);
+    writePlan(call, plan);
+    const { toDelete } = plan;
+    if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
+    call.out.flush();
+    const question = `Put ${toDelete.length === 1 ? "it" : `these ${counted(toDelete.length, "session")}`} into the trash?`;
+    if (!call.get(YES) && !(await confirm(call, question))) {
+      call.warn("Nothing was deleted.");
+      return EXIT_CODES.failed;
+    }
+    return carryOut(call, toDelete);
+  },
+};
+
+/** What becomes of the sessions. */
+interface Plan {
+  readonly toDelete: readonly Row[];
+  readonly kept: readonly { readonly session: Row; readonly reason: KeepReason }[];
+}
+
+async function makePlan(call: CommandCall): Promise<Plan> {
+  const olderThanMs = call.get(OLDER_THAN);
+  const infos = await listSessions(sessionScope(call, call.get(ALL)));
+  const paths = infos.map(({ path }) => path);
+  const isMeant = new Set(paths);
+  const others = (await knownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
+  const now = nowOf(call);
+  const policy = {
+    olderThanMs,
+    keepNamed: call.get(KEEP_NAMED),
+    includeParents: call.get(INCLUDE_PARENTS),
+  };
+  const rows = infos.map(rowOf);
+  if (!call.get(KEEP_LABELLED)) return planRetention(rows, policy, now, others);
+  // To find labels a session is read, so that is done only for what would go without them.
+  const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
+  const looked = rows.map((row) => (mayGo.has(row) ? { ...row, isLabelled: hasLabels(row.path) } : row));
+  return planRetention(looked, { ...policy, keepLabelled: true }, now, others);
+}
+
+function rowOf(info: SessionInfo): Row {
+  const { path, id, name, parentSessionPath, modified } = info;
+  return {
+    path,
+    id,
+    modified,
+    ...(name !== undefined && { name }),
+    ...(parentSessionPath !== undefined && { parentSessionPath }),
+    info,
+    size: ifPresent(() => statSync(path))?.size ?? 0,
+  };
+}
+
+/** One that cannot be read counts as labelled, and so stays. */
+function hasLabels(path: string): boolean {
+  try {
+    return new SessionView(path).labels.size > 0;
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    return true;
+  }
+}
+
+function nowOf({ io }: CommandCall): number {
+  return io.now?.() ?? Date.now();
+}
+
+/** Deletes one after the other; what is refused stays, and the others go on. */
+async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
+  let done = 0;
+  for (const row of rows) {
+    const { path } = row;
+    try {
+      if (!(await isUnchanged(row))) {
+        call.warn(`${path} was changed meanwhile, and is left alone.`);
+        continue;
+      }
+      const { method } = await deleteSession(path);
+      if (call.json) call.out.json({ action: "deleted", path, method });
+      done++;
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      call.warn(error.message);
+    }
+  }
+  if (!call.json) call.out.line(`${counted(done, "session")} put into the trash.`);
+  return done === rows.length ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+/** Whether a file is as the plan saw it: somebody may have gone on with the session while the question stood. */
+async function isUnchanged({ path, size, modified }: Row): Promise<boolean> {
+  if (ifPresent(() => statSync(path))?.size !== size) return false;
+  return (await summarizeSession(path))?.modified.getTime() === modified.getTime();
+}
+
+function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
+  const { json, out } = call;
+  const isVerbose = call.get(VERBOSE);
+  const rows: [row: Row, fate: Fate][] = toDelete.map((row) => [row, "delete"]);
+  if (isVerbose) rows.push(...kept.map(({ session, reason }): [Row, Fate] => [session, reason]));
+  if (json) {
+    for (const [row, fate] of rows) out.json(rowJson(row, fate));
+    return;
+  }
+  writeRows(call, rows);
+  const size = toDelete.reduce((sum, row) => sum + row.size, 0);
+  const goes = `${counted(toDelete.length, "session")} ${toDelete.length === 1 ? "goes" : "go"}`;
+  const stays = `${count(kept.length)} ${kept.length === 1 ? "stays" : "stay"}`;
+  out.line(`${goes}${size === 0 ? "" : ` (${bytes(size)})`}, ${stays}.`);
+}
+
+function rowJson({ path, id, name, modified, size }: Row, fate: Fate): object {
+  const facts = { path, id, ...(name !== undefined && { name }), modified, size };
+  return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
+}
+
+/** One line for each session: what becomes of it where that differs, short id, age, size, name or first message. */
+function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
+  const { out } = call;
+  const { colours, width } = out;
+  const now = nowOf(call);
+  const idLength = shortIdLength(rows.map(([{ id }]) => id));
+  for (const [{ id, modified, size, info }, fate] of rows) {
+    const facts = [
+      colours.dim(column(shortId(id, idLength), idLength)),
+      column(ago(modified.getTime(), now), AGE_WIDTH),
+      colours.dim(bytes(size).padStart(SIZE_WIDTH)),
+    ].join("  ");
+    const reason = fate === "delete" ? "" : `stays: ${fate}  `;
+    const text = truncate(
+      plainLine(info.name ?? info.firstMessage),
+      Math.max(0, width - widthOf(facts) - 2 - reason.length),
+    );
+    out.line(
+      `${facts}  ${colours.green(reason)}${info.name === undefined ? text : colours.bold(text)}`.trimEnd(),
+    );
+  }
+}
