@@ -1,0 +1,66 @@
+import { staleLeaf } from "../manager/expected-leaf.ts";
+import type { AppendCondition, AppendReceipt, NewEntryLine } from "../stores/session-backend.ts";
+import { columnKey } from "./column-text.ts";
+import type { RunSql } from "./database.ts";
+import { givenLines } from "./line-rows.ts";
+import type { Names } from "./names.ts";
+import { sessionNotFound } from "./postgres-errors.ts";
+import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
+
+/** Where lines are appended, and on whose behalf. */
+export interface AppendPlace {
+  readonly names: Names;
+  readonly tenant: string | undefined;
+  /** Undefined if nobody is told. */
+  readonly channel: string | undefined;
+}
+
+/**
+ * Appends entries by one call of a function in the database.
+ *
+ * @throws {SessionError} `SESSION_NOT_FOUND` or `STALE_LEAF`
+ */
+export async function appendEntries(
+  run: RunSql,
+  { names, tenant, channel }: AppendPlace,
+  id: string,
+  lines: readonly NewEntryLine[],
+  { expectedLeafId }: AppendCondition,
+): Promise<AppendReceipt> {
+  const { distinct, places } = withoutRepeats(lines);
+  const [row] = await run(`select * from ${names.append}($1, $2, $3::json, $4, $5, $6)`, [
+    tenant ?? null,
+    id,
+    givenLines(distinct),
+    expectedLeafId !== undefined,
+    typeof expectedLeafId === "string" ? columnKey(expectedLeafId) : null,
+    channel ?? null,
+  ]);
+  const status = row && requiredText(row, "status");
+  if (row === undefined || status === "missing") throw sessionNotFound(id);
+  if (status === "stale") throw staleLeaf(expectedLeafId ?? null, textOf(row, "leaf") ?? null);
+  const precedingSeq = numberOf(row, "preceding_seq");
+  const lastSeq = seqsOf(row)[places.at(-1) ?? 0] ?? precedingSeq;
+  return { precedingSeq, lastSeq, revision: numberOf(row, "revision") };
+}
+
+/** Gives each line once, and for each line given which of those it is. */
+function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLine[]; places: number[] } {
+  const known = new Map<string, number>();
+  const distinct: NewEntryLine[] = [];
+  const places = lines.map((line) => {
+    // A line holds no line break, so that the last one tells the two apart.
+    const key = `${line.entry.id}\n${line.text}`;
+    const place = known.get(key) ?? distinct.push(line) - 1;
+    known.set(key, place);
+    return place;
+  });
+  return { distinct, places };
+}
+
+/** Gives the places of lines: where they were known already, and one behind the other for the new ones. */
+function seqsOf(row: Row): number[] {
+  const known: unknown = JSON.parse(textOf(row, "known") ?? "[]");
+  let next = optionalNumber(row, "first_seq") ?? 0;
+  return (Array.isArray(known) ? known : []).map((seq: unknown) => (typeof seq === "number" ? seq : next++));
+}

@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+
+/** Longer ids are kept as their hash: an index takes rows of some 2,700 bytes and no more. */
+const MAX_KEY_UNITS = 256;
+
+/** What hashes begin with. */
+const HASHED = "sha256:";
+
+/** Gives the form in which a text stands in an indexed column: short, and no two texts have the same. */
+export function columnKey(text: string): string {
+  if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED)) return text;
+  return HASHED + createHash("sha256").update(text).digest("hex");
+}
+
+/**
+ * Gives the form in which texts are compared whatever the case of their letters.
+ *
+ * Upper case, since what becomes of a letter does not depend on those around it: a part of a text stays a part.
+ */
+export function searchForm(text: string): string {
+  return text.toUpperCase();
+}
+
+/** Gives a pattern for LIKE that finds a text in `searchForm` as any part of another. */
+export function partPattern(text: string): string {
+  return `%${literalPattern(searchForm(text))}%`;
+}
+
+/** Gives a pattern for LIKE that finds exactly a text. */
+export function literalPattern(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
+}

@@ -1,0 +1,113 @@
+import { SessionError } from "../errors.ts";
+import type { AppendReceipt, NewLine } from "../stores/session-backend.ts";
+import type { SessionFacts } from "../stores/session-facts.ts";
+import type { Database, RunSql } from "./database.ts";
+import { givenLines } from "./line-rows.ts";
+import type { Names } from "./names.ts";
+import { sqlState } from "./postgres-errors.ts";
+import { sessionSql } from "./queries.ts";
+import { numberOf, requiredText } from "./rows.ts";
+import { assertShortId, NEW_SESSION_COLUMNS, sessionValues } from "./session-rows.ts";
+
+const UNIQUE_VIOLATION = "23505";
+
+/** Sessions whose making was broken off, by a crash, are gone after this time. */
+const ABANDONED_AFTER = "1 day";
+
+/**
+ * Makes a session of its lines, which come in pieces; nobody sees it before the last.
+ *
+ * Not in one transaction: the lines may come from the same database, and from the only connection there is.
+ *
+ * @throws {SessionError} `SESSION_EXISTS` or `INVALID_SESSION_ID`
+ */
+export async function createSession(
+  database: Database,
+  names: Names,
+  session: SessionFacts,
+  pieces: AsyncIterable<readonly NewLine[]>,
+): Promise<AppendReceipt> {
+  assertShortId(session.id);
+  await assertFree(database, names, session.id);
+  const making = new Making(database, names, session);
+  try {
+    for await (const piece of pieces) await making.take(piece);
+    return await making.finish();
+  } catch (error) {
+    await making.abandon();
+    throw sqlState(error) === UNIQUE_VIOLATION ? sessionExists(session.id) : error;
+  }
+}
+
+/** A session that is being made, a piece behind: the last piece and the session appear together. */
+class Making {
+  readonly #database: Database;
+  readonly #names: Names;
+  readonly #session: SessionFacts;
+  #lastSeq = 0;
+  #key: string | undefined;
+  #pending: readonly NewLine[] = [];
+
+  constructor(database: Database, names: Names, session: SessionFacts) {
+    this.#database = database;
+    this.#names = names;
+    this.#session = session;
+  }
+
+  async take(piece: readonly NewLine[]): Promise<void> {
+    const before = this.#pending;
+    this.#pending = piece;
+    if (before.length > 0) await this.#database.transaction((run) => this.#add(run, before));
+  }
+
+  async finish(): Promise<AppendReceipt> {
+    await this.#database.transaction(async (run) => {
+      await this.#add(run, this.#pending);
+      await run(`update ${this.#names.sessions} set is_complete = true where key = $1`, [this.#key]);
+    });
+    return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: 0 };
+  }
+
+  /** Takes away what is there of it. If even that fails, it is gone after a day, and nobody sees it until then. */
+  async abandon(): Promise<void> {
+    if (this.#key === undefined) return;
+    const gone = this.#database.query(
+      `delete from ${this.#names.sessions} where key = $1 and not is_complete`,
+      [this.#key],
+    );
+    await gone.catch(() => undefined);
+  }
+
+  async #add(run: RunSql, lines: readonly NewLine[]): Promise<void> {
+    const { sessions, addLines } = this.#names;
+    if (this.#key === undefined) {
+      await run(`delete from ${sessions} where not is_complete and made_at < now() - $1::interval`, [
+        ABANDONED_AFTER,
+      ]);
+      const values = sessionValues(this.#session);
+      const [row] = await run(
+        `insert into ${sessions} (${NEW_SESSION_COLUMNS}, is_complete)
+          values (${values.map((_, i) => `$${i + 1}`).join(", ")}, false) returning key::text as key`,
+        values,
+      );
+      this.#key = row && requiredText(row, "key");
+    }
+    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [this.#key, givenLines(lines)]);
+    if (added !== undefined) this.#lastSeq = numberOf(added, "first") + lines.length - 1;
+  }
+}
+
+async function assertFree(database: Database, names: Names, id: string): Promise<void> {
+  const { text, values } = sessionSql(id, (where) => `select 1 from ${names.sessions} s where ${where}`);
+  if ((await database.query(text, values)).length > 0) throw sessionExists(id);
+}
+
+function sessionExists(id: string): SessionError {
+  return new SessionError(
+    "SESSION_EXISTS",
+    `Session ${id} is there already; open it, or choose another id.`,
+    {
+      details: { id },
+    },
+  );
+}

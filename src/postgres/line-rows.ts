@@ -1,0 +1,52 @@
+import type { EntryFacts, NewLine, StoredLine } from "../stores/session-backend.ts";
+import { COMMUTING_TYPES } from "../stores/session-facts.ts";
+import { columnKey, searchForm } from "./column-text.ts";
+import { numberOf, type Row, textOf } from "./rows.ts";
+
+/** Columns of a stored line, in the form that `storedLine` reads. */
+export const LINE_COLUMNS =
+  "l.seq, l.line, translate(encode(l.raw, 'base64'), chr(10), '') as raw, l.is_unterminated";
+
+/** Gives lines as the JSON that the functions of the database take. */
+export function givenLines(lines: readonly NewLine[]): string {
+  return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
+}
+
+/** Gives the columns of a line. */
+export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): object {
+  return {
+    ...(encoding === "base64" ? { raw: text } : { line: text }),
+    ...(isUnterminated && { is_unterminated: true }),
+    ...(entry && entryColumns(entry)),
+  };
+}
+
+function entryColumns(entry: EntryFacts): object {
+  const { id, parentId, type, timestampMs, sessionName, userText, searchText } = entry;
+  return {
+    entry_id: columnKey(id),
+    parent_id: parentId === null ? null : columnKey(parentId),
+    type,
+    time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
+    goes_on: !COMMUTING_TYPES.includes(type),
+    // Empty stands for a name that was taken away, and null for a line that says nothing of it.
+    ...(sessionName !== undefined && {
+      session_name: sessionName ?? "",
+      name_search: searchForm(sessionName ?? ""),
+    }),
+    ...(userText !== undefined && { user_text: userText }),
+    ...(searchText !== undefined && searchText !== "" && { search: searchForm(searchText) }),
+  };
+}
+
+/** Reads a line from its columns. */
+export function storedLine(row: Row): StoredLine {
+  const raw = textOf(row, "raw");
+  const isUnterminated = row["is_unterminated"] === true;
+  return {
+    seq: numberOf(row, "seq"),
+    text: raw ?? textOf(row, "line") ?? "",
+    ...(raw !== undefined && { encoding: "base64" }),
+    ...(isUnterminated && { isUnterminated }),
+  };
+}

@@ -1,0 +1,149 @@
+import {
+  isPool,
+  type PostgresClient,
+  type PostgresEmbedded,
+  type PostgresNotification,
+  type PostgresPool,
+} from "./client.ts";
+
+/** Milliseconds between attempts to listen again after the connection was lost. */
+const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
+
+/** Ends the listening of one connection. */
+type StopListening = () => Promise<void>;
+
+/**
+ * Tells who is interested that a session has grown: one connection listens for all sessions of a store.
+ *
+ * It is opened for the first who asks and given back after the last. If it is lost, it is opened again, and then
+ * everybody is told, since nobody knows what was said meanwhile.
+ */
+export class Listener {
+  readonly #client: PostgresClient;
+  readonly #channel: string;
+  readonly #interested = new Map<string, Set<() => void>>();
+  #listening: Promise<StopListening> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #attempts = 0;
+
+  constructor(client: PostgresClient, channel: string) {
+    this.#client = client;
+    this.#channel = channel;
+  }
+
+  /** Calls `onMore` for each notification with this payload, from when the promise resolves until the signal. */
+  async add(payload: string, onMore: () => void, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const those = this.#interested.get(payload) ?? new Set();
+    this.#interested.set(payload, those.add(onMore));
+    signal.addEventListener("abort", () => this.#remove(payload, onMore), { once: true });
+    try {
+      await this.#listen();
+    } catch (error) {
+      this.#remove(payload, onMore);
+      throw error;
+    }
+  }
+
+  /** Ends all listening. */
+  async close(): Promise<void> {
+    this.#interested.clear();
+    clearTimeout(this.#retry);
+    const listening = this.#listening;
+    this.#listening = undefined;
+    // What could not be opened needs no end.
+    await listening?.then(
+      (stop) => stop(),
+      () => undefined,
+    );
+  }
+
+  #remove(payload: string, onMore: () => void): void {
+    const those = this.#interested.get(payload);
+    those?.delete(onMore);
+    if (those?.size === 0) this.#interested.delete(payload);
+    if (this.#interested.size === 0) void this.close();
+  }
+
+  #listen(): Promise<StopListening> {
+    if (this.#listening !== undefined) return this.#listening;
+    const take = (payload: string) => this.#tell(this.#interested.get(payload));
+    const lost = () => {
+      if (this.#listening === listening) this.#listening = undefined;
+      this.#listenAgain();
+    };
+    const listening = isPool(this.#client)
+      ? listenOnPool(this.#client, this.#channel, take, lost)
+      : listenEmbedded(this.#client, this.#channel, take);
+    this.#listening = listening;
+    listening.catch(() => {
+      if (this.#listening === listening) this.#listening = undefined;
+    });
+    return listening;
+  }
+
+  #listenAgain(): void {
+    if (this.#interested.size === 0) return;
+    const wait = RETRY_MS[Math.min(this.#attempts++, RETRY_MS.length - 1)];
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      if (this.#interested.size === 0) return;
+      this.#listen().then(
+        () => {
+          this.#attempts = 0;
+          for (const those of this.#interested.values()) this.#tell(those);
+        },
+        () => this.#listenAgain(),
+      );
+    }, wait);
+    this.#retry.unref();
+  }
+
+  #tell(those: Iterable<() => void> | undefined): void {
+    for (const onMore of [...(those ?? [])]) onMore();
+  }
+}
+
+async function listenEmbedded(
+  client: PostgresEmbedded,
+  channel: string,
+  take: (payload: string) => void,
+): Promise<StopListening> {
+  const stop = await client.listen(channel, take);
+  return () => stop();
+}
+
+async function listenOnPool(
+  pool: PostgresPool,
+  channel: string,
+  take: (payload: string) => void,
+  onLost: () => void,
+): Promise<StopListening> {
+  const connection = await pool.connect();
+  const onNotification = (message: PostgresNotification) => {
+    if (message.channel === channel) take(message.payload ?? "");
+  };
+  let isOver = false;
+  const end = (isBroken: boolean) => {
+    if (isOver) return false;
+    isOver = true;
+    connection.off("notification", onNotification);
+    // The error listener stays: a connection that is being closed may still fail.
+    connection.release(isBroken);
+    return true;
+  };
+  connection.on("notification", onNotification);
+  connection.on("error", () => {
+    if (end(true)) onLost();
+  });
+  try {
+    await connection.query(`listen ${channel}`);
+  } catch (error) {
+    end(true);
+    throw error;
+  }
+  return async () => {
+    // Closed rather than given back: whoever gets it next must not hear of this.
+    end(true);
+  };
+}

@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { SessionError } from "../errors.ts";
+import type { PostgresClient } from "./client.ts";
+import { Database, type RunSql } from "./database.ts";
+import type { Migration } from "./migrations/migration.ts";
+import { tables } from "./migrations/v1-tables.ts";
+import { tenants } from "./migrations/v2-tenants.ts";
+import { searchIndex } from "./migrations/v3-search-index.ts";
+import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { numberOf, requiredText } from "./rows.ts";
+
+/** Every step, in order. A step that was released is never changed: another is added. */
+const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex];
+
+/** Version of the tables that this release works with. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The oldest version of the tables that this release works with. */
+export const OLDEST_SCHEMA_VERSION = 1;
+
+/** Where tables are made, and up to which version. */
+export interface MigrateOptions {
+  /** A client whose role may make things in the schema. */
+  readonly client: PostgresClient;
+  /** Name of the schema. Default `sessiontree`. */
+  readonly schema?: string;
+  /** Version to go to: 0 takes all tables away, with all sessions. Default: that of this release. */
+  readonly to?: number;
+}
+
+/** Between which versions tables were changed. */
+export interface MigrationResult {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Makes the tables of a store, changes them to another version, or takes them away, in one transaction.
+ *
+ * Safe to call at every start of a host, and by several at once: one does the work, the others wait and find it done.
+ * The schema is made if it is missing, and is never taken away.
+ *
+ * @throws {TypeError} If `to` is no version of this release.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `WRITE_FAILED` if the database does
+ *   not keep text as UTF-8.
+ * @throws The client's error if the role may not do it, and then nothing has changed.
+ */
+export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
+  const names = namesIn(schema);
+  if (!Number.isInteger(to) || to < 0 || to > SCHEMA_VERSION) {
+    throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+  }
+  return new Database(client).transaction(async (run) => {
+    await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
+    await assertUtf8(run);
+    await makeSchema(run, names);
+    const from = await versionIn(run, names);
+    if (from > SCHEMA_VERSION) throw tooNew(schema, from);
+    for (const step of MIGRATIONS.filter(({ version }) => version > from && version <= to)) {
+      for (const statement of step.up(names)) await run(statement);
+      await run(`insert into ${names.versions} (version, purpose) values ($1, $2)`, [
+        step.version,
+        step.purpose,
+      ]);
+    }
+    for (const step of MIGRATIONS.filter(({ version }) => version <= from && version > to).reverse()) {
+      for (const statement of step.down(names)) await run(statement);
+      await run(`delete from ${names.versions} where version = $1`, [step.version]);
+    }
+    if (to === 0) await run(`drop table ${names.versions}`);
+    return { from, to };
+  });
+}
+
+/**
+ * Gives the version of the tables in a schema; 0 if there are none.
+ *
+ * @remarks Cost: one statement, or two.
+ */
+export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
+  const names = namesIn(options.schema ?? DEFAULT_SCHEMA);
+  return readVersion((text, values) => new Database(options.client).query(text, values), names);
+}
+
+/** Gives the version of the tables; 0 if there are none. */
+export async function readVersion(run: RunSql, names: Names): Promise<number> {
+  const [table] = await run("select to_regclass($1) is not null as is_there", [names.versions]);
+  return table?.["is_there"] === true ? versionIn(run, names) : 0;
+}
+
+/** Says that tables are of a newer release. */
+export function tooNew(schema: string, version: number): SessionError {
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    { details: { schema, version } },
+  );
+}
+
+async function versionIn(run: RunSql, names: Names): Promise<number> {
+  const [row] = await run(`select coalesce(max(version), 0) as version from ${names.versions}`);
+  return row === undefined ? 0 : numberOf(row, "version");
+}
+
+async function makeSchema(run: RunSql, names: Names): Promise<void> {
+  // Even `if not exists` needs the right to make one.
+  const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
+  if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
+  await run(
+    `create table if not exists ${names.versions} (version integer primary key, purpose text not null, made_at timestamptz not null default now())`,
+  );
+}
+
+async function assertUtf8(run: RunSql): Promise<void> {
+  const [row] = await run("select current_setting('server_encoding') as encoding");
+  const encoding = row && requiredText(row, "encoding");
+  if (encoding === "UTF8") return;
+  throw new SessionError(
+    "WRITE_FAILED",
+    `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
+    { details: { encoding } },
+  );
+}
+
+/** The number of the lock under which a schema is changed. */
+function lockKey(schema: string): string {
+  return createHash("sha256").update(`sessiontree ${schema}`).digest().readBigInt64BE(0).toString();
+}

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+
+/** PostgreSQL cuts longer names off, so that two could become one. */
+const MAX_NAME_BYTES = 63;
+
+/** Where the tables are when nothing else is said. */
+export const DEFAULT_SCHEMA = "sessiontree";
+
+/** The setting of a connection that says whose sessions it works on. */
+export const TENANT_SETTING = "sessiontree.tenant";
+
+/** SQL: the tenant of the connection; empty if it has none. */
+export const TENANT_SQL = `coalesce(current_setting('${TENANT_SETTING}', true), '')`;
+
+/** The names of a store's things in the database, ready to stand in a statement. */
+export interface Names {
+  /** As it was given, for parameters. */
+  readonly schema: string;
+  readonly quotedSchema: string;
+  readonly versions: string;
+  readonly sessions: string;
+  readonly lines: string;
+  /** Function that adds lines to a session. */
+  readonly addLines: string;
+  /** Function that appends entries to a session. */
+  readonly append: string;
+  /** Channel of notifications: plain, so that every client spells it the same. */
+  readonly channel: string;
+}
+
+/**
+ * Makes the names of a store's things, each quoted.
+ *
+ * @param schema - Name of the schema, of any characters.
+ * @throws {TypeError} If it is empty, holds NUL or takes more than 63 bytes.
+ */
+export function namesIn(schema: string): Names {
+  const bytes = Buffer.from(typeof schema === "string" ? schema : "");
+  const isKept = bytes.toString() === schema && !schema.includes("\0");
+  if (bytes.length === 0 || bytes.length > MAX_NAME_BYTES || !isKept) {
+    throw new TypeError(`schema must be a name of 1 to ${MAX_NAME_BYTES} bytes without NUL; choose another.`);
+  }
+  const quotedSchema = quoteName(schema);
+  const inSchema = (name: string) => `${quotedSchema}.${quoteName(name)}`;
+  return {
+    schema,
+    quotedSchema,
+    versions: inSchema("schema_version"),
+    sessions: inSchema("sessions"),
+    lines: inSchema("lines"),
+    addLines: inSchema("add_lines"),
+    append: inSchema("append_entries"),
+    channel: `sessiontree_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`,
+  };
+}
+
+/** Quotes a text for a place where a statement takes no parameter, as in a definition. */
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Quotes the body of a function, whatever stands in it. */
+export function quoteBody(body: string): string {
+  let tag = "$body$";
+  for (let i = 0; body.includes(tag); i++) tag = `$body${i}$`;
+  return `${tag}${body}${tag}`;
+}
+
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

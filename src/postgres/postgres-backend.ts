@@ -1,0 +1,167 @@
+import { SessionError } from "../errors.ts";
+import type {
+  Amendment,
+  AppendCondition,
+  AppendReceipt,
+  BackendListQuery,
+  BackendSearchQuery,
+  BackendSupport,
+  FoundLine,
+  LinePage,
+  NewEntryLine,
+  NewLine,
+  SessionBackend,
+} from "../stores/session-backend.ts";
+import type { SessionFacts } from "../stores/session-facts.ts";
+import { amendSession } from "./amend.ts";
+import { type AppendPlace, appendEntries } from "./append.ts";
+import { isPool, type PostgresClient } from "./client.ts";
+import { createSession } from "./create.ts";
+import { Database, tolerateLostConnections } from "./database.ts";
+import { storedLine } from "./line-rows.ts";
+import { Listener } from "./listener.ts";
+import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
+import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { sessionNotFound, translated } from "./postgres-errors.ts";
+import { listSql, type Query, readSql, searchSql, sessionSql } from "./queries.ts";
+import { numberOf, textOf } from "./rows.ts";
+import { sessionFacts } from "./session-rows.ts";
+
+/** Where sessions are kept, and on whose behalf. */
+export interface PostgresOptions {
+  /** `Pool` of `pg`, a `PGlite`, or what has the same shape. It stays the caller's, who closes it after the store. */
+  readonly client: PostgresClient;
+  /** Name of the schema that the tables are in. Default `sessiontree`. */
+  readonly schema?: string;
+  /** Whose sessions these are. Default: what the connection's setting `sessiontree.tenant` says, else nobody's. */
+  readonly tenant?: string;
+  /**
+   * Whether appends tell other processes of themselves. Default true. The server lets such transactions end one after
+   * the other, so that hosts with thousands of appends a second do better without: readers then look from time to time.
+   */
+  readonly notify?: boolean;
+}
+
+/**
+ * Sessions in PostgreSQL: a row for each session, a row for each line.
+ *
+ * The row of the session is locked while lines are put behind the others, so that the database gives the order.
+ */
+export class PostgresBackend implements SessionBackend {
+  readonly supports: BackendSupport;
+  readonly subscribe?: (id: string, onMore: () => void, signal: AbortSignal) => Promise<void>;
+  readonly #names: Names;
+  readonly #place: AppendPlace;
+  readonly #database: Database;
+  readonly #listener: Listener;
+  /** Stops the backend from taking lost connections of the pool for granted. */
+  readonly #release: () => unknown;
+  #hasTables = false;
+
+  /** @throws {TypeError} If the schema is no name. */
+  constructor(options: PostgresOptions) {
+    const { client, schema = DEFAULT_SCHEMA, tenant, notify = true } = options;
+    this.#names = namesIn(schema);
+    this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
+    this.#database = new Database(client, tenant);
+    this.#listener = new Listener(client, this.#names.channel);
+    this.#release = isPool(client) ? tolerateLostConnections(client) : () => undefined;
+    this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
+    if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
+  }
+
+  create(session: SessionFacts, lines: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
+    return this.#do(() => createSession(this.#database, this.#names, session, lines));
+  }
+
+  read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
+    return this.#do(async () => {
+      const rows = await this.#run(readSql(this.#names, id, afterSeq, limit));
+      const [first] = rows;
+      if (first === undefined) throw sessionNotFound(id);
+      const lines = rows.filter((row) => row["seq"] !== null).map(storedLine);
+      const lastSeq = numberOf(first, "end_seq");
+      const isEnd = lines.length === 0 || lines.at(-1)?.seq === lastSeq;
+      return { lines, isEnd, revision: numberOf(first, "revision") };
+    });
+  }
+
+  append(
+    id: string,
+    lines: readonly NewEntryLine[],
+    condition: AppendCondition = {},
+  ): Promise<AppendReceipt> {
+    return this.#do(() => appendEntries(this.#database.run, this.#place, id, lines, condition));
+  }
+
+  amend(id: string, change: Amendment): Promise<AppendReceipt | undefined> {
+    return this.#do(() => this.#database.transaction((run) => amendSession(run, this.#place, id, change)));
+  }
+
+  list(query: BackendListQuery): Promise<readonly SessionFacts[]> {
+    return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(sessionFacts));
+  }
+
+  search(query: BackendSearchQuery): Promise<readonly FoundLine[]> {
+    return this.#do(async () =>
+      (await this.#run(searchSql(this.#names, query))).map((row) => ({
+        session: sessionFacts(row),
+        line: storedLine(row),
+      })),
+    );
+  }
+
+  delete(id: string): Promise<boolean> {
+    return this.#do(async () => {
+      const { sessions } = this.#names;
+      const { text, values } = sessionSql(
+        id,
+        (where) => `delete from ${sessions} s where ${where} returning s.key`,
+      );
+      return (await this.#database.query(text, values)).length > 0;
+    });
+  }
+
+  /** Gives the connection for notifications back, if there is one; the client stays open. Idempotent. */
+  async close(): Promise<void> {
+    await this.#listener.close();
+    this.#release();
+  }
+
+  #subscribe(id: string, onMore: () => void, signal: AbortSignal): Promise<void> {
+    return this.#do(async () => {
+      const { sessions } = this.#names;
+      const [row] = await this.#run(
+        sessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
+      );
+      if (row === undefined) throw sessionNotFound(id);
+      await this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
+    });
+  }
+
+  #run({ text, values }: Query) {
+    return this.#database.query(text, values);
+  }
+
+  async #do<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      if (!this.#hasTables) await this.#assertTables();
+      this.#hasTables = true;
+      return await work();
+    } catch (error) {
+      throw translated(error, this.#names.schema);
+    }
+  }
+
+  async #assertTables(): Promise<void> {
+    const { schema } = this.#names;
+    const version = await readVersion(this.#database.run, this.#names);
+    if (version > SCHEMA_VERSION) throw tooNew(schema, version);
+    if (version >= OLDEST_SCHEMA_VERSION) return;
+    throw new SessionError(
+      "WRITE_FAILED",
+      `Schema ${schema} of the database has no tables for sessions; call migrate() of sessiontree/postgres.`,
+      { details: { schema, version } },
+    );
+  }
+}

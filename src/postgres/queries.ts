@@ -1,0 +1,85 @@
+import type { BackendListQuery, BackendSearchQuery } from "../stores/session-backend.ts";
+import { columnKey, literalPattern, partPattern } from "./column-text.ts";
+import { LINE_COLUMNS } from "./line-rows.ts";
+import { type Names, TENANT_SQL } from "./names.ts";
+import { SESSION_COLUMNS } from "./session-rows.ts";
+
+/** A statement and its parameters. */
+export interface Query {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** Bytes of lines in one answer, beyond the first line. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Collects parameters, and gives each the place where it is named in the statement. */
+class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
+
+/** Makes a statement about one session; `make` gets the condition that finds it. */
+export function sessionSql(id: string, make: (where: string) => string): Query {
+  return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
+}
+
+/**
+ * Makes the statement that reads a page of lines: the session's row beside each, and alone if there are none.
+ *
+ * One statement sees one state of the database, so that lines and revision belong together.
+ */
+export function readSql(names: Names, id: string, afterSeq: number, limit: number): Query {
+  return {
+    text: `select s.revision, s.last_seq as end_seq, l.* from ${names.sessions} s left join lateral (
+      select ${LINE_COLUMNS} from (
+        select p.*, sum(octet_length(coalesce(p.line, '')) + octet_length(coalesce(p.raw, ''))) over (order by p.seq
+          rows between unbounded preceding and 1 preceding) as bytes_before
+        from (select * from ${names.lines} one where one.session = s.key and one.seq > $2
+          order by one.seq limit $3) p
+      ) l where coalesce(l.bytes_before, 0) < $4 order by l.seq
+    ) l on true where ${IS_SEEN} and s.id = $1 order by l.seq`,
+    values: [id, afterSeq, limit, PAGE_BYTES],
+  };
+}
+
+/** Makes the statement that gives a page of a list. */
+export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: BackendListQuery): Query {
+  const parameters = new Parameters();
+  const conditions = [IS_SEEN];
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (idPrefix !== undefined) conditions.push(`s.id like ${parameters.add(`${literalPattern(idPrefix)}%`)}`);
+  if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(partPattern(name))}`);
+  if (after !== undefined) {
+    const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];
+    // Two conditions: the first is what an index can begin at.
+    conditions.push(`s.modified_ms <= ${ms} and (s.modified_ms < ${ms} or s.id > ${id})`);
+  }
+  return {
+    text: `select ${SESSION_COLUMNS} from ${names.sessions} s where ${conditions.join(" and ")}
+      order by s.modified_ms desc, s.id limit ${parameters.add(limit)}`,
+    values: parameters.values,
+  };
+}
+
+/** Makes the statement that gives a page of lines in which words stand. */
+export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
+  const parameters = new Parameters();
+  const conditions = [IS_SEEN, ...words.map((word) => `l.search like ${parameters.add(partPattern(word))}`)];
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (after !== undefined) {
+    const [id, seq] = [parameters.add(after.sessionId), parameters.add(after.seq)];
+    conditions.push(`s.id <= ${id} and (s.id < ${id} or l.seq > ${seq})`);
+  }
+  return {
+    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
+      from ${names.lines} l join ${names.sessions} s on s.key = l.session
+      where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${parameters.add(limit)}`,
+    values: parameters.values,
+  };
+}

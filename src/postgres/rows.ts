@@ -1,0 +1,49 @@
+import { isJsonRecord } from "../schema/json.ts";
+
+/** A row, with whatever the driver made of its columns. */
+export type Row = { readonly [column: string]: unknown };
+
+/** Gives rows as records. */
+export function rowsOf(rows: readonly unknown[]): Row[] {
+  return rows.map((row) => {
+    if (isJsonRecord(row)) return row;
+    throw new TypeError("The client gave a row that is no object; leave its rows as objects by column.");
+  });
+}
+
+/** Reads a text; null is undefined. */
+export function textOf(row: Row, column: string): string | undefined {
+  const value = row[column];
+  if (value === null || value === undefined) return undefined;
+  return typeof value === "string" ? value : refuse(column, "a text");
+}
+
+/** Reads a text that must be there. */
+export function requiredText(row: Row, column: string): string {
+  return textOf(row, column) ?? refuse(column, "a text");
+}
+
+/** Reads a whole number; some drivers give eight bytes as a text. */
+export function numberOf(row: Row, column: string): number {
+  const value = row[column];
+  const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : refuse(column, "a number");
+}
+
+/** Reads a whole number; null is undefined. */
+export function optionalNumber(row: Row, column: string): number | undefined {
+  return row[column] === null ? undefined : numberOf(row, column);
+}
+
+/** Reads bytes; null is undefined. */
+export function bytesOf(row: Row, column: string): Uint8Array | undefined {
+  const value = row[column];
+  if (value === null || value === undefined) return undefined;
+  return value instanceof Uint8Array ? value : refuse(column, "bytes");
+}
+
+function refuse(column: string, what: string): never {
+  throw new TypeError(
+    `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
+  );
+}

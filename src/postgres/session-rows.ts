@@ -1,0 +1,64 @@
+import { SessionError } from "../errors.ts";
+import type { SessionFacts } from "../stores/session-facts.ts";
+import { columnKey, searchForm } from "./column-text.ts";
+import { numberOf, type Row, requiredText, textOf } from "./rows.ts";
+
+/** Bytes of an id at most: it stands in indexes. */
+const MAX_ID_BYTES = 512;
+
+/** Columns of a session, in the form that `sessionFacts` reads. */
+export const SESSION_COLUMNS =
+  "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.modified_ms, s.message_count, s.first_message";
+
+/** Columns of a new session's row, in the order of `sessionValues`. */
+export const NEW_SESSION_COLUMNS =
+  "id, cwd, project, parent_session, name, name_search, created_ms, modified_ms, message_count, first_message";
+
+/** Gives the values of a new session's row. */
+export function sessionValues(session: SessionFacts): unknown[] {
+  const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = session;
+  const named = [name, name === null ? null : searchForm(name)];
+  return [
+    id,
+    cwd,
+    columnKey(cwd),
+    parentSession,
+    ...named,
+    wholeMs(createdMs),
+    wholeMs(modifiedMs),
+    messageCount,
+    firstMessage,
+  ];
+}
+
+/**
+ * Refuses an id that no index can hold.
+ *
+ * @throws {SessionError} `INVALID_SESSION_ID`
+ */
+export function assertShortId(id: string): void {
+  if (Buffer.byteLength(id) <= MAX_ID_BYTES) return;
+  throw new SessionError(
+    "INVALID_SESSION_ID",
+    `The session id takes more than ${MAX_ID_BYTES} bytes; choose a shorter one.`,
+    { details: { id } },
+  );
+}
+
+/** Reads the facts of a session from its columns. */
+export function sessionFacts(row: Row): SessionFacts {
+  return {
+    id: requiredText(row, "id"),
+    cwd: requiredText(row, "cwd"),
+    name: textOf(row, "name") ?? null,
+    parentSession: textOf(row, "parent_session") ?? null,
+    createdMs: numberOf(row, "created_ms"),
+    modifiedMs: numberOf(row, "modified_ms"),
+    messageCount: numberOf(row, "message_count"),
+    firstMessage: textOf(row, "first_message") ?? null,
+  };
+}
+
+function wholeMs(ms: number): number {
+  return Number.isSafeInteger(ms) ? ms : 0;
+}

@@ -1,0 +1,137 @@
+import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A PostgreSQL server of our own, in a folder of its own, that listens on loopback alone. */
+export interface Server {
+  readonly port: number;
+  readonly host: string;
+  readonly password: string;
+  /** Address for clients; another port is that of a proxy. */
+  url(options?: { readonly port?: number; readonly user?: string; readonly password?: string }): string;
+  start(): Promise<void>;
+  /** Ends the server: at once, as in a crash, or in order. */
+  stop(mode: "immediate" | "fast"): Promise<void>;
+  /** Stops the server and removes its folder. */
+  remove(): Promise<void>;
+}
+
+const DEBIAN_FOLDER = "/usr/lib/postgresql";
+
+/** Gives the folder of PostgreSQL's programs: that of SESSIONTREE_PG_BIN, or the newest that Debian has. */
+function programs(): string {
+  const given = process.env["SESSIONTREE_PG_BIN"];
+  if (given !== undefined) return given;
+  const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
+  const found = versions
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(DEBIAN_FOLDER, version, "bin"))
+    .find((folder) => existsSync(join(folder, "initdb")));
+  if (found !== undefined) return found;
+  throw new Error(
+    "PostgreSQL's programs were not found; apt-get install postgresql, or name their folder in SESSIONTREE_PG_BIN.",
+  );
+}
+
+/** Who the server runs as: it refuses to run as root. */
+function serverUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const user of ["postgres", "nobody"]) {
+    try {
+      const number = (flag: string) =>
+        Number(execFileSync("id", [flag, user], { encoding: "utf8", stdio: "pipe" }));
+      return { uid: number("-u"), gid: number("-g") };
+    } catch (error) {
+      if (user === "nobody") throw error;
+    }
+  }
+  return undefined;
+}
+
+async function freePort(host: string): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return address.port;
+}
+
+/** Makes a cluster and starts its server. `settings` are those of postgresql.conf. */
+export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const bin = programs();
+  const user = serverUser();
+  const host = "127.0.0.1";
+  const port = await freePort(host);
+  const password = randomBytes(12).toString("hex");
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-postgres-"));
+  const secret = join(folder, "secret");
+  const data = join(folder, "data");
+  const log = join(folder, "log");
+  writeFileSync(secret, password, { mode: 0o600 });
+  if (user !== undefined) for (const path of [folder, secret]) chownSync(path, user.uid, user.gid);
+
+  const run = (program: string, args: readonly string[]) =>
+    new Promise<void>((resolve, reject) => {
+      const env = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" };
+      // The server inherits the streams and would keep a pipe open for as long as it runs.
+      const child = spawn(join(bin, program), args, { ...user, env, cwd: folder, stdio: "ignore" });
+      child.on("error", reject);
+      child.on("exit", (code) => {
+        if (code === 0) resolve();
+        else reject(new Error(`${program} ended with ${code}\n${readLog(log)}`));
+      });
+    });
+  const options = {
+    listen_addresses: host,
+    port: String(port),
+    unix_socket_directories: "",
+    max_connections: "60",
+    ...settings,
+  };
+  const flags = Object.entries(options).map(([name, value]) => `-c ${name}='${value}'`);
+  await run("initdb", [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "-E",
+    "UTF8",
+    "-A",
+    "scram-sha-256",
+    "--pwfile",
+    secret,
+    "-N",
+  ]);
+
+  const server: Server = {
+    port,
+    host,
+    password,
+    url: ({ port: other = port, user: name = "postgres", password: its = password } = {}) =>
+      `postgres://${encodeURIComponent(name)}:${encodeURIComponent(its)}@${host}:${other}/postgres`,
+    start: () => run("pg_ctl", ["-D", data, "-l", log, "-w", "-t", "60", "-o", flags.join(" "), "start"]),
+    stop: (mode) => run("pg_ctl", ["-D", data, "-w", "-t", "60", "-m", mode, "stop"]),
+    async remove() {
+      if (existsSync(join(data, "postmaster.pid"))) await server.stop("immediate");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+function readLog(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8").slice(-2_000) : "";
+}

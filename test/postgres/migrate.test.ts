@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { isSessionError } from "../../src/errors.ts";
+import { migrate, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
+import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { embeddedDatabase } from "./support/embedded.ts";
+
+const database = embeddedDatabase();
+
+async function tablesIn(schema: string): Promise<string[]> {
+  const { rows } = await database().query<{ name: string }>(
+    "select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'r' order by 1",
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+test("makes the tables, says between which versions, and does nothing the second time", async () => {
+  const client = database();
+  expect(await schemaVersion({ client })).toBe(0);
+  expect(await migrate({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
+  expect(await migrate({ client })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+  expect(await schemaVersion({ client })).toBe(SCHEMA_VERSION);
+  expect(await tablesIn("sessiontree")).toEqual(["lines", "schema_version", "sessions"]);
+});
+
+test("every step can be taken back, one by one and all at once, and made again", async () => {
+  const client = database();
+  for (let to = SCHEMA_VERSION - 1; to >= 0; to--) {
+    expect(await migrate({ client, to })).toEqual({ from: to + 1, to });
+    expect(await schemaVersion({ client })).toBe(to);
+  }
+  expect(await tablesIn("sessiontree")).toEqual([]);
+  for (let to = 1; to <= SCHEMA_VERSION; to++) await migrate({ client, to });
+  expect(await migrate({ client, to: 0 })).toEqual({ from: SCHEMA_VERSION, to: 0 });
+  expect(await tablesIn("sessiontree")).toEqual([]);
+  const functions = await client.query(
+    "select 1 from pg_proc where pronamespace = 'sessiontree'::regnamespace",
+  );
+  expect(functions.rows).toEqual([]);
+});
+
+test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", "x".repeat(63)])(
+  "a schema may be called %j",
+  async (schema) => {
+    const client = database();
+    await migrate({ client, schema });
+    expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
+    await migrate({ client, schema, to: 0 });
+    expect(await tablesIn(schema)).toEqual([]);
+  },
+);
+
+test.each(["", "x".repeat(64), "ä".repeat(32), "a\0b", "\ud800"])(
+  "a schema cannot be called %j",
+  async (schema) => {
+    await expect(migrate({ client: database(), schema })).rejects.toThrow(TypeError);
+  },
+);
+
+test.each([-1, 0.5, SCHEMA_VERSION + 1])("there is no version %d to go to", async (to) => {
+  await expect(migrate({ client: database(), to })).rejects.toThrow(/to must be a version from 0/);
+});
+
+test("a step that fails changes nothing", async () => {
+  const client = database();
+  const schema = "taken";
+  await client.query("create schema taken");
+  await client.query("create table taken.lines (a integer)");
+  await expect(migrate({ client, schema })).rejects.toThrow(/already exists/);
+  expect(await tablesIn(schema)).toEqual(["lines"]);
+});
+
+test("tables of a newer release are left alone, and not worked with", async () => {
+  const client = database();
+  const schema = "tomorrow";
+  await migrate({ client, schema });
+  await client.query("insert into tomorrow.schema_version (version, purpose) values (99, 'tomorrow')");
+  const isTooNew = (error: unknown) => isSessionError(error, "VERSION_TOO_NEW");
+  await expect(migrate({ client, schema })).rejects.toSatisfy(isTooNew);
+  await expect(new PostgresBackend({ client, schema }).list({ limit: 1 })).rejects.toSatisfy(isTooNew);
+});
+
+test("without tables every call says what to do", async () => {
+  const backend = new PostgresBackend({ client: database(), schema: "nothing here" });
+  await expect(backend.list({ limit: 1 })).rejects.toThrow(/call migrate\(\)/);
+});
