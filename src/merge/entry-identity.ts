@@ -1,6 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { digestOf } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { mapReferences } from "./references.ts";
 
@@ -47,15 +48,19 @@ export function identityOf(entry: AnySessionEntry, parentId: string | null): str
 
 /**
  * Gives what decides which of several entries keeps an id that all claim: the first in the order of texts does, and so
- * the one that was written first.
+ * the one that was written first. What is left of a damaged entry comes last.
  *
  * @param identity - As `identityOf` gives it.
  */
 export function rankOf(entry: AnySessionEntry, identity: string): string {
-  const { timestamp } = fieldsOf(entry);
+  const time = timeOf(entry).toString(16).padStart(TIME_LENGTH, "0");
+  return time + digestOf(identity).slice(0, CONTENT_LENGTH);
+}
+
+function timeOf(entry: AnySessionEntry): number {
+  const { timestamp, customType } = fieldsOf(entry);
+  if (customType === DAMAGED_CUSTOM_TYPE) return LAST_TIME;
   const isKnown = typeof timestamp === "string" && UTC_TIME.test(timestamp);
   const timeMs = isKnown ? Date.parse(timestamp) : Number.NaN;
-  const time = Number.isNaN(timeMs) ? LAST_TIME : Math.min(Math.max(0, timeMs), LAST_TIME);
-  const content = digestOf(identity).slice(0, CONTENT_LENGTH);
-  return time.toString(16).padStart(TIME_LENGTH, "0") + content;
+  return Number.isNaN(timeMs) ? LAST_TIME - 1 : Math.min(Math.max(0, timeMs), LAST_TIME - 1);
 }

@@ -28,6 +28,8 @@ export class EntryUnion {
   readonly #next: Int32Array;
   /** Entries whose lines are spelled in more than one way. */
   readonly #variants = new Set<number>();
+  /** Places, by number, where only a part of an entry is left. */
+  readonly #damaged = new Set<number>();
   /** Ids of entries that did not keep their own. */
   readonly #names = new Map<number, string>();
 
@@ -84,6 +86,19 @@ export class EntryUnion {
     return entry < this.#sizeA
       ? { side: "a", source: this.a, ordinal: entry }
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
+  }
+
+  /** Says that of an entry only a part is left in a place where it stands; another place may have it whole. */
+  markDamaged({ side, ordinal }: Member): void {
+    this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
+  }
+
+  /** Gives the time that an entry says, in Unix milliseconds. */
+  timeOf(entry: number): number {
+    let at = entry;
+    while (this.#damaged.has(at) && (this.#next[at] ?? NONE) !== NONE) at = this.#next[at] ?? NONE;
+    const { source, ordinal } = this.memberAt(this.#damaged.has(at) ? entry : at);
+    return source.index.tree.timeAt(ordinal);
   }
 
   /** Tells whether an entry stands in one place only. */

@@ -1,5 +1,6 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../reading/issue-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
@@ -20,7 +21,7 @@ export interface ClaimedId {
   readonly entries: readonly number[];
 }
 
-/** Parents that lines name and that are nowhere in their copy, by ordinal. */
+/** Parents that lines name and that only the other copy has, by ordinal. */
 export type LostParents = ReadonlyMap<number, string>;
 
 /** What two copies have in common. */
@@ -38,7 +39,7 @@ export interface Matching {
  */
 export function matchEntries(a: MergeSource, b: MergeSource): Matching {
   const union = new EntryUnion(a, b);
-  const lostParents = { a: findLostParents(a), b: findLostParents(b) };
+  const lostParents = { a: findLostParents(a, b), b: findLostParents(b, a) };
   const matcher = new Matcher(union, lostParents);
   matcher.matchById();
   const claimed = matcher.settleClaims();
@@ -139,10 +140,9 @@ class Matcher {
   /** Gives the entries that are really different, in order of rank. */
   #rank(claims: ReadonlySet<number>): { entry: number; rank: string }[] {
     const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
-    const whole = bearers.filter(({ isDamaged }) => !isDamaged).sort(byRank);
     const distinct = new Map<string, Bearer>();
     const wholeAt = new Map<string, Bearer>();
-    for (const bearer of [...whole, ...bearers.filter(({ isDamaged }) => isDamaged).sort(byRank)]) {
+    for (const bearer of bearers.sort(byRank)) {
       const { rank, place, isDamaged } = bearer;
       // What is left of a damaged entry is no entry of its own where the whole one is there.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(place) : undefined);
@@ -160,6 +160,10 @@ class Matcher {
     const line = lineOf(source, ordinal);
     const head = source.index.tree.headAt(ordinal);
     const own = entryFrom(source, ordinal, line);
+    if (own === undefined) {
+      this.#union.markDamaged({ side, source, ordinal });
+      source.index.report(makeIssue("BODY_DAMAGED", source.index.places.at(ordinal), head.id));
+    }
     // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
     const kept = own ?? asEntry(currentLine(line, head, contextOf(source)));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
@@ -195,7 +199,7 @@ function asEntry(line: Uint8Array | string): AnySessionEntry | undefined {
   };
 }
 
-function findLostParents(source: MergeSource): LostParents {
+function findLostParents(source: MergeSource, other: MergeSource): LostParents {
   const { tree, issues } = source.index;
   const lost = new Map<number, string>();
   for (const { code, entryId } of issues) {
@@ -203,7 +207,7 @@ function findLostParents(source: MergeSource): LostParents {
     const ordinal = entryId === undefined ? NONE : tree.find(entryId);
     if (ordinal === NONE) continue;
     const parentId = decodeRecord(lineOf(source, ordinal))?.["parentId"];
-    if (typeof parentId === "string") lost.set(ordinal, parentId);
+    if (typeof parentId === "string" && other.index.tree.find(parentId) !== NONE) lost.set(ordinal, parentId);
   }
   return lost;
 }

@@ -75,8 +75,7 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
     for (; at !== NONE && depths[at] === NONE; at = parents[at] ?? NONE) above.push(at);
     for (let one = above.pop(); one !== undefined; one = above.pop()) {
       const parent = parents[one] ?? NONE;
-      const { source, ordinal } = union.memberAt(one);
-      const timeMs = source.index.tree.timeAt(ordinal);
+      const timeMs = writtenTime(union.timeOf(one));
       const before = parent === NONE ? Number.NEGATIVE_INFINITY : (times[parent] ?? 0);
       times[one] = timeMs > before ? timeMs : before;
       depths[one] = parent === NONE ? 0 : (depths[parent] ?? 0) + 1;
@@ -84,3 +83,11 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
   }
   return { times, depths };
 }
+
+/** The time that a line says in the end: an entry without one is written with that of the epoch. */
+function writtenTime(timeMs: number): number {
+  return Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0;
+}
+
+/** The last time that a date can hold. */
+const MAX_TIME_MS = 8.64e15;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { isSessionError } from "../../src/errors.ts";
 import { mergeSessionContents } from "../../src/merge/merge-content.ts";
 import { type ReadSessionResult, readSession } from "../../src/reading/read-session.ts";
 import fc from "../support/fast-check.ts";
+import { sessionFile } from "./support/session-files.ts";
 
 const HEADER = {
   type: "session",
@@ -237,6 +239,40 @@ describe("merging copies", () => {
     expect(conflicts).toBeGreaterThan(100);
   });
 });
+
+describe("merging files in any state", () => {
+  it("gives a sound file, the same whichever comes first, or refuses; what has no place in it is reported", () => {
+    fc.assert(
+      fc.property(sessionFile, sessionFile, (a, b) => {
+        const merged = mergeOrRefuse(a, b);
+        if (merged === undefined) return;
+        const read = readSession(merged.content);
+        expect(read.issues).toEqual([]);
+        expect(read.entries.length).toBe(merged.entries);
+        expect(decoder.decode(mergeOrRefuse(b, a)?.content)).toBe(decoder.decode(merged.content));
+        const again = mergeOrRefuse(merged.content, merged.content);
+        expect(decoder.decode(again?.content)).toBe(decoder.decode(merged.content));
+        for (const [side, copy] of [
+          ["a", a],
+          ["b", b],
+        ] as const) {
+          const codes = merged.issues[side].map(({ code }) => code);
+          for (const { code } of readSession(copy).issues) expect(codes).toContain(code);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function mergeOrRefuse(a: Uint8Array, b: Uint8Array) {
+  try {
+    return mergeSessionContents(a, b);
+  } catch (error) {
+    expect(isSessionError(error)).toBe(true);
+    return undefined;
+  }
+}
 
 /** Steps whose entries no other copy has. */
 function marked(list: readonly Step[], mark: string): Step[] {
