@@ -20,7 +20,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stderr,
   env,
   cwd: process.cwd(),
-  ...(stdin.isTTY && stderr.isTTY && { ask }),
+  ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr } }),
   untilInterrupted,
 });
 

@@ -1,15 +1,18 @@
 import type { Command } from "./command.ts";
 import { cloneCommand } from "./commands/clone.ts";
 import { compactCommand } from "./commands/compact.ts";
+import { makeCompletionCommand } from "./commands/completion.ts";
 import { contextCommand } from "./commands/context.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { labelCommand } from "./commands/label.ts";
 import { listCommand } from "./commands/list.ts";
 import { nameCommand } from "./commands/name.ts";
+import { pruneCommand } from "./commands/prune.ts";
 import { redactCommand } from "./commands/redact.ts";
 import { repairCommand } from "./commands/repair.ts";
 import { restoreCommand } from "./commands/restore.ts";
+import { resumeCommand } from "./commands/resume.ts";
 import { rmCommand } from "./commands/rm.ts";
 import { searchCommand } from "./commands/search.ts";
 import { showCommand } from "./commands/show.ts";
@@ -22,6 +25,7 @@ import { watchCommand } from "./commands/watch.ts";
 /** All commands, in the order in which the help lists them: what looks first, then what writes. */
 export const COMMANDS: readonly Command[] = [
   listCommand,
+  resumeCommand,
   searchCommand,
   treeCommand,
   showCommand,
@@ -40,4 +44,6 @@ export const COMMANDS: readonly Command[] = [
   redactCommand,
   rmCommand,
   restoreCommand,
+  pruneCommand,
+  makeCompletionCommand(() => COMMANDS),
 ];

@@ -1,3 +1,5 @@
+import type { Readable, Writable } from "node:stream";
+
 /** A stream that is written to: what `process.stdout` has, and a test can make. */
 export interface CliStream {
   write(text: string): unknown;
@@ -7,6 +9,12 @@ export interface CliStream {
   readonly columns?: number;
   /** False once nobody reads it any more. */
   readonly writable?: boolean;
+}
+
+/** A terminal at which somebody sits: keys come from it, and it is drawn on. */
+export interface CliTerminal {
+  readonly input: Readable & { setRawMode?(isRaw: boolean): unknown };
+  readonly output: Writable & { readonly columns?: number; readonly rows?: number };
 }
 
 /** The world of the command line: all that it reads from and writes to beside session files. */
@@ -21,6 +29,8 @@ export interface CliIo {
   readonly now?: () => number;
   /** Asks the person at the terminal; gives the empty text if there is no answer. Missing where nobody is there. */
   readonly ask?: (question: string) => Promise<string>;
+  /** What a picker is drawn on; missing where nobody is there. */
+  readonly terminal?: CliTerminal;
   /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }

@@ -1,10 +1,12 @@
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
 import type { CliStream } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
 import { cli, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
+import { endedTerminal } from "./support/terminal.ts";
 
 describe("help", () => {
   test("lists every command, how sessions are named, and the exit codes, in 80 columns", async () => {
@@ -31,7 +33,8 @@ describe("help", () => {
         expect(result.stdout).toContain(`sessiontree ${line}`);
         // Without the sessions that they name they fail, but none is wrong usage.
         const words = (line.split(" | ")[0] ?? "").split(" ");
-        expect((await cli(words, { cwd: temporaryFolder() })).code).toBeLessThan(2);
+        const settings = { cwd: temporaryFolder(), terminal: endedTerminal() };
+        expect((await cli(words, settings)).code).not.toBe(EXIT_CODES.usage);
       }
     },
   );
@@ -56,6 +59,13 @@ test("--version gives the version of the package", async () => {
 describe("wrong usage is one line that says what to do, and exit code 2", () => {
   test.each([
     ["unknown command", ["tre"], "unknown command 'tre' (Did you mean tree?) See \"sessiontree --help\"."],
+    [
+      "help on an unknown command",
+      ["bogus", "--help"],
+      "unknown command 'bogus'. See \"sessiontree --help\".",
+    ],
+    ["short help on one", ["tre", "x", "-h"], "unknown command 'tre' (Did you mean tree?)"],
+    ["help for one", ["help", "bogus"], "unknown command 'bogus'. See"],
     [
       "unknown option",
       ["tree", "x", "--al"],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { onTestFinished, vi } from "vitest";
-import type { CliStream } from "../../../src/cli/io.ts";
+import type { CliStream, CliTerminal } from "../../../src/cli/io.ts";
 import { run } from "../../../src/cli/run.ts";
 
 /** The moment at which the tests' command line runs. */
@@ -29,13 +29,15 @@ export interface CliSettings {
   /** Called with all that was written to stdout, piece by piece. */
   readonly onOutput?: (text: string) => void;
   readonly untilInterrupted?: () => AbortSignal;
+  /** What pickers are drawn on. */
+  readonly terminal?: CliTerminal;
 }
 
 /** Runs the command line with streams that remember. */
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns, ask, onOutput, untilInterrupted } = settings;
+  const { columns, ask, onOutput, untilInterrupted, terminal } = settings;
   const stdout: CliStream = {
     write: (text: string) => {
       out.push(text);
@@ -51,6 +53,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     now: () => NOW_MS,
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
+    ...(terminal && { terminal }),
   });
   const text = out.join("");
   return { code, stdout: text, stderr: errors.join(""), lines: text.replace(/\n$/, "").split("\n") };

@@ -1,0 +1,79 @@
+import { deleteSession } from "../../catalog/trash.ts";
+import { changeSession } from "../change-session.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { Output } from "../output.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { pickSession } from "../picker/pick-session.ts";
+import { previewOf } from "../picker/preview.ts";
+import { runProgram, withPath } from "../picker/run-program.ts";
+import { sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { UsageError } from "../usage-error.ts";
+
+const ALL = flag("--all", "begin with the sessions of all projects");
+
+const COMMAND: Parameter<readonly string[]> = {
+  kind: "argument",
+  form: "[command...]",
+  description: "a program to run with the session's path, in the place of {} or at the end",
+  parse: (given) => (Array.isArray(given) ? given.map(String) : []),
+};
+
+/** `sessiontree resume`: lets a person choose a session. */
+export const resumeCommand: Command = {
+  name: "resume",
+  summary: "Choose a session, and print its path or run a program with it",
+  details: `Type to filter by name, first message, id or folder; arrows, page up and down, home
+and end move; enter chooses; ctrl-r renames; ctrl-d or delete puts the session into the
+trash; tab changes between this project and all; escape leaves with exit code 130.
+The picker is drawn on stderr, so that its choice can be read from the output. A program
+that is run gives its exit code.`,
+  parameters: [COMMAND, ALL],
+  examples: [
+    ["resume", "choose, and print the path"],
+    ["resume -- less", "look at the file"],
+    ["resume --all -- my-agent --session {} --verbose", "go on with it, in an agent"],
+  ],
+  run: resume,
+};
+
+async function resume(call: CommandCall): Promise<ExitCode> {
+  const { dir, get, io } = call;
+  if (io.terminal === undefined) {
+    throw new UsageError(
+      'resume needs a terminal to be drawn on. "sessiontree list" lists sessions, and @last names the latest',
+    );
+  }
+  const chosen = await pickSession({
+    terminal: io.terminal,
+    colours: new Output(io.stderr, io.env).colours,
+    scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
+    nowMs: io.now ?? Date.now,
+    scopeOf: (scope) => sessionScope(call, scope !== "project"),
+    preview: previewOf,
+    rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
+    remove: (path) => deleteSession(path),
+  });
+  if (chosen === undefined) return EXIT_CODES.cancelled;
+  const command = get(COMMAND);
+  return command.length === 0 ? tell(call, chosen) : start(call, withPath(command, chosen.path));
+}
+
+function tell({ io, json, out }: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
+  const { path, id, cwd } = chosen;
+  if (json) out.json({ path, id, cwd });
+  // A program gets the path as it is; at a terminal it must not drive it.
+  else out.line(io.stdout.isTTY ? plainLine(path) : path);
+  return EXIT_CODES.ok;
+}
+
+async function start({ io, warn }: CommandCall, command: readonly string[]): Promise<ExitCode> {
+  try {
+    return await runProgram(command, io.cwd);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    warn(`Cannot run ${command[0]}: ${error.message}. Check its name.`);
+    return EXIT_CODES.failed;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Key } from "node:readline";
+
+/** What a key asks for: one of these, or text to be added to what is typed. */
+export type PickerKey = { readonly text: string } | PickerCommand;
+
+/** What a key can ask for beside text. */
+export type PickerCommand =
+  | "up"
+  | "down"
+  | "page-up"
+  | "page-down"
+  | "home"
+  | "end"
+  | "enter"
+  | "back"
+  | "leave"
+  | "rename"
+  | "delete"
+  | "toggle"
+  | "rub-out"
+  | "rub-out-all";
+
+const COMMANDS: ReadonlyMap<string, PickerCommand> = new Map([
+  ["up", "up"],
+  ["ctrl-p", "up"],
+  ["down", "down"],
+  ["ctrl-n", "down"],
+  ["pageup", "page-up"],
+  ["pagedown", "page-down"],
+  ["home", "home"],
+  ["end", "end"],
+  ["return", "enter"],
+  ["enter", "enter"],
+  ["escape", "back"],
+  ["ctrl-c", "leave"],
+  ["ctrl-r", "rename"],
+  ["ctrl-d", "delete"],
+  ["delete", "delete"],
+  ["tab", "toggle"],
+  ["backspace", "rub-out"],
+  ["ctrl-h", "rub-out"],
+  ["ctrl-u", "rub-out-all"],
+]);
+
+/** What is never text, wherever it comes from. */
+const CONTROL = /\p{Cc}/u;
+
+/**
+ * Tells what a key asks for.
+ *
+ * @param text - What the key types, if anything.
+ * @param key - The key as Node's readline describes it.
+ * @returns Undefined if it asks for nothing.
+ */
+export function pickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
+  const command = name === undefined ? undefined : COMMANDS.get(`${ctrl ? "ctrl-" : ""}${name}`);
+  if (command !== undefined) return command;
+  if (ctrl || meta || text === undefined || text === "" || CONTROL.test(text)) return undefined;
+  return { text };
+}

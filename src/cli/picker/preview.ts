@@ -1,0 +1,44 @@
+import type { AnySessionEntry } from "../../schema/entry.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { SessionView } from "../session-view.ts";
+import { type KindStyle, kindOf } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
+import type { PreviewLine } from "./state.ts";
+
+/** Entries that are looked at, from the leaf up. */
+const MOST_ENTRIES = 200;
+
+/** What a preview shows: results of tools and settings say little. */
+const SHOWN: ReadonlySet<KindStyle> = new Set<KindStyle>([
+  "user",
+  "assistant",
+  "command",
+  "summary",
+  "damaged",
+]);
+
+/**
+ * Gives the last messages of the branch on which a session stands, the latest at the end.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
+ * @remarks Cost: O(bytes), for the heads, and the bodies of the last 200 entries.
+ */
+export function previewOf(path: string): PreviewLine[] {
+  const session = new SessionView(path);
+  const { tree } = session;
+  const ordinals: number[] = [];
+  for (let at = session.leaf; at !== NONE && ordinals.length < MOST_ENTRIES; at = tree.parentAt(at))
+    ordinals.push(at);
+  const lines: PreviewLine[] = [];
+  session.readEntries(ordinals.reverse(), (_, entry) => {
+    const line = previewLine(entry);
+    if (line !== undefined) lines.push(line);
+  });
+  return lines;
+}
+
+function previewLine(entry: AnySessionEntry | undefined): PreviewLine | undefined {
+  const { style, word } = kindOf(entry);
+  const { text } = excerptOf(entry);
+  return SHOWN.has(style) && text !== "" ? { word, text } : undefined;
+}
