@@ -56,7 +56,7 @@ function replaceSql({ lines }: Names): string {
     where l.session = $1 and l.seq = g.seq`;
 }
 
-/** What the row of a session says of its lines, found anew, with the facts that came from what was replaced. */
+/** Where the session ends, found anew, and the facts that came from what was replaced. */
 function factsSql(
   { sessions, lines }: Names,
   key: string,
@@ -68,7 +68,6 @@ function factsSql(
     last_seq = coalesce(${ofLines("max(l.seq)")}), 0),
     leaf_seq = coalesce(${ofLines("max(l.seq)")} and l.entry_id is not null
       and l.type not in (select json_array_elements_text($2::json))), 0),
-    message_count = ${ofLines("count(*)")} and l.type = 'message'),
     name = case when $3 then $4 else s.name end,
     name_search = case when $3 then $5 else s.name_search end,
     first_message = case when $6 then $7 else s.first_message end

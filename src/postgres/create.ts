@@ -57,7 +57,9 @@ class Making {
   async take(piece: readonly NewLine[]): Promise<void> {
     const before = this.#pending;
     this.#pending = piece;
-    if (before.length > 0) await this.#database.transaction((run) => this.#add(run, before));
+    if (before.length === 0) return;
+    if (this.#key === undefined) await this.#clear();
+    await this.#database.transaction((run) => this.#add(run, before));
   }
 
   async finish(): Promise<AppendReceipt> {
@@ -78,12 +80,18 @@ class Making {
     await gone.catch(() => undefined);
   }
 
+  /** Takes away what crashes have left, if the role may; else that is somebody else's to do. */
+  async #clear(): Promise<void> {
+    const cleared = this.#database.query(
+      `delete from ${this.#names.sessions} s where not s.is_complete and s.made_at < now() - $1::interval`,
+      [ABANDONED_AFTER],
+    );
+    await cleared.catch(() => undefined);
+  }
+
   async #add(run: RunSql, lines: readonly NewLine[]): Promise<void> {
     const { sessions, addLines } = this.#names;
     if (this.#key === undefined) {
-      await run(`delete from ${sessions} where not is_complete and made_at < now() - $1::interval`, [
-        ABANDONED_AFTER,
-      ]);
       const values = sessionValues(this.#session);
       const [row] = await run(
         `insert into ${sessions} (${NEW_SESSION_COLUMNS}, is_complete)

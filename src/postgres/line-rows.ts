@@ -3,9 +3,14 @@ import { COMMUTING_TYPES } from "../stores/session-facts.ts";
 import { columnKey, searchForm } from "./column-text.ts";
 import { numberOf, type Row, textOf } from "./rows.ts";
 
-/** Columns of a stored line, in the form that `storedLine` reads. */
-export const LINE_COLUMNS =
-  "l.seq, l.line, translate(encode(l.raw, 'base64'), chr(10), '') as raw, l.is_unterminated";
+const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
+
+/**
+ * Columns of a stored line, in the form that `storedLine` reads. A text that begins with a byte order mark comes as
+ * bytes, too, since some clients drop the mark.
+ */
+export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
+  case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
 
 /** Gives lines as the JSON that the functions of the database take. */
 export function givenLines(lines: readonly NewLine[]): string {
@@ -45,8 +50,13 @@ export function storedLine(row: Row): StoredLine {
   const isUnterminated = row["is_unterminated"] === true;
   return {
     seq: numberOf(row, "seq"),
-    text: raw ?? textOf(row, "line") ?? "",
+    text: raw ?? markedText(row) ?? textOf(row, "line") ?? "",
     ...(raw !== undefined && { encoding: "base64" }),
     ...(isUnterminated && { isUnterminated }),
   };
+}
+
+function markedText(row: Row): string | undefined {
+  const bytes = textOf(row, "marked");
+  return bytes === undefined ? undefined : Buffer.from(bytes, "base64").toString();
 }

@@ -1,0 +1,133 @@
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { isSessionError } from "../../src/errors.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { embeddedDatabase } from "./support/embedded.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
+
+const database = embeddedDatabase();
+
+const GRANTS = [
+  "create role host",
+  "grant usage on schema sessiontree to host",
+  "grant select on sessiontree.schema_version to host",
+  "grant select, insert, update, delete on sessiontree.sessions, sessiontree.lines to host",
+  "create role writer",
+  "grant usage on schema sessiontree to writer",
+  "grant select on sessiontree.schema_version to writer",
+  "grant select, insert, update on sessiontree.sessions to writer",
+  "grant select, insert on sessiontree.lines to writer",
+  "create role reader",
+  "grant usage on schema sessiontree to reader",
+  "grant select on all tables in schema sessiontree to reader",
+];
+
+beforeAll(async () => {
+  await migrate({ client: database() });
+  for (const statement of GRANTS) await database().query(statement);
+});
+
+afterEach(async () => {
+  await database().query("reset role");
+  await database().query("reset sessiontree.tenant");
+});
+
+const as = (role: string) => database().query(`set role ${role}`);
+const backendOf = (tenant?: string) =>
+  new PostgresBackend({ client: database(), ...(tenant !== undefined && { tenant }) });
+const line = messageLine("000000a1", null, "a secret of acme");
+
+/** Makes a session of a tenant. */
+async function make(backend: PostgresBackend, id: string): Promise<void> {
+  await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)], [line]));
+}
+
+const missing = (error: unknown) => isSessionError(error, "SESSION_NOT_FOUND");
+const refused = (error: unknown) => isSessionError(error, "WRITE_FAILED") && /42501/.test(error.message);
+
+test("a tenant sees nothing of another's, whatever it calls", async () => {
+  await as("host");
+  const [acme, other] = [backendOf("acme"), backendOf("other")];
+  await make(acme, "one");
+  expect(await acme.list({ limit: 5 })).toHaveLength(1);
+  expect(await acme.search({ words: ["secret"], limit: 5 })).toHaveLength(1);
+
+  expect(await other.list({ limit: 5 })).toEqual([]);
+  expect(await other.search({ words: ["secret"], limit: 5 })).toEqual([]);
+  await expect(other.read("one", 0, 9)).rejects.toSatisfy(missing);
+  await expect(other.append("one", [line])).rejects.toSatisfy(missing);
+  await expect(other.subscribe?.("one", () => undefined, AbortSignal.timeout(1))).rejects.toSatisfy(missing);
+  expect(await other.delete("one")).toBe(false);
+  expect((await acme.read("one", 0, 9)).lines).toHaveLength(2);
+
+  // The same id is no clash, and what one does to it the other does not see.
+  await make(other, "one");
+  await other.append("one", [messageLine("000000a2", null)]);
+  expect((await acme.read("one", 0, 9)).lines).toHaveLength(2);
+});
+
+test("the database itself keeps them apart, from statements of any kind", async () => {
+  const client = database();
+  await make(backendOf("acme"), "two");
+  await as("host");
+  const count = async (table: string) =>
+    (await client.query(`select 1 from sessiontree.${table}`)).rows.length;
+  expect([await count("sessions"), await count("lines")]).toEqual([0, 0]);
+  await client.query("select set_config('sessiontree.tenant', 'nobody', false)");
+  expect([await count("sessions"), await count("lines")]).toEqual([0, 0]);
+  const forged =
+    "insert into sessiontree.sessions (tenant, id, cwd, project, created_ms, modified_ms) values ('acme', 'x', '', '', 0, 0)";
+  await expect(client.query(forged)).rejects.toThrow(/row-level security/);
+  await expect(client.query("update sessiontree.lines set tenant = 'nobody'")).resolves.toMatchObject({
+    affectedRows: 0,
+  });
+  await client.query("select set_config('sessiontree.tenant', 'acme', false)");
+  expect(await count("sessions")).toBeGreaterThan(0);
+  await expect(client.query("update sessiontree.lines set tenant = 'nobody'")).rejects.toThrow(/row-level/);
+});
+
+test("a role can be bound to one tenant, whatever its connection says", async () => {
+  const client = database();
+  await make(backendOf("acme"), "three");
+  await client.query("create role acme in role host");
+  for (const table of ["sessions", "lines"])
+    await client.query(
+      `create policy only_acme on sessiontree.${table} as restrictive to acme using (tenant = 'acme')`,
+    );
+  await make(backendOf("other"), "three");
+  await as("acme");
+  expect(await backendOf("acme").list({ limit: 9, idPrefix: "three" })).toHaveLength(1);
+  expect(await backendOf("other").list({ limit: 9 })).toEqual([]);
+  await expect(make(backendOf("other"), "four")).rejects.toSatisfy(refused);
+});
+
+test("the connection's own setting says whose sessions these are, if the host does not", async () => {
+  await make(backendOf("acme"), "five");
+  await database().query("select set_config('sessiontree.tenant', 'acme', false)");
+  expect(await backendOf().list({ limit: 9, idPrefix: "five" })).toHaveLength(1);
+  await make(backendOf(), "six");
+  await database().query("reset sessiontree.tenant");
+  expect(await backendOf().list({ limit: 9, idPrefix: "six" })).toEqual([]);
+  expect(await backendOf("acme").list({ limit: 9, idPrefix: "six" })).toHaveLength(1);
+});
+
+test("a role that may only add can neither change nor take away what is there", async () => {
+  await as("writer");
+  const backend = backendOf("acme");
+  await make(backend, "seven");
+  await backend.append("seven", [messageLine("000000a2", "000000a1")], { expectedLeafId: "000000a1" });
+  expect((await backend.read("seven", 0, 9)).lines).toHaveLength(3);
+  const change = { expectedRevision: 0, replace: [{ seq: 2, line }], remove: [], append: [], facts: {} };
+  await expect(backend.amend("seven", change)).rejects.toSatisfy(refused);
+  await expect(backend.delete("seven")).rejects.toSatisfy(refused);
+});
+
+test("a role that may only read reads, and that is all", async () => {
+  await make(backendOf("acme"), "eight");
+  await as("reader");
+  const backend = backendOf("acme");
+  expect((await backend.read("eight", 0, 9)).lines).toHaveLength(2);
+  expect(await backend.list({ limit: 9, idPrefix: "eight" })).toHaveLength(1);
+  await expect(backend.append("eight", [messageLine("000000a2", null)])).rejects.toSatisfy(refused);
+  await expect(make(backend, "nine")).rejects.toSatisfy(refused);
+});
