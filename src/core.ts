@@ -18,6 +18,12 @@ export {
 export { compactWithoutModel } from "./compaction/compact-without-model.ts";
 export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
 export {
+  type BranchDiff,
+  type BranchSide,
+  diffBranches,
+  type EntrySource,
+} from "./compaction/diff-branches.ts";
+export {
   computeFileLists,
   createFileOps,
   extractFileOpsFromMessage,
@@ -84,6 +90,10 @@ export {
 export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
 export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
+export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
+export type { HeaderDifference } from "./merge/merge-headers.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
+export type { MergeSide } from "./merge/merge-source.ts";
 export { parseSessionEntries } from "./reading/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./reading/read-session.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";

@@ -41,6 +41,12 @@ export {
 export { compactWithoutModel } from "./compaction/compact-without-model.ts";
 export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
 export {
+  type BranchDiff,
+  type BranchSide,
+  diffBranches,
+  type EntrySource,
+} from "./compaction/diff-branches.ts";
+export {
   computeFileLists,
   createFileOps,
   extractFileOpsFromMessage,
@@ -151,6 +157,12 @@ export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export type { DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
 export { defineEntryType, type EntryType, type StateSession } from "./manager/extension-state.ts";
+export {
+  type MergeFilesOptions,
+  type MergeFilesResult,
+  type MergeTarget,
+  mergeSessions,
+} from "./manager/merge-files.ts";
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
 export { type AppendableMessage, type AppendOptions, SessionAppender } from "./manager/session-appender.ts";
 export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
@@ -158,6 +170,10 @@ export { SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export { SessionReader } from "./manager/session-reader.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
+export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
+export type { HeaderDifference } from "./merge/merge-headers.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
+export type { MergeSide } from "./merge/merge-source.ts";
 export { parseSessionEntries } from "./reading/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./reading/read-session.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";

@@ -20,8 +20,18 @@ export function findParents(matching: Matching): Int32Array {
       ? parentOf(union.memberAt(entry), matching)
       : firstParent(union.members(entry), matching);
   }
-  for (const entry of cycleBreaks(parents, parents.length)) parents[entry] = NONE;
+  for (const member of cycleBreaks(parents, parents.length))
+    parents[firstOfCycle(member, parents, union)] = NONE;
   return parents;
+}
+
+/** Of entries that hang on each other, as those of two copies can do, gives the one with the first id. */
+function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): number {
+  let first = member;
+  for (let at = parents[member] ?? member; at !== member; at = parents[at] ?? member) {
+    if (union.idOf(at) < union.idOf(first)) first = at;
+  }
+  return first;
 }
 
 /** Gives what an entry hangs on in one of the places where it stands. */

@@ -1,0 +1,157 @@
+import type { Stats } from "node:fs";
+import { basename, dirname } from "node:path";
+import { SessionError } from "../errors.ts";
+import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
+import type { MergeSource } from "../merge/merge-source.ts";
+import { FileChangedError, fileError, notASession } from "../store/file-errors.ts";
+import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
+import { readLinesOf } from "../store/read-lines.ts";
+import { readSessionFile } from "../store/read-session-file.ts";
+import { absolutePath } from "../store/session-paths.ts";
+import { modeOfPlainFile } from "../store/upgrade-file.ts";
+import { writeWhole } from "../store/write-whole.ts";
+
+/** Where the file of a merged session goes: to a path where nothing stands, or into the place of the first copy. */
+export type MergeTarget = { readonly to: string } | { readonly inPlace: true };
+
+/** How two files are merged. */
+export type MergeFilesOptions = MergeOptions & MergeTarget & { readonly fs?: FileSystem };
+
+/** What a merge of two files came to. */
+export interface MergeFilesResult extends MergeReport {
+  /** Where the merged session stands. */
+  readonly path: string;
+  /** Where the first copy stands now, if the merged session took its place. */
+  readonly backup?: string;
+}
+
+/** One copy: its file as it was when the merge began. */
+interface OpenCopy {
+  readonly path: string;
+  readonly fd: number;
+  readonly state: Stats;
+  readonly source: MergeSource;
+}
+
+/**
+ * Makes one session of two files that are copies of it and went different ways: every entry of both, those they share
+ * once.
+ *
+ * Which copy is the first makes no difference to what is written, nor does the order in which several are merged. The
+ * copies stay as they are; with `inPlace` the merged session takes the place of the first, whose old bytes stay beside
+ * it as `<name>.bak`, unless the second copy has nothing new: then nothing is written.
+ *
+ * @param pathA - One copy.
+ * @param pathB - The other.
+ * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something stands
+ *   where the merged one should go, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; then
+ *   nothing has changed.
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held together. Source: docs/merge.md
+ */
+export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
+  const { fs = realFileSystem } = options;
+  const path = "to" in options ? absolutePath(options.to) : undefined;
+  if (path !== undefined && isThere(path, fs)) throw exists(path);
+  const a = openCopy(fs, absolutePath(pathA));
+  try {
+    const b = openCopy(fs, absolutePath(pathB));
+    try {
+      const plan = planOf(a, b, options);
+      if (path !== undefined) return writeNew(fs, path, plan);
+      return plan.changesA ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
+    } finally {
+      closeQuietly(fs, b.fd);
+    }
+  } finally {
+    closeQuietly(fs, a.fd);
+  }
+}
+
+function planOf(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
+  try {
+    return planMerge(a.source, b.source, options);
+  } catch (error) {
+    throw fileError(`${a.path} or ${b.path}`, "read", error);
+  }
+}
+
+function openCopy(fs: FileSystem, path: string): OpenCopy {
+  try {
+    const { fd, index } = readSessionFile(fs, path);
+    if (index.header === undefined || index.isRejected) {
+      closeQuietly(fs, fd);
+      throw notASession(path);
+    }
+    const source: MergeSource = {
+      index,
+      readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),
+    };
+    return { path, fd, state: fs.fstatSync(fd), source };
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
+}
+
+function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResult {
+  try {
+    makeFolder(fs, dirname(path));
+    writeWhole({
+      fs,
+      path,
+      pieces: plan.lines(),
+      isNew: true,
+      verify: (temporary) => assertSound(fs, temporary, plan),
+    });
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+  return { path, ...plan.report() };
+}
+
+function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesResult {
+  const { path } = copy;
+  try {
+    const backup = writeWhole({
+      fs,
+      path,
+      pieces: plan.lines(),
+      mode: modeOfPlainFile(fs, path),
+      backup: `${basename(path)}.bak`,
+      verify: (temporary) => {
+        assertSound(fs, temporary, plan);
+        assertUnchanged(fs, copy);
+      },
+    });
+    return { path, ...(backup !== undefined && { backup }), ...plan.report() };
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/** Reads what was written: as many entries as planned, and nothing odd. */
+function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
+  const { fd, index } = readSessionFile(fs, path);
+  closeQuietly(fs, fd);
+  const { entries } = plan.report();
+  const [issue] = index.issues;
+  if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
+  if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
+}
+
+/** What somebody else appended meanwhile would be lost. */
+function assertUnchanged(fs: FileSystem, { path, fd, state, source }: OpenCopy): void {
+  const now = fs.lstatSync(path, { throwIfNoEntry: false });
+  const isStillThere = now?.ino === state.ino && now.dev === state.dev;
+  if (isStillThere && fs.fstatSync(fd).size === source.index.position) return;
+  throw new FileChangedError("another process changed the file meanwhile");
+}
+
+function exists(path: string): SessionError {
+  return new SessionError(
+    "SESSION_EXISTS",
+    `${path} exists already; nothing was merged. Choose another path.`,
+    {
+      details: { path },
+    },
+  );
+}
