@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
     // Help that nobody asked for is a complaint.
     argv.length === 0 ? errors : out,
   );
-  let failure = await failureOf(() => parser.parseAsync([...argv], { from: "user" }));
+  let failure = await failureOf(() => parser.parseAsync(understandable(argv), { from: "user" }));
   const outputFailure = await failureOf(() => out.flush());
   if (isHelp(failure)) {
     exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
@@ -41,6 +41,16 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   // If stderr fails, too, there is nobody left to tell.
   await failureOf(() => errors.flush());
   return exitCode;
+}
+
+/** Help on a command that does not exist is no help: asking for it is taken for a try of that command. */
+function understandable(argv: readonly string[]): string[] {
+  const [first, second] = argv;
+  const isKnown = (word: string) => word === "help" || COMMANDS.some(({ name }) => name === word);
+  if (first === "help" && second !== undefined && !second.startsWith("-") && !isKnown(second))
+    return [second];
+  if (first === undefined || first.startsWith("-") || isKnown(first)) return [...argv];
+  return argv.filter((word) => word !== "--help" && word !== "-h");
 }
 
 /** Gives what a call throws, or undefined. */

@@ -13,7 +13,7 @@ import { column, truncate, widthOf } from "../text/width.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
-  "[session]",
+  "[trashed]",
   "its id or name or the beginning of one, its old path, or @last for the one deleted last",
 );
 const TO = textOption("--to <file>", "put it there instead of where it was");

@@ -1,0 +1,122 @@
+import { iterateSessions } from "../../catalog/catalog.ts";
+import { listTrashed } from "../../catalog/restore.ts";
+import type { SessionInfo } from "../../catalog/session-info.ts";
+import { isSessionError } from "../../errors.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { type Candidate, candidatesFor, SHELLS } from "../completion/candidates.ts";
+import { SCRIPTS, type Shell } from "../completion/scripts.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Parameter } from "../parameters.ts";
+import { sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { truncate } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SHELL: Parameter<Shell> = {
+  kind: "argument",
+  form: "<shell>",
+  description: "bash, zsh or fish",
+  parse: (given) => {
+    const shell = SHELLS.find((one) => one === given);
+    if (shell === undefined) throw new UsageError("<shell> must be bash, zsh or fish.");
+    return shell;
+  },
+};
+
+/** Unlike other arguments these may be empty, as the word is that nobody has begun to type. */
+const WORDS: Parameter<readonly string[]> = {
+  kind: "argument",
+  form: "[words...]",
+  description: "behind --, a command line: gives what may stand at its end",
+  parse: (given) => (Array.isArray(given) ? given.map(String) : []),
+};
+
+/** More are of no use to anybody who looks through them. */
+const MOST_SESSIONS = 200;
+
+const DESCRIPTION_WIDTH = 50;
+
+/** Ids that no shell takes for anything but a word; those of other programs may hold whatever they like. */
+const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/**
+ * Makes `sessiontree completion`: prints the script for a shell, which calls it again with what was typed.
+ *
+ * @param commands - Gives all commands; this one is among them.
+ */
+export function makeCompletionCommand(commands: () => readonly Command[]): Command {
+  return {
+    name: "completion",
+    summary: "Print a script that completes command lines",
+    details: `It completes commands, options and the ids of sessions. Where to put it is said in
+its first line. With a command line behind -- it gives what may stand at its end;
+the script does that.`,
+    parameters: [SHELL, WORDS],
+    examples: [
+      ["completion bash", 'for ~/.bashrc: eval "$(sessiontree completion bash)"'],
+      ["completion fish", "for config.fish: sessiontree completion fish | source"],
+    ],
+    run: async (call) => {
+      const { json, out } = call;
+      const shell = call.get(SHELL);
+      const words = call.get(WORDS);
+      if (words.length === 0) {
+        if (json) out.json({ shell, script: SCRIPTS[shell] });
+        else out.text(SCRIPTS[shell]);
+        return EXIT_CODES.ok;
+      }
+      for (const candidate of await findCandidates(call, words, commands())) {
+        if (json) out.json(candidate);
+        else out.line(lineFor(shell, candidate));
+      }
+      return EXIT_CODES.ok;
+    },
+  };
+}
+
+async function findCandidates(
+  call: CommandCall,
+  words: readonly string[],
+  commands: readonly Command[],
+): Promise<Candidate[]> {
+  const { words: known, lookUp, dir } = candidatesFor(words, commands);
+  const typed = words.at(-1) ?? "";
+  const isAnother = (session: SessionInfo) => session.id.startsWith(typed) && HARMLESS_ID.test(session.id);
+  const place = { io: call.io, dir: dir ?? call.dir };
+  const found = lookUp === undefined ? [] : await lookUpSessions(lookUp, typed, place);
+  return [...known, ...found.filter(isAnother).map(sessionCandidate)];
+}
+
+/** With nothing typed those of the project are meant; an id may be one of any. */
+async function lookUpSessions(
+  what: "sessions" | "trashed",
+  typed: string,
+  place: Pick<CommandCall, "io" | "dir">,
+): Promise<SessionInfo[]> {
+  const found: SessionInfo[] = [];
+  if (what === "sessions") {
+    const scope = sessionScope(place, typed !== "");
+    for await (const session of iterateSessions({ ...scope, query: typed, limit: MOST_SESSIONS }))
+      found.push(session);
+    return found;
+  }
+  try {
+    return (await listTrashed()).slice(0, MOST_SESSIONS).map(({ session }) => session);
+  } catch (error) {
+    // There are systems whose trash cannot be read; a shell that asks for words has no use for an error.
+    if (!isSessionError(error)) throw error;
+    return [];
+  }
+}
+
+function sessionCandidate({ id, name, firstMessage }: SessionInfo): Candidate {
+  return { value: id, description: truncate(plainLine(name ?? firstMessage), DESCRIPTION_WIDTH) };
+}
+
+/** Writes a candidate as the shell's script reads it. */
+function lineFor(shell: Shell, { value, description }: Candidate): string {
+  if (shell === "bash") return value;
+  if (shell === "fish") return `${value}\t${description}`;
+  const escaped = (text: string) => text.replace(/[\\:]/g, "\\$&");
+  return `${escaped(value)}:${escaped(description)}`;
+}

@@ -1,0 +1,105 @@
+import { COMMON_PARAMETERS, type Command, SESSION_DIR } from "../command.ts";
+import type { Parameter } from "../parameters.ts";
+
+/** A word that may stand where somebody is typing. */
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+/** What may stand at the end of a command line: words that are known, and what must be looked up. */
+export interface Candidates {
+  readonly words: readonly Candidate[];
+  /** Sessions, those in the trash, or nothing. */
+  readonly lookUp?: "sessions" | "trashed";
+  /** The folder that the line gives for sessions. */
+  readonly dir?: string;
+}
+
+/** The shells for which there is a script. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+
+const NOTHING: Candidates = { words: [] };
+
+const HELP: Candidate = { value: "--help", description: "print help" };
+
+const NAMED_SESSION: Candidate = { value: "@last", description: "the latest session of this project" };
+
+/** What stands for a parameter, by the word that its form has in brackets. */
+const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
+  session: { words: [NAMED_SESSION], lookUp: "sessions" },
+  sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
+  trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
+  entry: { words: [{ value: "@leaf", description: "where the session goes on" }] },
+  shell: { words: SHELLS.map((value) => ({ value, description: `the script for ${value}` })) },
+};
+
+/**
+ * Gives what may stand at the end of a command line.
+ *
+ * Where nothing is known, the shell has its own idea: files.
+ *
+ * @param words - Those behind the name of the program; the last is the one that is being typed, maybe empty.
+ * @returns Words that begin with the last one; what is to be looked up must begin so, too.
+ */
+export function candidatesFor(words: readonly string[], commands: readonly Command[]): Candidates {
+  const before = words.slice(0, -1);
+  const typed = words.at(-1) ?? "";
+  const found = allCandidates(before, typed, commands);
+  return { ...found, words: found.words.filter(({ value }) => value.startsWith(typed)) };
+}
+
+function allCandidates(before: readonly string[], typed: string, commands: readonly Command[]): Candidates {
+  const [name, ...given] = before;
+  const names = commands.map(({ name: value, summary }) => ({ value, description: summary }));
+  if (name === undefined) {
+    const help = { value: "help", description: "print help for a command" };
+    const version = { value: "--version", description: "print the version" };
+    return { words: typed.startsWith("-") ? [HELP, version] : [...names, help] };
+  }
+  if (name === "help") return given.length === 0 ? { words: names } : NOTHING;
+  const command = commands.find((one) => one.name === name);
+  return command === undefined ? NOTHING : candidatesOf(command, given, typed);
+}
+
+function candidatesOf(command: Command, given: readonly string[], typed: string): Candidates {
+  const parameters = [...command.parameters, ...COMMON_PARAMETERS];
+  const options = parameters.filter(({ kind }) => kind === "option");
+  const { awaited, places, dir } = read(given, options);
+  const found = awaited !== undefined ? valuesOf(awaited) : undefined;
+  if (found !== undefined) return found;
+  if (typed.startsWith("-")) {
+    const unused = options.filter((option) => !given.includes(longName(option)));
+    const words = unused.map((option) => ({ value: longName(option), description: option.description }));
+    return { words: [...words, HELP] };
+  }
+  const args = command.parameters.filter(({ kind }) => kind === "argument");
+  const last = args.at(-1);
+  const parameter = args[places] ?? (last?.form.includes("...") ? last : undefined);
+  return parameter === undefined ? NOTHING : { ...valuesOf(parameter), ...(dir !== undefined && { dir }) };
+}
+
+/** Goes through the words before the one that is typed. */
+function read(given: readonly string[], options: readonly Parameter<unknown>[]) {
+  let awaited: Parameter<unknown> | undefined;
+  let places = 0;
+  let dir: string | undefined;
+  for (const word of given) {
+    if (awaited !== undefined) {
+      if (awaited === SESSION_DIR) dir = word;
+      awaited = undefined;
+    } else if (word.startsWith("-")) {
+      awaited = options.find((option) => option.form.includes("<") && longName(option) === word);
+    } else places++;
+  }
+  return { awaited, places, dir };
+}
+
+function longName({ form }: Parameter<unknown>): string {
+  return /--[\w-]+/.exec(form)?.[0] ?? form;
+}
+
+function valuesOf({ form }: Parameter<unknown>): Candidates {
+  const [, placeholder = ""] = /[<[](\w+)/.exec(form) ?? [];
+  return BY_PLACEHOLDER[placeholder] ?? NOTHING;
+}

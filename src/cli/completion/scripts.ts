@@ -1,0 +1,48 @@
+import type { SHELLS } from "./candidates.ts";
+
+/** One of the shells for which there is a script. */
+export type Shell = (typeof SHELLS)[number];
+
+/**
+ * The scripts that make a shell complete command lines: each asks the program itself what may stand at the end of one,
+ * so that a script stays right when the program gets another command.
+ */
+export const SCRIPTS: { readonly [shell in Shell]: string } = {
+  bash: `# Completion of sessiontree for bash. In ~/.bashrc:  eval "$(sessiontree completion bash)"
+_sessiontree() {
+  local IFS=$' \\t\\n' line=\${COMP_LINE:0:COMP_POINT} words=() word
+  read -a words <<< "$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  COMPREPLY=()
+  while IFS= read -r word; do
+    COMPREPLY+=("$word")
+  done < <(sessiontree completion bash -- "\${words[@]:1}" 2> /dev/null)
+}
+complete -o default -F _sessiontree sessiontree
+`,
+  zsh: `#compdef sessiontree
+# Completion of sessiontree for zsh. In ~/.zshrc, behind compinit:  eval "$(sessiontree completion zsh)"
+_sessiontree() {
+  local -a found
+  found=("\${(@f)$(sessiontree completion zsh -- "\${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  found=("\${(@)found:#}")
+  if (( \${#found} )); then
+    _describe -V sessiontree found
+  else
+    _files
+  fi
+}
+if [[ $funcstack[1] == _sessiontree ]]; then
+  _sessiontree "$@"
+else
+  compdef _sessiontree sessiontree
+fi
+`,
+  fish: `# Completion of sessiontree for fish. In ~/.config/fish/config.fish:  sessiontree completion fish | source
+function __sessiontree_complete
+    set -l words (commandline -opc) (commandline -ct)
+    sessiontree completion fish -- $words[2..-1] 2>/dev/null
+end
+complete -c sessiontree -k -a '(__sessiontree_complete)'
+`,
+};
