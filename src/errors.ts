@@ -14,6 +14,7 @@ export type SessionErrorCode =
   | "READ_ONLY"
   | "LEASE_HELD"
   | "WRITE_FAILED"
+  | "STORE_UNAVAILABLE"
   | "UPGRADE_FAILED"
   | "SUMMARY_FAILED"
   | "NOTHING_TO_COMPACT"

@@ -1,0 +1,28 @@
+import { assertValidSessionId } from "../ids.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { storable } from "./line-facts.ts";
+import type { SessionFacts } from "./session-facts.ts";
+
+/** The furthest from 1970 that a `Date` can be, in milliseconds. */
+const MAX_TIME_MS = 8.64e15;
+
+/**
+ * Gives the facts of a session that has no lines but its header.
+ *
+ * @throws {SessionError} `INVALID_SESSION_ID`
+ */
+export function factsOfHeader({ id, cwd, parentSession, timestamp }: SessionHeader): SessionFacts {
+  assertValidSessionId(id);
+  const time = Date.parse(timestamp);
+  const createdMs = Math.abs(time) <= MAX_TIME_MS ? Math.trunc(time) : 0;
+  return {
+    id,
+    cwd: storable(cwd),
+    name: null,
+    parentSession: parentSession === undefined ? null : storable(parentSession),
+    createdMs,
+    modifiedMs: createdMs,
+    messageCount: 0,
+    firstMessage: null,
+  };
+}

@@ -1,0 +1,47 @@
+/** How often to look although nobody gave a hint: hints may get lost. */
+const LOOK_ANYWAY_MS = 30_000;
+
+/**
+ * Yields whenever something may have changed: at once, at every hint, and from time to time besides.
+ *
+ * Hints that come while the consumer is busy are told as one.
+ *
+ * @param subscribe - Asks for hints until the signal; gives false if there are none to be had, and then time alone counts.
+ */
+export async function* hints(
+  subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,
+  { pollMs }: { readonly pollMs: number },
+  signal?: AbortSignal,
+): AsyncGenerator<void, void> {
+  if (signal?.aborted) return;
+  const end = new AbortController();
+  let wake: () => void = () => undefined;
+  let isDue = true;
+  const note = () => {
+    isDue = true;
+    wake();
+  };
+  const abort = () => {
+    end.abort();
+    note();
+  };
+  signal?.addEventListener("abort", abort, { once: true });
+  const hasHints = await subscribe(note, end.signal);
+  const timer = setInterval(note, hasHints ? LOOK_ANYWAY_MS : pollMs);
+  try {
+    while (!end.signal.aborted) {
+      if (isDue) {
+        isDue = false;
+        yield;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    clearInterval(timer);
+    signal?.removeEventListener("abort", abort);
+    end.abort();
+  }
+}

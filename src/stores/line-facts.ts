@@ -1,0 +1,77 @@
+import { searchedText } from "../catalog/search-text.ts";
+import { messageText, recordTime } from "../catalog/session-summary.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { EntryFacts } from "./session-backend.ts";
+
+/** UTF-16 units of `userText`, at most. */
+const MAX_USER_TEXT = 200;
+
+const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
+const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
+
+/**
+ * Reads what an entry's line can be asked for by.
+ *
+ * @param withSearchText - Whether the text that is searched is wanted, too.
+ * @returns Undefined if the line holds no entry with an id of its own.
+ * @remarks Cost: O(text).
+ */
+export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
+  const record = parse(text);
+  if (record === undefined) return undefined;
+  const { id, type, parentId } = record;
+  if (!isStorable(id) || !isStorable(type) || type === "session") return undefined;
+  return {
+    id,
+    parentId: isStorable(parentId) ? parentId : null,
+    type,
+    timestampMs: wholeTime(record),
+    ...nameIn(record),
+    ...userTextIn(record),
+    ...(withSearchText && searchTextIn(record, type)),
+  };
+}
+
+/** Gives a text without what not every database keeps: U+0000 and halves of surrogate pairs. */
+export function storable(text: string): string {
+  return text.replace(ALL_UNSTORABLE, "\ufffd");
+}
+
+function parse(text: string): JsonRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonRecord(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function isStorable(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && !UNSTORABLE.test(value);
+}
+
+function wholeTime(record: JsonRecord): number | null {
+  const ms = recordTime(record);
+  return ms === undefined || Number.isNaN(ms) ? null : Math.trunc(ms);
+}
+
+function nameIn({ type, name }: JsonRecord): Pick<EntryFacts, "sessionName"> {
+  if (type !== "session_info") return {};
+  return { sessionName: typeof name === "string" ? storable(name.trim()) || null : null };
+}
+
+function userTextIn({ type, message }: JsonRecord): Pick<EntryFacts, "userText"> {
+  const fields = fieldsOf(message);
+  const text = type === "message" && fields["role"] === "user" ? messageText(fields) : undefined;
+  return text === undefined ? {} : { userText: storable(text.slice(0, MAX_USER_TEXT)) };
+}
+
+function searchTextIn(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
+  const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
+  const texts = searchedText(entry)?.texts ?? [];
+  return texts.length === 0 ? {} : { searchText: storable(texts.join("\n")) };
+}

@@ -1,0 +1,191 @@
+import { SessionError } from "../errors.ts";
+import { staleLeaf } from "../manager/expected-leaf.ts";
+import type {
+  Amendment,
+  AppendCondition,
+  AppendReceipt,
+  BackendListQuery,
+  BackendSearchQuery,
+  FoundLine,
+  LinePage,
+  NewEntryLine,
+  NewLine,
+  SessionBackend,
+} from "./session-backend.ts";
+import { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./session-facts.ts";
+
+interface HeldLine extends NewLine {
+  readonly seq: number;
+}
+
+interface HeldSession {
+  facts: SessionFacts;
+  lines: HeldLine[];
+  nextSeq: number;
+  revision: number;
+  readonly listeners: Set<() => void>;
+}
+
+/** Compares ids by code unit. */
+const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/**
+ * A backend in memory: the executable specification of one.
+ *
+ * @remarks Cost: O(lines of a session) for each append to it.
+ */
+export class MemoryBackend implements SessionBackend {
+  readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
+  readonly #sessions = new Map<string, HeldSession>();
+
+  async create(facts: SessionFacts, batches: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
+    this.#assertFree(facts.id);
+    const session = { facts, lines: [], nextSeq: 1, revision: 0, listeners: new Set<() => void>() };
+    for await (const lines of batches) add(session, lines);
+    this.#assertFree(facts.id);
+    this.#sessions.set(facts.id, session);
+    return { precedingSeq: 0, lastSeq: session.nextSeq - 1, revision: 0 };
+  }
+
+  async read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
+    const { lines, revision } = this.#session(id);
+    const start = lines.findIndex(({ seq }) => seq > afterSeq);
+    const page = start === -1 ? [] : lines.slice(start, start + limit);
+    return { lines: page, isEnd: page.at(-1) === lines.at(-1) || page.length === 0, revision };
+  }
+
+  async append(
+    id: string,
+    lines: readonly NewEntryLine[],
+    condition: AppendCondition = {},
+  ): Promise<AppendReceipt> {
+    const session = this.#session(id);
+    const added = lines.filter((line) => !session.lines.some((held) => isSame(held, line)));
+    const { expectedLeafId } = condition;
+    if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
+    add(session, added);
+    if (added.length > 0) notify(session);
+    return receiptFor(session, lines);
+  }
+
+  async amend(id: string, change: Amendment): Promise<AppendReceipt | undefined> {
+    const session = this.#session(id);
+    if (session.revision !== change.expectedRevision) return undefined;
+    const replaced = new Map(change.replace.map(({ seq, line }) => [seq, { ...line, seq }]));
+    const removed = new Set(change.remove);
+    session.lines = session.lines
+      .filter(({ seq }) => !removed.has(seq))
+      .map((line) => replaced.get(line.seq) ?? line);
+    session.facts = { ...session.facts, ...change.facts };
+    session.revision++;
+    add(session, change.append);
+    notify(session);
+    return receiptFor(session, change.append);
+  }
+
+  async list({ cwd, name, idPrefix = "", limit, after }: BackendListQuery): Promise<SessionFacts[]> {
+    return [...this.#sessions.values()]
+      .map(({ facts }) => facts)
+      .filter((facts) => cwd === undefined || facts.cwd === cwd)
+      .filter((facts) => name === undefined || holds(facts.name ?? "", name))
+      .filter((facts) => facts.id.startsWith(idPrefix))
+      .sort(compareFacts)
+      .filter((facts) => after === undefined || compareFacts(facts, after) > 0)
+      .slice(0, limit);
+  }
+
+  async search({ words, cwd, limit, after }: BackendSearchQuery): Promise<FoundLine[]> {
+    const found: FoundLine[] = [];
+    const sessions = [...this.#sessions.values()].sort((a, b) => compareIds(b.facts.id, a.facts.id));
+    for (const { facts, lines } of sessions) {
+      if (cwd !== undefined && facts.cwd !== cwd) continue;
+      const order = after === undefined ? -1 : compareIds(facts.id, after.sessionId);
+      if (order > 0) continue;
+      for (const line of lines) {
+        if (after !== undefined && order === 0 && line.seq <= after.seq) continue;
+        const text = line.entry?.searchText;
+        if (text !== undefined && words.every((word) => holds(text, word)))
+          found.push({ session: facts, line });
+      }
+    }
+    return found.slice(0, limit);
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return this.#sessions.delete(id);
+  }
+
+  async subscribe(id: string, onMore: () => void, signal: AbortSignal): Promise<void> {
+    const { listeners } = this.#session(id);
+    listeners.add(onMore);
+    signal.addEventListener("abort", () => listeners.delete(onMore), { once: true });
+  }
+
+  async close(): Promise<void> {
+    // The sessions are in memory for as long as somebody holds this object.
+  }
+
+  #session(id: string): HeldSession {
+    const session = this.#sessions.get(id);
+    if (session !== undefined) return session;
+    throw new SessionError(
+      "SESSION_NOT_FOUND",
+      `There is no session ${id}. List the sessions to see which there are.`,
+      {
+        details: { id },
+      },
+    );
+  }
+
+  #assertFree(id: string): void {
+    if (!this.#sessions.has(id)) return;
+    throw new SessionError(
+      "SESSION_EXISTS",
+      `There is a session ${id} already. Open it, or choose another id.`,
+      {
+        details: { id },
+      },
+    );
+  }
+}
+
+function add(session: HeldSession, lines: readonly NewLine[]): void {
+  for (const line of lines) session.lines.push({ ...line, seq: session.nextSeq++ });
+  session.facts = factsAfter(session.facts, lines);
+}
+
+function notify({ listeners }: HeldSession): void {
+  for (const onMore of [...listeners]) onMore();
+}
+
+function isSame(held: NewLine, line: NewEntryLine): boolean {
+  return held.entry?.id === line.entry.id && held.text === line.text;
+}
+
+function receiptFor({ lines, revision }: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {
+  const placeOf = (line: NewEntryLine | undefined) =>
+    line === undefined ? lines.length : lines.findIndex((held) => isSame(held, line));
+  const first = placeOf(given[0]);
+  const last = given.length === 0 ? lines.length - 1 : placeOf(given.at(-1));
+  return { precedingSeq: lines[first - 1]?.seq ?? 0, lastSeq: lines[last]?.seq ?? 0, revision };
+}
+
+function assertLeaf(lines: readonly HeldLine[], expectedLeafId: string | null): void {
+  for (const { entry } of [...lines].reverse()) {
+    if (entry === undefined) continue;
+    if (entry.id === expectedLeafId) return;
+    if (!COMMUTING_TYPES.includes(entry.type)) throw staleLeaf(expectedLeafId, entry.id);
+  }
+  if (expectedLeafId !== null) throw staleLeaf(expectedLeafId, null);
+}
+
+function compareFacts(
+  a: Pick<SessionFacts, "modifiedMs" | "id">,
+  b: Pick<SessionFacts, "modifiedMs" | "id">,
+): number {
+  return b.modifiedMs - a.modifiedMs || compareIds(a.id, b.id);
+}
+
+function holds(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}

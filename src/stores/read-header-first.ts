@@ -1,0 +1,64 @@
+import { SessionError } from "../errors.ts";
+import { assertValidSessionId } from "../ids.ts";
+import { SessionIndex } from "../reading/session-index.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { assertNotAborted } from "./retries.ts";
+
+/** A header stands at the very front; what is further on than this is not looked for. */
+const MAX_HEADER_BYTES = 16 * 1024 * 1024;
+
+/** Bytes of which the header is known before the rest is read. */
+export interface HeadedBytes {
+  readonly header: SessionHeader;
+  /** All the pieces, those that were read already in front. */
+  readonly pieces: AsyncGenerator<Uint8Array, void>;
+}
+
+/**
+ * Reads as many pieces as it takes to know the header.
+ *
+ * @throws {SessionError} `NOT_A_SESSION`, `INVALID_SESSION_ID`, `ABORTED`
+ */
+export async function readHeaderFirst(
+  pieces: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<HeadedBytes> {
+  const index = new SessionIndex({ readBytes: () => new Uint8Array(0) });
+  const front: Uint8Array[] = [];
+  const iterator = pieces[Symbol.asyncIterator]();
+  const isDone = () => index.header !== undefined || index.isRejected || index.position > MAX_HEADER_BYTES;
+  while (!isDone()) {
+    assertNotAborted(signal);
+    const { value, done } = await iterator.next();
+    if (done) break;
+    front.push(value.slice());
+    index.feed(value);
+  }
+  if (!isDone()) index.end();
+  const { header } = index;
+  if (header === undefined) {
+    await iterator.return?.();
+    throw new SessionError(
+      "NOT_A_SESSION",
+      "The bytes are no session: there is no session header among the first records. Check where they come from.",
+    );
+  }
+  assertValidSessionId(header.id);
+  return { header, pieces: joined(front, iterator, signal) };
+}
+
+async function* joined(
+  front: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* front;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      assertNotAborted(signal);
+      yield next.value;
+    }
+  } finally {
+    await rest.return?.();
+  }
+}

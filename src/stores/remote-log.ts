@@ -1,0 +1,222 @@
+import { SessionError } from "../errors.ts";
+import { assertLeafIn } from "../manager/expected-leaf.ts";
+import type { SessionIndex } from "../reading/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { copyLines, wholeCopy } from "../store/canonical-copy.ts";
+import { notASession } from "../store/file-errors.ts";
+import type { LoadOptions } from "../store/file-log-options.ts";
+import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
+import { hints } from "./hints.ts";
+import { RemoteLines } from "./remote-lines.ts";
+import { RemotePlace } from "./remote-place.ts";
+import { type RetryOptions, retryPace } from "./retries.ts";
+import type { SessionBackend } from "./session-backend.ts";
+import { SettlingQueue } from "./settling-queue.ts";
+
+/** How a session in a place far away is kept. */
+export interface RemoteLogOptions extends RetryOptions {
+  /** Bytes of lines that wait to be written, at most; beyond that an append throws. Default 16 MiB. */
+  readonly maxQueueBytes?: number;
+  /** Entries that wait to be written, at most. Default 10,000. */
+  readonly maxQueueEntries?: number;
+  /** Milliseconds between looks for others' entries, where the backend tells of none. Default 1,000. */
+  readonly pollMs?: number;
+  /** Whether a new session is written at once, not with the first message. Default false. */
+  readonly createAtOnce?: boolean;
+  /** `read-only` appends nothing. */
+  readonly mode?: "read-write" | "read-only";
+}
+
+const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
+const MAX_QUEUE_ENTRIES = 10_000;
+const POLL_MS = 1_000;
+
+/**
+ * A session whose lines live in a place far away.
+ *
+ * All of them are held in memory. What is appended is in memory at once and written in order behind it; `flush` waits
+ * for that. Others' lines are taken in when an append shows that there are some, or when somebody asks or watches.
+ *
+ * @remarks Source: docs/stores.md
+ */
+export class RemoteLog implements SessionLog {
+  readonly path = undefined;
+  onChange: ((change: LogChange) => void) | undefined;
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  readonly #options: RemoteLogOptions;
+  readonly #queue: SettlingQueue;
+  readonly #place: RemotePlace;
+  #isWritten: boolean;
+  #isClosed = false;
+
+  private constructor(
+    backend: SessionBackend,
+    lines: RemoteLines,
+    isWritten: boolean,
+    options: RemoteLogOptions,
+  ) {
+    this.#options = options;
+    this.#isWritten = isWritten;
+    this.#queue = new SettlingQueue({
+      ...retryPace(options),
+      onState: (state, error) => this.onPersistence?.(state, error),
+    });
+    this.#place = new RemotePlace(backend, this.#queue, lines, (change) => this.onChange?.(change));
+  }
+
+  /**
+   * Opens the session with an id.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  static async open(
+    backend: SessionBackend,
+    id: string,
+    options: RemoteLogOptions = {},
+    load: LoadOptions = {},
+  ): Promise<RemoteLog> {
+    const log = new RemoteLog(backend, new RemoteLines(), true, options);
+    await log.#place.load(id, retryPace(options), load);
+    if (log.index.header === undefined) throw notASession(id);
+    return log;
+  }
+
+  /**
+   * Begins a session of its header, and of lines behind it if there are any; with such lines it is written at once.
+   *
+   * @param lines - The header first.
+   */
+  static begin(
+    backend: SessionBackend,
+    lines: Iterable<string | Uint8Array>,
+    options: RemoteLogOptions = {},
+  ): RemoteLog {
+    const log = new RemoteLog(backend, linesIn(lines), false, options);
+    if (options.createAtOnce || log.index.tree.size > 0) log.#create();
+    return log;
+  }
+
+  get index(): SessionIndex {
+    return this.#place.lines.index;
+  }
+
+  get isDegraded(): boolean {
+    return this.#queue.isDegraded;
+  }
+
+  get readOnlyReason(): "mode" | "version" | "closed" | undefined {
+    if (this.#isClosed) return "closed";
+    if (this.#options.mode === "read-only") return "mode";
+    return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+  }
+
+  /** Whether it is closed, and everything is written. */
+  get isDone(): boolean {
+    return this.#isClosed && this.#place.waiting.count === 0;
+  }
+
+  /** All bytes that are known, as a file would hold them. */
+  get bytes(): Uint8Array {
+    return this.#place.lines.bytes;
+  }
+
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    this.#place.lines.readLines(ordinals, take);
+  }
+
+  append(lines: readonly LogLine[], isLasting: boolean): number {
+    const [first] = lines;
+    if (first === undefined) return this.index.tree.size;
+    this.#assertRoom(lines);
+    if (this.index.needsUpgrade) this.#amend(undefined, []);
+    this.#place.lines.appendOwn(lines);
+    if (this.#isWritten) this.#place.append(lines);
+    else if (isLasting) this.#create();
+    return this.index.tree.find(first.head.id);
+  }
+
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+    this.#amend(change, more);
+  }
+
+  /** Asks for others' entries; they are told of when they have come. */
+  refresh(): LogChange | undefined {
+    // Nobody waits for the answer: a refusal is told by the next call that has one.
+    if (this.#isWritten) this.#place.pull().catch(() => undefined);
+    return undefined;
+  }
+
+  async pull(): Promise<void> {
+    if (this.#isWritten) await this.#place.pull();
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    this.#assertRoom([line]);
+    const isOneStep = this.#isWritten && this.#place.comparesLeaf && !this.index.needsUpgrade;
+    if (isOneStep) return this.#place.appendIfLeaf(line, expectedLeafId);
+    await this.pull();
+    const { tree, places } = this.index;
+    assertLeafIn(tree, places.inFileOrder(tree.ordinals()), expectedLeafId);
+    this.append([line], true);
+    await this.flush();
+  }
+
+  async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
+    const pace = { pollMs: this.#options.pollMs ?? POLL_MS };
+    for await (const _ of hints((onMore, end) => this.#place.subscribe(onMore, end), pace, signal)) {
+      if (await this.#place.pullIfReachable(signal)) yield;
+    }
+  }
+
+  async flush(): Promise<void> {
+    await this.#queue.settled();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.flush();
+    this.#isClosed = true;
+  }
+
+  /** Goes on writing what was appended; the store's `close` waits for it. */
+  release(): void {
+    this.#isClosed = true;
+  }
+
+  #create(): void {
+    this.#isWritten = true;
+    this.#place.create();
+  }
+
+  #amend(change: ((entry: AnySessionEntry) => AnySessionEntry) | undefined, more: readonly LogLine[]): void {
+    const before = this.index;
+    const source = { index: before, readLines: this.readLines.bind(this) };
+    const lines = linesIn(copyLines(source, { ...wholeCopy(before), ...(change && { change }), more }));
+    if (this.#isWritten) this.#place.amend(lines, { change, dropsRest: change !== undefined }, more);
+    else this.#place.lines = lines;
+    this.onChange?.({ kind: "reloaded", before });
+  }
+
+  /** @throws {SessionError} `WRITE_FAILED` if too much waits to be written. */
+  #assertRoom(lines: readonly LogLine[]): void {
+    const { maxQueueBytes = MAX_QUEUE_BYTES, maxQueueEntries = MAX_QUEUE_ENTRIES } = this.#options;
+    const { count, characters } = this.#place.waiting;
+    const more = lines.reduce((sum, { text }) => sum + text.length, 0);
+    if (count === 0) return;
+    if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
+    throw new SessionError(
+      "WRITE_FAILED",
+      `${count} entries wait to be written to the store, and no more fit. Nothing was appended; await flush(), and append again.`,
+      { details: { waitingEntries: count, maxQueueEntries, maxQueueBytes } },
+    );
+  }
+}
+
+function linesIn(lines: Iterable<string | Uint8Array>): RemoteLines {
+  const taken = new RemoteLines();
+  // The pieces are not always whole lines.
+  taken.take(Buffer.concat(Array.from(lines, (piece) => Buffer.from(piece))));
+  taken.end();
+  return taken;
+}

@@ -1,0 +1,348 @@
+import { isSessionError, SessionError } from "../errors.ts";
+import type { LoadOptions } from "../store/file-log-options.ts";
+import type { LogChange, LogLine } from "../store/session-log.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { type EntryChange, planAmendment } from "./amendment.ts";
+import { factsOfHeader } from "./header-facts.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { RemoteLines } from "./remote-lines.ts";
+import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
+import type { AppendReceipt, NewEntryLine, SessionBackend, StoredLine } from "./session-backend.ts";
+import type { Job, SettlingQueue } from "./settling-queue.ts";
+
+/** Lines that are asked for at a time. */
+const PAGE_LINES = 1_000;
+
+/** Lines that are written together, at most. */
+const BATCH_LINES = 500;
+
+/** Characters of lines that are written together, at most, unless one call appends more. */
+const BATCH_CHARACTERS = 1024 * 1024;
+
+/** How often a change is worked out anew because somebody else changed lines meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/** Lines on their way, written together. */
+interface Batch extends Job {
+  add(lines: readonly LogLine[]): boolean;
+}
+
+/**
+ * One session in a backend, and what is known of it here.
+ *
+ * All calls go through one queue, so that answers come in order; each leaves what is known in order with the backend.
+ */
+export class RemotePlace {
+  lines: RemoteLines;
+  readonly #backend: SessionBackend;
+  readonly #queue: SettlingQueue;
+  readonly #tell: (change: LogChange) => void;
+  /** The last line that is known. */
+  #knownSeq = 0;
+  #revision = 0;
+  /** Own lines whose answer has not come, in order. */
+  #waiting: LogLine[] = [];
+  #waitingCharacters = 0;
+  /** The batch that can still grow. */
+  #open: Batch | undefined;
+  /** Changes of lines whose answer has not come: until then nothing is known of places. */
+  #amendments = 0;
+  #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
+
+  constructor(
+    backend: SessionBackend,
+    queue: SettlingQueue,
+    lines: RemoteLines,
+    tell: (change: LogChange) => void,
+  ) {
+    this.#backend = backend;
+    this.#queue = queue;
+    this.lines = lines;
+    this.#tell = tell;
+  }
+
+  get #id(): string {
+    return this.lines.index.header?.id ?? "";
+  }
+
+  get #withSearchText(): boolean {
+    return this.#backend.supports.search;
+  }
+
+  /** Whether a leaf can be compared there. */
+  get comparesLeaf(): boolean {
+    return this.#backend.supports.conditionalAppend;
+  }
+
+  /** What was appended and not written yet. */
+  get waiting(): { readonly count: number; readonly characters: number } {
+    return { count: this.#waiting.length, characters: this.#waitingCharacters };
+  }
+
+  /** Reads the whole session. */
+  async load(id: string, pace: RetryPace, { signal, onProgress }: LoadOptions): Promise<void> {
+    for (let isEnd = false; !isEnd; ) {
+      const page = await untilAnswered(
+        () => this.#backend.read(id, this.#knownSeq, PAGE_LINES),
+        pace,
+        signal,
+      );
+      if (page.revision !== this.#revision && this.#knownSeq > 0) {
+        [this.lines, this.#knownSeq] = [new RemoteLines(), 0];
+        continue;
+      }
+      this.#revision = page.revision;
+      this.lines.take(joinLines(page.lines, page.isEnd));
+      this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
+      isEnd = page.isEnd;
+      onProgress?.(this.lines.index.position, this.lines.index.position);
+    }
+    assertNotAborted(signal);
+    this.lines.end();
+  }
+
+  /** Makes the session of all lines that there are. */
+  create(): void {
+    const { bytes } = this.lines;
+    const count = this.lines.pending.length;
+    this.#wait(this.lines.pending);
+    let isRepeated = false;
+    this.#queue.push({
+      isOptional: false,
+      run: async () => {
+        const receipt = await this.#created(bytes, isRepeated).finally(() => {
+          isRepeated = true;
+        });
+        await this.#acknowledge(receipt, count);
+      },
+    });
+  }
+
+  /** Writes lines that were appended, together with others if they follow each other closely. */
+  append(lines: readonly LogLine[]): void {
+    this.#wait(lines);
+    if (this.#open?.add(lines)) return;
+    this.#open = this.#newBatch(lines);
+    this.#queue.push(this.#open);
+  }
+
+  /**
+   * Changes lines that are there.
+   *
+   * @param lines - What the session looks like from now on, until it is known better.
+   * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
+   */
+  amend(lines: RemoteLines, change: EntryChange, more: readonly LogLine[]): void {
+    if (this.#backend.amend === undefined) throw cannotAmend(this.#id);
+    this.lines = lines;
+    this.#open = undefined;
+    this.#amendments++;
+    let isDone = false;
+    this.#queue.push({
+      isOptional: false,
+      run: async () => {
+        if (!isDone) await this.#amended(change, more);
+        if (!isDone) this.#amendments--;
+        isDone = true;
+        await this.#reload();
+      },
+    });
+  }
+
+  /** Waits for all that was appended, and takes in what others have written. */
+  pull(): Promise<void> {
+    if (this.#pull !== undefined) return this.#pull.done;
+    const job: Job = {
+      isOptional: true,
+      run: () => {
+        // What is asked for from now on may not be in this answer.
+        if (this.#pull?.job === job) this.#pull = undefined;
+        return this.#catchUp();
+      },
+    };
+    this.#open = undefined;
+    this.#queue.push(job);
+    const done = this.#queue.wait(job).finally(() => {
+      if (this.#pull?.job === job) this.#pull = undefined;
+    });
+    this.#pull = { job, done };
+    return done;
+  }
+
+  /** Does the same, and gives false if there is no answer at present. */
+  async pullIfReachable(signal?: AbortSignal): Promise<boolean> {
+    try {
+      await this.pull();
+      return !signal?.aborted;
+    } catch (error) {
+      if (isSessionError(error, "WRITE_FAILED")) return false;
+      throw error;
+    }
+  }
+
+  /** Appends an entry if the leaf there is the expected one. */
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    const encoded = newEntryLine(line.text, this.#withSearchText);
+    this.#open = undefined;
+    const job: Job = {
+      isOptional: true,
+      run: async () => {
+        try {
+          await this.#backend.append(this.#id, [encoded], { expectedLeafId });
+        } catch (error) {
+          if (isSessionError(error, "STALE_LEAF")) await this.#catchUp();
+          throw error;
+        }
+        await this.#catchUp();
+      },
+    };
+    this.#queue.push(job);
+    await this.#queue.wait(job);
+  }
+
+  /** Asks to be told of others' writing; false if that is not to be had. */
+  async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
+    const { supports } = this.#backend;
+    if (!supports.watch || this.#backend.subscribe === undefined) return false;
+    try {
+      await this.#backend.subscribe(this.#id, onMore, signal);
+      return true;
+    } catch (error) {
+      if (isSessionError(error)) throw error;
+      return false;
+    }
+  }
+
+  #wait(lines: readonly LogLine[]): void {
+    for (const line of lines) {
+      this.#waiting.push(line);
+      this.#waitingCharacters += line.text.length;
+    }
+  }
+
+  #newBatch(given: readonly LogLine[]): Batch {
+    const lines: LogLine[] = [...given];
+    let characters = given.reduce((sum, { text }) => sum + text.length, 0);
+    let encoded: NewEntryLine[] | undefined;
+    return {
+      isOptional: false,
+      add: (more) => {
+        const added = more.reduce((sum, { text }) => sum + text.length, 0);
+        const fits = lines.length + more.length <= BATCH_LINES && characters + added <= BATCH_CHARACTERS;
+        if (encoded !== undefined || !fits) return false;
+        lines.push(...more);
+        characters += added;
+        return true;
+      },
+      run: async () => {
+        encoded ??= lines.map(({ text }) => newEntryLine(text, this.#withSearchText));
+        const receipt = await this.#backend.append(this.#id, encoded);
+        await this.#acknowledge(receipt, lines.length);
+      },
+    };
+  }
+
+  async #created(bytes: Uint8Array, isRepeated: boolean): Promise<AppendReceipt> {
+    const { header } = this.lines.index;
+    if (header === undefined) throw new TypeError("a session without a header cannot be written");
+    try {
+      return await this.#backend.create(factsOfHeader(header), linesOf(once(bytes), this.#withSearchText));
+    } catch (error) {
+      if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
+      // The answer to an earlier attempt may have been lost.
+      const { lines, revision } = await this.#readAll();
+      const count =
+        lines.findIndex((_, i) => joinLines(lines.slice(0, i + 1), false).length >= bytes.length) + 1;
+      const own = lines.slice(0, count);
+      if (count === 0 || Buffer.compare(joinLines(own, false), bytes) !== 0) throw error;
+      return { precedingSeq: 0, lastSeq: own.at(-1)?.seq ?? 0, revision };
+    }
+  }
+
+  /** Takes note that own lines are there, and of what came before them. */
+  async #acknowledge({ precedingSeq, lastSeq, revision }: AppendReceipt, count: number): Promise<void> {
+    if (this.#amendments === 0) {
+      if (revision !== this.#revision) await this.#reload();
+      else if (precedingSeq !== this.#knownSeq) await this.#catchUp();
+      else {
+        this.lines.confirm(count);
+        this.#knownSeq = lastSeq;
+      }
+    }
+    for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
+  }
+
+  async #catchUp(): Promise<void> {
+    for (let isEnd = false; !isEnd && this.#amendments === 0; ) {
+      const page = await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES);
+      if (page.revision !== this.#revision) return this.#reload();
+      if (this.#amendments > 0) return;
+      isEnd = page.isEnd;
+      if (page.lines.length === 0) continue;
+      this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
+      const from = this.lines.merge(page.lines, page.isEnd);
+      if (from !== undefined) this.#tell({ kind: "foreign", from });
+    }
+  }
+
+  /** Reads everything anew, since lines were changed. */
+  async #reload(): Promise<void> {
+    const { lines, revision } = await this.#readAll();
+    if (this.#amendments > 0) return;
+    const before = this.lines.index;
+    this.lines = sessionIn(lines);
+    this.lines.adopt(this.#waiting);
+    this.#knownSeq = lines.at(-1)?.seq ?? 0;
+    this.#revision = revision;
+    this.#tell({ kind: "reloaded", before });
+  }
+
+  async #readAll(): Promise<{ readonly lines: StoredLine[]; readonly revision: number }> {
+    const id = this.#id;
+    let lines: StoredLine[] = [];
+    for (let revision: number | undefined; ; ) {
+      const page = await this.#backend.read(id, lines.at(-1)?.seq ?? 0, PAGE_LINES);
+      if (revision !== undefined && page.revision !== revision) {
+        [lines, revision] = [[], undefined];
+        continue;
+      }
+      revision = page.revision;
+      lines.push(...page.lines);
+      if (page.isEnd) return { lines, revision };
+    }
+  }
+
+  async #amended(change: EntryChange, more: readonly LogLine[]): Promise<void> {
+    const append = more.map(({ text }) => newEntryLine(text, this.#withSearchText));
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const { lines, revision } = await this.#readAll();
+      const session = sessionIn(lines);
+      const plan = planAmendment(lines, session, change, this.#withSearchText);
+      const { tree } = session.index;
+      const isThere = more.every(({ head }) => tree.find(head.id) !== NONE);
+      if (isThere && plan.replace.length + plan.remove.length === 0) return;
+      const receipt = await this.#backend.amend?.(this.#id, { ...plan, expectedRevision: revision, append });
+      if (receipt !== undefined) return;
+    }
+    throw new Error("others changed lines of the session all the time");
+  }
+}
+
+function sessionIn(stored: readonly StoredLine[]): RemoteLines {
+  const lines = new RemoteLines();
+  lines.take(joinLines(stored, true));
+  lines.end();
+  return lines;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}
+
+function cannotAmend(id: string): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    "This store keeps lines as they are: it can neither redact nor upgrade. Copy the session to one that can, such as files.",
+    { details: { id } },
+  );
+}

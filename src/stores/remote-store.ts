@@ -1,0 +1,302 @@
+import { searchedText } from "../catalog/search-text.ts";
+import { snippetOf } from "../catalog/snippet.ts";
+import { literalMatcher } from "../catalog/text-matcher.ts";
+import { isSessionError, SessionError } from "../errors.ts";
+import { assertValidSessionId } from "../ids.ts";
+import { decodeRecord } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { SessionHome } from "../manager/session-home.ts";
+import { SessionManager } from "../manager/session-manager.ts";
+import { newHeader } from "../manager/session-options.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { factsOfHeader } from "./header-facts.ts";
+import { bytesOf, joinLines, linesOf } from "./line-codec.ts";
+import { MemoryBackend } from "./memory-backend.ts";
+import { readHeaderFirst } from "./read-header-first.ts";
+import { RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
+import { assertNotAborted, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { wordsOf } from "./search-words.ts";
+import type { FoundLine, SessionBackend } from "./session-backend.ts";
+import type { SessionFacts } from "./session-facts.ts";
+import type {
+  CreateInStoreOptions,
+  ImportOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+  StoredSession,
+  StoreSearchHit,
+  StoreSupport,
+} from "./session-store.ts";
+
+/** How sessions in a place far away are kept. */
+export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode">;
+
+/** Sessions or lines that are asked for at a time. */
+const PAGE = 100;
+
+/** Lines that are exported at a time. */
+const PAGE_LINES = 1_000;
+
+/**
+ * Makes a store of a backend.
+ *
+ * @param backend - Closed together with the store.
+ * @remarks Source: docs/stores.md
+ */
+export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions = {}): SessionStore {
+  return new RemoteStore(backend, options, true);
+}
+
+/**
+ * Makes a store that keeps sessions in memory, for tests and for hosts that want none on disk.
+ *
+ * It is the store of a backend in memory, so that what is tested with it behaves as a database does.
+ */
+export function memoryStore(): SessionStore {
+  return new RemoteStore(new MemoryBackend(), {}, false);
+}
+
+class RemoteStore implements SessionStore {
+  readonly supports: StoreSupport;
+  readonly #backend: SessionBackend;
+  readonly #options: RemoteStoreOptions;
+  readonly #pace: RetryPace;
+  /** Logs that may have something to write. */
+  readonly #logs = new Set<RemoteLog>();
+  #isClosed = false;
+
+  constructor(backend: SessionBackend, options: RemoteStoreOptions, durable: boolean) {
+    const { conditionalAppend, rewrite, watch, search } = backend.supports;
+    this.supports = { durable, queued: true, conditionalAppend, rewrite, watch, indexedSearch: search };
+    this.#backend = backend;
+    this.#options = options;
+    this.#pace = retryPace(options);
+  }
+
+  create(options: CreateInStoreOptions): SessionManager {
+    this.#assertOpen();
+    const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
+    const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
+    const header = newHeader(cwd, (options.now ?? Date.now)(), given);
+    const log = this.#begin(header, [`${encodeRecord({ ...header })}\n`], createAtOnce);
+    return SessionManager.overLog(log, { ...session, cwd, home: this.#home });
+  }
+
+  async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
+    const { signal, mode = "read-write", ...session } = options;
+    const log = await this.#load(id, { ...this.#options, mode }, signal);
+    return SessionManager.overLog(log, { ...session, home: this.#home });
+  }
+
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+    const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
+    let last = after && { modifiedMs: after.modified.getTime(), id: after.id };
+    for (let left = limit; left >= 1; ) {
+      const count = Math.min(PAGE, Math.floor(left));
+      const query = { ...filter, limit: count, ...(last && { after: last }) };
+      const page = await this.#ask(() => this.#backend.list(query), signal);
+      yield* page.map(storedSession);
+      last = page.at(-1);
+      left -= page.length;
+      if (page.length < count) return;
+    }
+  }
+
+  async *search(
+    query: string,
+    options: SearchInStoreOptions = {},
+  ): AsyncGenerator<StoreSearchHit, void, undefined> {
+    const { limit = Number.POSITIVE_INFINITY, roles, signal, cwd } = options;
+    const words = wordsOf(query);
+    if (words.length === 0) return;
+    let left = Math.floor(limit);
+    if (left < 1) return;
+    for await (const found of this.#linesWith(words, cwd, signal)) {
+      const hit = hitIn(found, words);
+      if (hit === undefined || roles?.includes(hit.role) === false) continue;
+      yield hit;
+      left--;
+      if (left < 1) return;
+    }
+  }
+
+  async delete(id: string): Promise<void> {
+    if (!(await this.#ask(() => this.#backend.delete(id)))) throw notFound(id);
+  }
+
+  async *exportBytes(
+    id: string,
+    { signal }: ImportOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    let revision: number | undefined;
+    for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
+      const page = await this.#ask(() => this.#backend.read(id, afterSeq, PAGE_LINES), signal);
+      if (revision !== undefined && page.revision !== revision) throw changed(id);
+      revision = page.revision;
+      isEnd = page.isEnd;
+      afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
+      if (page.lines.length > 0) yield joinLines(page.lines, isEnd);
+    }
+  }
+
+  async importBytes(pieces: AsyncIterable<Uint8Array>, { signal }: ImportOptions = {}): Promise<string> {
+    const headed = await readHeaderFirst(pieces, signal);
+    const lines = linesOf(headed.pieces, this.#backend.supports.search);
+    try {
+      await this.#backend.create(factsOfHeader(headed.header), lines);
+    } catch (error) {
+      // Not tried again: the pieces are used up.
+      throw isSessionError(error) ? error : notImported(headed.header.id, error);
+    } finally {
+      await headed.pieces.return();
+    }
+    return headed.header.id;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await Promise.all(Array.from(this.#logs, (log) => log.flush()));
+    this.#isClosed = true;
+    for (const log of this.#logs) log.release();
+    await this.#backend.close();
+  }
+
+  get #home(): SessionHome {
+    return {
+      begin: (header, lines) =>
+        this.#begin(header, lines ?? [`${encodeRecord({ ...header })}\n`], lines !== undefined),
+      load: (id, load) => this.#load(id, this.#options, load.signal),
+    };
+  }
+
+  #begin(header: SessionHeader, lines: Iterable<string | Uint8Array>, createAtOnce: boolean): RemoteLog {
+    assertValidSessionId(header.id);
+    this.#assertOpen();
+    return this.#kept(RemoteLog.begin(this.#backend, lines, { ...this.#options, createAtOnce }));
+  }
+
+  async #load(id: string, options: RemoteLogOptions, signal?: AbortSignal): Promise<RemoteLog> {
+    this.#assertOpen();
+    return this.#kept(await RemoteLog.open(this.#backend, id, options, signal && { signal }));
+  }
+
+  /** Remembers a log until it is closed and has written everything. */
+  #kept(log: RemoteLog): RemoteLog {
+    for (const one of this.#logs) if (one.isDone) this.#logs.delete(one);
+    this.#logs.add(log);
+    return log;
+  }
+
+  #ask<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return untilAnswered(call, this.#pace, signal);
+  }
+
+  async *#linesWith(
+    words: readonly string[],
+    cwd: string | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<FoundLine, void, undefined> {
+    const filter = { words, limit: PAGE, ...(cwd !== undefined && { cwd }) };
+    const { search } = this.#backend;
+    if (search === undefined) {
+      yield* this.#allLines(cwd, signal);
+      return;
+    }
+    for (let last: FoundLine | undefined; ; ) {
+      const after = last && { sessionId: last.session.id, seq: last.line.seq };
+      const query = { ...filter, ...(after && { after }) };
+      const page = await this.#ask(() => search.call(this.#backend, query), signal);
+      yield* page;
+      last = page.at(-1);
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** All lines of all sessions, for backends that cannot search. */
+  async *#allLines(
+    cwd: string | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<FoundLine, void, undefined> {
+    let last: SessionFacts | undefined;
+    do {
+      const query = { limit: PAGE, ...(cwd !== undefined && { cwd }), ...(last && { after: last }) };
+      const page = await this.#ask(() => this.#backend.list(query), signal);
+      for (const session of page) yield* this.#linesOf(session, signal);
+      last = page.length < PAGE ? undefined : page.at(-1);
+    } while (last !== undefined);
+  }
+
+  async *#linesOf(
+    session: SessionFacts,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<FoundLine, void, undefined> {
+    for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
+      assertNotAborted(signal);
+      const page = await this.#ask(() => this.#backend.read(session.id, afterSeq, PAGE_LINES), signal);
+      for (const line of page.lines) yield { session, line };
+      isEnd = page.isEnd;
+      afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
+    }
+  }
+
+  #assertOpen(): void {
+    if (!this.#isClosed) return;
+    throw new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
+  }
+}
+
+function storedSession(facts: SessionFacts): StoredSession {
+  const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = facts;
+  return {
+    id,
+    cwd,
+    ...(name !== null && { name }),
+    ...(parentSession !== null && { parentSession }),
+    created: new Date(createdMs),
+    modified: new Date(modifiedMs),
+    messageCount,
+    ...(firstMessage !== null && { firstMessage }),
+  };
+}
+
+/** Looks at a line that may hold the words; undefined if it does not after all. */
+function hitIn({ session, line }: FoundLine, words: readonly string[]): StoreSearchHit | undefined {
+  const record = decodeRecord(bytesOf(line));
+  const { id, type } = record ?? {};
+  if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
+  const entry: AnySessionEntry = { parentId: null, timestamp: "", ...record, id, type };
+  const searched = searchedText(entry);
+  if (searched === undefined) return undefined;
+  const text = searched.texts.join("\n");
+  const matches = words.map((word) => literalMatcher(word, false)([text])[0]);
+  const [match] = matches;
+  if (match === undefined || matches.includes(undefined)) return undefined;
+  return { session: storedSession(session), entryId: id, role: searched.role, ...snippetOf(text, match) };
+}
+
+function notFound(id: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `There is no session ${id}. List the sessions to see which there are.`,
+    { details: { id } },
+  );
+}
+
+function notImported(id: string, cause: unknown): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    `Session ${id} could not be written: ${reasonOf(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
+    { details: { id }, cause },
+  );
+}
+
+function changed(id: string): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    `Lines of session ${id} were changed while it was read. Nothing was written; read it again.`,
+    { details: { id } },
+  );
+}

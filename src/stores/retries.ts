@@ -1,0 +1,85 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { isSessionError, SessionError } from "../errors.ts";
+
+/** How calls to a place far away are made again. */
+export interface RetryOptions {
+  /** Milliseconds before the second attempt; each further one waits twice as long. Default 50. */
+  readonly minRetryMs?: number;
+  /** Milliseconds between attempts, at most. Default 5,000. */
+  readonly maxRetryMs?: number;
+  /** Milliseconds without any answer after which whoever waits is told. Default 15,000. */
+  readonly giveUpAfterMs?: number;
+}
+
+/** The same, with nothing left open. */
+export type RetryPace = Required<RetryOptions>;
+
+/** Fills in what was left open. */
+export function retryPace(options: RetryOptions): RetryPace {
+  const { minRetryMs = 50, maxRetryMs = 5_000, giveUpAfterMs = 15_000 } = options;
+  return { minRetryMs, maxRetryMs, giveUpAfterMs };
+}
+
+/** Gives the milliseconds to wait after so many failed attempts: longer each time, and not the same for everybody. */
+export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
+  const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
+  return longest * (0.5 + Math.random() / 2);
+}
+
+/**
+ * Makes a call until it is answered.
+ *
+ * @param call - Must do no harm when it is made twice.
+ * @throws {SessionError} What the call throws as such, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
+ */
+export async function untilAnswered<T>(
+  call: () => Promise<T>,
+  pace: RetryPace,
+  signal?: AbortSignal,
+): Promise<T> {
+  const deadline = performance.now() + pace.giveUpAfterMs;
+  for (let attempts = 1; ; attempts++) {
+    assertNotAborted(signal);
+    try {
+      return await within(call(), deadline - performance.now());
+    } catch (error) {
+      if (isSessionError(error)) throw error;
+      const delay = retryDelay(pace, attempts);
+      if (performance.now() + delay >= deadline) throw unavailable(error);
+      await pause(delay);
+    }
+  }
+}
+
+/** @throws {SessionError} `ABORTED` */
+export function assertNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new SessionError("ABORTED", "The work was aborted; start it again if it is wanted.");
+}
+
+/** The error for a place that does not answer. */
+export function unavailable(cause: unknown): SessionError {
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    `The store does not answer: ${reasonOf(cause)}. Check the connection, and try again.`,
+    { cause },
+  );
+}
+
+/** Gives the text of an error as part of a sentence. */
+export function reasonOf(cause: unknown): string {
+  return (cause instanceof Error ? cause.message || cause.name : String(cause)).replace(/\.$/, "");
+}
+
+/** Waits for a promise so many milliseconds. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable("no answer came in time")), Math.max(1, ms));
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,179 @@
+import type { TextMatch } from "../catalog/text-matcher.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { NewSessionOptions, SessionOptions } from "../manager/session-options.ts";
+
+/** What a store can do. */
+export interface StoreSupport {
+  /** Whether sessions are there when the process has ended. */
+  readonly durable: boolean;
+  /** Whether appends are written later than they return, so that `flush` tells when they are. */
+  readonly queued: boolean;
+  /** Whether `appendIfLeaf` compares and appends in one step, whoever else writes. */
+  readonly conditionalAppend: boolean;
+  /** Whether `redact` works, and old versions can be brought to the current one. */
+  readonly rewrite: boolean;
+  /** Whether `search` asks an index: for whole words, as a rule. Otherwise everything is read, and any part of a text is found. */
+  readonly indexedSearch: boolean;
+  /** Whether `watch` is told of others' entries; otherwise it looks from time to time. */
+  readonly watch: boolean;
+}
+
+/** How a session of a store is run: what concerns files is left out. */
+export type StoreSessionOptions = Pick<SessionOptions, "now" | "beforePersist" | "persistLeafOnClose">;
+
+/** A new session of a store. */
+export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOptions {
+  /** Working directory, which says whose session it is. */
+  readonly cwd: string;
+  /** Whether it is there at once, and not with the first message. Default false. */
+  readonly createAtOnce?: boolean;
+}
+
+/** How a session of a store is opened. */
+export interface OpenInStoreOptions extends StoreSessionOptions {
+  /** `read-only` appends nothing. */
+  readonly mode?: "read-write" | "read-only";
+  /** Working directory, instead of the one that the header names. */
+  readonly cwd?: string;
+  /** Ends the opening with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A session as a store lists it. */
+export interface StoredSession {
+  readonly id: string;
+  /** Working directory of the header; empty if it names none. */
+  readonly cwd: string;
+  /** Display name, if it has one. */
+  readonly name?: string;
+  /** What the session was forked from: an id, or a path. */
+  readonly parentSession?: string;
+  readonly created: Date;
+  readonly modified: Date;
+  /** Entries of type `message`, of any role. */
+  readonly messageCount: number;
+  /** How the first user message with text begins; absent if there is none. */
+  readonly firstMessage?: string;
+}
+
+/** Which sessions are listed. */
+export interface ListInStoreOptions {
+  /** Only sessions of this project. */
+  readonly cwd?: string;
+  /** What the name must contain, whatever the case of its letters. */
+  readonly name?: string;
+  /** What the id must begin with. */
+  readonly idPrefix?: string;
+  /** At most this many. Default: all. */
+  readonly limit?: number;
+  /** Goes on behind this session, the last one of an earlier list. */
+  readonly after?: Pick<StoredSession, "modified" | "id">;
+  /** Ends the listing with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a store is searched. */
+export interface SearchInStoreOptions {
+  /** Only sessions of this project. */
+  readonly cwd?: string;
+  /** Only messages of these roles; summaries are `compactionSummary` and `branchSummary`. Default: all. */
+  readonly roles?: readonly string[];
+  /** At most this many hits. Default: all. */
+  readonly limit?: number;
+  /** Ends the search with `ABORTED`. */
+  readonly signal?: AbortSignal;
+}
+
+/** An entry that holds what was searched for. */
+export interface StoreSearchHit {
+  readonly session: StoredSession;
+  readonly entryId: string;
+  /** Role of the message that the entry is or becomes. */
+  readonly role: string;
+  /** One line of text around the first fit. */
+  readonly snippet: string;
+  /** Where in the snippet the fit stands: UTF-16 units. */
+  readonly match: TextMatch;
+}
+
+/** How a session's bytes are put into a store. */
+export interface ImportOptions {
+  /** Ends the import with `ABORTED`, and then nothing was added. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Many sessions in one place.
+ *
+ * Whatever the place, a session is a `SessionManager`, and its bytes are the same: what is copied from store to store
+ * and back is byte for byte what it was.
+ *
+ * @remarks Every store passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
+ */
+export interface SessionStore {
+  readonly supports: StoreSupport;
+
+  /**
+   * Begins a session. It is there with its first user or assistant message, or at once with `createAtOnce`.
+   *
+   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_EXISTS`, where it takes time to know that, from `flush`.
+   */
+  create(options: CreateInStoreOptions): SessionManager;
+
+  /**
+   * Opens the session with exactly this id.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
+
+  /**
+   * Gives sessions, those modified last first.
+   *
+   * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  list(options?: ListInStoreOptions): AsyncGenerator<StoredSession, void, undefined>;
+
+  /**
+   * Gives entries whose text holds all words of a query, whatever the case of their letters.
+   *
+   * @param query - Words; an empty query is nowhere.
+   * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  search(query: string, options?: SearchInStoreOptions): AsyncGenerator<StoreSearchHit, void, undefined>;
+
+  /**
+   * Removes a session for good.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`
+   */
+  delete(id: string): Promise<void>;
+
+  /**
+   * Gives the bytes of a session, as they are.
+   *
+   * @returns Pieces, each valid until the next is asked for.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`
+   */
+  exportBytes(
+    id: string,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncGenerator<Uint8Array, void, undefined>;
+
+  /**
+   * Makes a session of bytes, its header among them, and keeps them as they are.
+   *
+   * @param pieces - May be cut anywhere; each is used up before the next is asked for.
+   * @returns The session's id, which is that of the header.
+   * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `WRITE_FAILED`, `ABORTED`, and
+   *   then nothing was added.
+   */
+  importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<string>;
+
+  /**
+   * Waits until everything appended to its sessions is written, and releases what the store has opened. Idempotent.
+   *
+   * @throws {SessionError} `WRITE_FAILED`, and then it is open still.
+   */
+  close(): Promise<void>;
+}
