@@ -140,7 +140,7 @@ export class SessionIndex {
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
     const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
     const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
-    this.places.set(ordinal, { offset, length: length - 1, line });
+    this.places.set(ordinal, offset, length - 1, line);
     this.#own.add({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
     return ordinal;
