@@ -1,6 +1,13 @@
 import { type CatalogOptions, CatalogRun, ignoreSkipped } from "./catalog-run.ts";
 import { readHeaderOf } from "./read-header.ts";
-import { belongsTo, newestFirst, type SessionFile, sessionFilesIn } from "./session-files.ts";
+import {
+  belongsTo,
+  type CatalogScope,
+  foldersOf,
+  newestFirst,
+  type SessionFile,
+  sessionFilesIn,
+} from "./session-files.ts";
 import { compareSessions, type SessionInfo, type SessionListProgress } from "./session-info.ts";
 import { reportSkipped, type SkipReport } from "./skipping.ts";
 
@@ -73,22 +80,27 @@ export async function* iterateSessions(
 /**
  * Gives the path of the session with exactly this id, by reading headers alone.
  *
- * @param folder - Folder of session files.
- * @param cwd - Only sessions of this project. Default: any.
  * @returns Undefined if there is none; of several, the one written to last.
  * @remarks Cost: a look at each file, and headers until one fits; files named after the id come first.
  */
 export function findSessionById(
-  folder: string,
+  scope: CatalogScope,
   id: string,
-  cwd?: string,
   onSkipped: SkipReport = ignoreSkipped,
 ): string | undefined {
   if (id === "") return undefined;
-  const files = filesOf(folder, onSkipped);
+  const files = filesOf(scope, onSkipped);
   const named = files.filter((file) => file.name.includes(id));
   const others = files.filter((file) => !file.name.includes(id));
-  return firstBelonging([...named, ...others], folder, cwd, onSkipped, (itsId) => itsId === id);
+  return firstBelonging([...named, ...others], scope, onSkipped, (itsId) => itsId === id);
+}
+
+/** Does what `findMostRecentSession` does, for any scope. */
+export function findRecentSession(
+  scope: CatalogScope,
+  onSkipped: SkipReport = ignoreSkipped,
+): string | undefined {
+  return firstBelonging(filesOf(scope, onSkipped), scope, onSkipped, () => true);
 }
 
 /**
@@ -104,7 +116,7 @@ export function mostRecentSession(
   cwd?: string,
   onSkipped: SkipReport = ignoreSkipped,
 ): string | null {
-  return firstBelonging(filesOf(folder, onSkipped), folder, cwd, onSkipped, () => true) ?? null;
+  return findRecentSession({ sessionDir: folder, ...(cwd !== undefined && { cwd }) }, onSkipped) ?? null;
 }
 
 /** Gives for each file its row, if it is a session of the scope, and how many files there are. */
@@ -128,19 +140,19 @@ function hasWords({ name = "", firstMessage, id, cwd }: SessionInfo, words: read
   return words.every((word) => text.includes(word));
 }
 
-function filesOf(folder: string, report: SkipReport): SessionFile[] {
-  return [...sessionFilesIn(folder, report)].sort(newestFirst);
+function filesOf(scope: CatalogScope, report: SkipReport): SessionFile[] {
+  const files = foldersOf(scope, report).flatMap((folder) => [...sessionFilesIn(folder, report)]);
+  return files.sort(newestFirst);
 }
 
 function firstBelonging(
   files: readonly SessionFile[],
-  folder: string,
-  cwd: string | undefined,
+  scope: CatalogScope,
   report: SkipReport,
   isWanted: (id: string) => boolean,
 ): string | undefined {
-  const belongs = belongsTo(cwd === undefined ? {} : { cwd });
-  for (const { path } of files) {
+  const belongs = belongsTo(scope);
+  for (const { path, folder } of files) {
     try {
       const header = readHeaderOf(path);
       if (header !== undefined && isWanted(header.id) && belongs(header.cwd, folder)) return path;

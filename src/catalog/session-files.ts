@@ -94,7 +94,8 @@ export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: stri
   };
 }
 
-function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: SkipReport): string[] {
+/** Gives the folders of a scope; they may be missing. */
+export function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: SkipReport): string[] {
   if (sessionDir !== undefined) return [absolutePath(sessionDir)];
   if (cwd !== undefined) return projectFolders(cwd, places);
   const root = sessionsRoot(places);

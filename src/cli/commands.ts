@@ -3,10 +3,12 @@ import { cloneCommand } from "./commands/clone.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { makeCompletionCommand } from "./commands/completion.ts";
 import { contextCommand } from "./commands/context.ts";
+import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { labelCommand } from "./commands/label.ts";
 import { listCommand } from "./commands/list.ts";
+import { mergeCommand } from "./commands/merge.ts";
 import { nameCommand } from "./commands/name.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { redactCommand } from "./commands/redact.ts";
@@ -20,6 +22,7 @@ import { statsCommand } from "./commands/stats.ts";
 import { treeCommand } from "./commands/tree.ts";
 import { upgradeCommand } from "./commands/upgrade.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { viewCommand } from "./commands/view.ts";
 import { watchCommand } from "./commands/watch.ts";
 
 /** All commands, in the order in which the help lists them: what looks first, then what writes. */
@@ -29,7 +32,9 @@ export const COMMANDS: readonly Command[] = [
   searchCommand,
   treeCommand,
   showCommand,
+  viewCommand,
   contextCommand,
+  diffCommand,
   statsCommand,
   watchCommand,
   verifyCommand,
@@ -40,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   forkCommand,
   cloneCommand,
   exportCommand,
+  mergeCommand,
   compactCommand,
   redactCommand,
   rmCommand,

@@ -1,4 +1,4 @@
-/** One line of a file, as a range of a buffer that is only valid during the call. */
+/** One line of a file, as a range of a buffer; the object and the buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
   /** First byte of the line in `bytes`. */
@@ -14,6 +14,8 @@ export interface ScannedLine {
   /** Whether this is the rest of a line whose front was taken when it seemed whole. */
   readonly continued: boolean;
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** What a scanner calls with what it finds. */
 export interface LineSink {
@@ -58,6 +60,16 @@ export class LineScanner {
   #line = 1;
   /** The front of the line was taken without its line break, which may follow now. */
   #isTaken = false;
+  /** The line that is handed on: one object for all, since a file has many. */
+  readonly #scanned: Mutable<ScannedLine> = {
+    bytes: this.#carry,
+    start: 0,
+    end: 0,
+    offset: 0,
+    line: 0,
+    terminated: false,
+    continued: false,
+  };
 
   constructor(sink: LineSink, options: { maxLineBytes?: number } = {}) {
     this.#sink = sink;
@@ -81,11 +93,13 @@ export class LineScanner {
 
   /** Takes the next bytes of the file; the buffer may be reused afterwards. */
   feed(chunk: Uint8Array): void {
+    // What takes lines sees one kind of array only, which is what engines are fast with; a Buffer is another kind.
+    const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
       if (end === -1) break;
-      if (this.#carryBytes === 0) this.#emit(chunk, start, end, true);
+      if (this.#carryBytes === 0) this.#emit(bytes, start, end, true);
       else {
         this.#keep(chunk, start, end);
         this.#emit(this.#carry, 0, this.#carryBytes, true);
@@ -168,7 +182,15 @@ export class LineScanner {
     }
     if (end > start && bytes[end - 1] === CR) end--;
     if (isBlank(bytes, start, end)) return 0;
-    const taken = this.#sink.line({ bytes, start, end, offset, line, terminated, continued: this.#isTaken });
+    const scanned = this.#scanned;
+    scanned.bytes = bytes;
+    scanned.start = start;
+    scanned.end = end;
+    scanned.offset = offset;
+    scanned.line = line;
+    scanned.terminated = terminated;
+    scanned.continued = this.#isTaken;
+    const taken = this.#sink.line(scanned);
     if (typeof taken === "number") return taken === 0 ? 0 : start - from + taken;
     return taken ? length : 0;
   }

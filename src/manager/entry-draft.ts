@@ -13,8 +13,24 @@ export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
 
 /** Puts the head in front of a draft's fields; what the draft says of its own head does not count. */
 export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
+  const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
+  if (!HEAD_FIELDS.some((field) => Object.hasOwn(draft, field))) return { ...head, ...draft };
   const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...body } = draft;
-  return { type, id, parentId, timestamp: new Date(timestampMs).toISOString(), ...body };
+  return { ...head, ...body };
+}
+
+/** What a draft rarely says and must not. */
+const HEAD_FIELDS = ["id", "parentId", "timestamp"];
+
+/** The time that was spelled last: in a burst, many entries are of one millisecond. */
+const lastTime = { ms: Number.NaN, text: "" };
+
+function isoTime(ms: number): string {
+  if (ms !== lastTime.ms) {
+    lastTime.text = new Date(ms).toISOString();
+    lastTime.ms = ms;
+  }
+  return lastTime.text;
 }
 
 /** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */

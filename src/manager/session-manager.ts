@@ -1,4 +1,4 @@
-import { findSessionById, listSessions, mostRecentSession } from "../catalog/catalog.ts";
+import { findRecentSession, findSessionById, listSessions } from "../catalog/catalog.ts";
 import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -22,6 +22,7 @@ import {
   type SessionOptions,
   sessionFolder,
   sessionOptions,
+  sessionScope,
 } from "./session-options.ts";
 
 /**
@@ -107,9 +108,9 @@ export class SessionManager extends SessionAppender {
   /** Opens the project's session whose file was modified last, or begins one. */
   static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
     const given = sessionOptions(sessionDir);
-    const recent = mostRecentSession(sessionFolder(cwd, given), cwd);
-    if (recent === null) return SessionManager.create(cwd, given);
-    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, sessionFolder(cwd, given), given);
+    const recent = findRecentSession(sessionScope(cwd, given));
+    if (recent === undefined) return SessionManager.create(cwd, given);
+    return new SessionManager(openLog(recent, { ...given, cwd }), cwd, folderOf(recent), given);
   }
 
   /**
@@ -144,7 +145,7 @@ export class SessionManager extends SessionAppender {
 
   /** Gives the path of the project's session with exactly this id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
-    return findSessionById(sessionFolder(cwd, sessionOptions(sessionDir)), id, cwd);
+    return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
   }
 
   /**
@@ -158,10 +159,8 @@ export class SessionManager extends SessionAppender {
     onProgress?: SessionListProgress,
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
-    const given = sessionOptions(sessionDir);
     return listSessions({
-      cwd,
-      sessionDir: sessionFolder(cwd, given),
+      ...sessionScope(cwd, sessionOptions(sessionDir)),
       ...(onProgress && { onProgress }),
       ...(signal && { signal }),
     });

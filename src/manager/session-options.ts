@@ -37,6 +37,14 @@ export function sessionOptions(given: string | SessionOptions | undefined): Sess
   return typeof given === "string" ? { sessionDir: given } : given;
 }
 
+/** Says which sessions are a project's, wherever they are by these options. */
+export function sessionScope(
+  cwd: string,
+  { sessionDir, ...places }: SessionOptions,
+): { cwd: string; sessionDir?: string; places: SessionPlaces } {
+  return { cwd, places, ...(sessionDir !== undefined && { sessionDir }) };
+}
+
 /** Gives the folder in which a project's sessions are kept; makes nothing. */
 export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);

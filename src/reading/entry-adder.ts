@@ -1,5 +1,6 @@
 import { inventEntryId } from "../ids.ts";
 import type { EntryHeadReader } from "../jsonl/entry-head.ts";
+import type { ScannedLine } from "../jsonl/line-scanner.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { EntryTree, NONE } from "../tree/entry-tree.ts";
@@ -69,12 +70,16 @@ export class EntryAdder {
   }
 
   /** Adds the entry whose head was read at the front of its line. */
-  addPlain(head: EntryHeadReader, place: LinePlace): void {
+  addPlain(head: EntryHeadReader, { offset, start, end, line }: ScannedLine): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
     if (this.tree.findKey(id) === NONE) {
-      this.#place(this.tree.add(type, id, parent, timestampMs, this.#fallback()), place);
-    } else this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
+      const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+      this.#place(ordinal, offset, end - start, line);
+    } else {
+      const place = { offset, length: end - start, line };
+      this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
+    }
   }
 
   /**
@@ -170,12 +175,12 @@ export class EntryAdder {
   #add({ type, id, parent, timestampMs, place, isUnstated }: NewEntry): number {
     const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
     if (isUnstated && ordinal > 0) this.#unstated.push(ordinal);
-    this.#place(ordinal, place);
+    this.#place(ordinal, place.offset, place.length, place.line);
     return ordinal;
   }
 
-  #place(ordinal: number, place: LinePlace): void {
-    this.places.set(ordinal, place);
+  #place(ordinal: number, offset: number, length: number, line: number): void {
+    this.places.set(ordinal, offset, length, line);
     if ((this.version ?? 1) === 1) this.#recordNumbers.push(this.recordNumber);
     this.placeOwn(ordinal);
   }
@@ -193,7 +198,7 @@ export class EntryAdder {
     const { id, place } = entry;
     const first = this.tree.findKey(id);
     if (this.#context.takeOwn(first)) {
-      this.#place(first, place);
+      this.#place(first, place.offset, place.length, place.line);
       return first;
     }
     const same = this.#repeated.find(id, first, place, this.tree.size);

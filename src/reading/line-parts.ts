@@ -38,16 +38,21 @@ export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/** What stands between two records: the damaged part and zero bytes around it, or nothing if it is white space. */
+/** What stands between two records, or nothing if it is white space; zero bytes around a legible head are parts, too. */
 function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
   const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
-  const before = zerosIn(bytes, from, start);
-  if (start === end) return before;
+  if (start === end) return zerosIn(bytes, from, start);
   // Between records a head at the end may be that of another one than the type in front.
   const head = legibleHead(text, isWholeLine);
+  if (head !== undefined) {
+    return [
+      ...zerosIn(bytes, from, start),
+      { start, end, kind: "head", record: head },
+      ...zerosIn(bytes, end, to),
+    ];
+  }
   const isRecord = isWholeLine || text.includes(OPEN_BRACE) || text.includes(QUOTE);
-  const kind = head !== undefined ? "head" : isRecord ? "lost" : "noise";
-  return [...before, { start, end, kind, record: head ?? {} }, ...zerosIn(bytes, end, to)];
+  return [{ start, end, kind: isRecord ? "lost" : "noise", record: {} }];
 }
 
 /** The part that a range of white space and zero bytes is, if it holds any of the latter. */

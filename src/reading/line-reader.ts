@@ -67,7 +67,7 @@ export class LineReader implements LineSink {
   line(line: ScannedLine): boolean | number {
     if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
-    this.#adder.addPlain(this.#head, placeOf(line));
+    this.#adder.addPlain(this.#head, line);
     return true;
   }
 

@@ -16,13 +16,15 @@ export class Places {
   #lengths = new Uint32Array(0);
   #lines = new Uint32Array(0);
 
-  set(ordinal: number, place: LinePlace): void {
-    this.#offsets = withRoom(this.#offsets, ordinal + 1);
-    this.#lengths = withRoom(this.#lengths, ordinal + 1);
-    this.#lines = withRoom(this.#lines, ordinal + 1);
-    this.#offsets[ordinal] = place.offset;
-    this.#lengths[ordinal] = place.length;
-    this.#lines[ordinal] = place.line;
+  set(ordinal: number, offset: number, length: number, line: number): void {
+    if (ordinal >= this.#offsets.length) {
+      this.#offsets = withRoom(this.#offsets, ordinal + 1);
+      this.#lengths = withRoom(this.#lengths, ordinal + 1);
+      this.#lines = withRoom(this.#lines, ordinal + 1);
+    }
+    this.#offsets[ordinal] = offset;
+    this.#lengths[ordinal] = length;
+    this.#lines[ordinal] = line;
   }
 
   at(ordinal: number): LinePlace {

@@ -147,7 +147,7 @@ export class SessionIndex {
     const { ordinal, length, hasBreak } = own;
     const offset = this.expectedEnd + (hasBreak ? 1 : 0);
     const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
-    this.places.set(ordinal, { offset, length: length - 1, line });
+    this.places.set(ordinal, offset, length - 1, line);
     this.#own.add(own);
   }
 

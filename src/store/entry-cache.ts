@@ -14,6 +14,9 @@ import type { SessionLog } from "./session-log.ts";
 /** Bytes of lines whose entries are kept although nobody holds them. */
 const STRONG_BYTES = 16 * 1024 * 1024;
 
+/** So many places of entries that were let go of are dropped together. */
+const MAX_FORGOTTEN = 4096;
+
 /**
  * Gives entries with their bodies, parsed when they are asked for.
  *
@@ -26,8 +29,11 @@ export class EntryCache {
   readonly #log: SessionLog;
   /** Entries that were let go of, while somebody else holds them. */
   readonly #weak = new Map<number, WeakRef<AnySessionEntry>>();
-  /** Entries that are kept, in order of arrival. */
+  /** Entries that are kept. */
   readonly #strong = new Map<number, { entry: AnySessionEntry; bytes: number }>();
+  /** Their ordinals in order of arrival, from `#oldest` on: a `Map` from whose front much was deleted is slow to walk. */
+  #arrivals: number[] = [];
+  #oldest = 0;
   #strongBytes = 0;
   #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
   /** Keeps an entry for as long as its message: hosts find entries by `entry.message === message`. */
@@ -82,9 +88,11 @@ export class EntryCache {
 
   /** Makes an entry that was just appended the one that is given from now on. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
-    this.#strongBytes += bytes - (this.#strong.get(ordinal)?.bytes ?? 0);
+    const before = this.#strong.get(ordinal);
+    if (before === undefined) this.#arrivals.push(ordinal);
+    this.#strongBytes += bytes - (before?.bytes ?? 0);
     this.#strong.set(ordinal, { entry, bytes });
-    if (this.#strongBytes > STRONG_BYTES) this.#weaken(ordinal);
+    while (this.#strongBytes > STRONG_BYTES && this.#strong.size > 1) this.#weakenOldest();
   }
 
   /**
@@ -144,16 +152,20 @@ export class EntryCache {
     return this.#context;
   }
 
-  /** Lets go of the oldest entries; those that somebody holds are still found. */
-  #weaken(newest: number): void {
-    for (const [ordinal, { entry, bytes }] of this.#strong) {
-      if (this.#strongBytes <= STRONG_BYTES || ordinal === newest) return;
-      this.#strong.delete(ordinal);
-      this.#strongBytes -= bytes;
-      this.#weak.set(ordinal, new WeakRef(entry));
-      const message = "message" in entry ? entry.message : undefined;
-      if (isJsonRecord(message)) this.#entryOfMessage.set(message, entry);
+  /** Lets go of the oldest entry; if somebody holds it, it is still found. */
+  #weakenOldest(): void {
+    const ordinal = this.#arrivals[this.#oldest++] ?? NONE;
+    if (this.#oldest === MAX_FORGOTTEN) {
+      this.#arrivals = this.#arrivals.slice(this.#oldest);
+      this.#oldest = 0;
     }
+    const kept = this.#strong.get(ordinal);
+    if (kept === undefined) return;
+    this.#strong.delete(ordinal);
+    this.#strongBytes -= kept.bytes;
+    this.#weak.set(ordinal, new WeakRef(kept.entry));
+    const message = "message" in kept.entry ? kept.entry.message : undefined;
+    if (isJsonRecord(message)) this.#entryOfMessage.set(message, kept.entry);
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {

@@ -15,8 +15,11 @@ import { SessionFile } from "./session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
-/** Bytes read at a time while loading: no more than a few milliseconds of work. */
-const LOAD_STEP_BYTES = 1024 * 1024;
+/** Bytes read at a time while loading: a millisecond of work or two. */
+const LOAD_STEP_BYTES = 256 * 1024;
+
+/** So long a load works before it lets others work. */
+const LOAD_TURN_MS = 4;
 
 /** How often the file's state is looked at in a burst of appends. */
 const LOOK_EVERY_MS = 1;
@@ -81,10 +84,13 @@ export class FileLog implements SessionLog {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
     try {
+      let turnStart = performance.now();
       for (const total of log.#file.readSteps(LOAD_STEP_BYTES)) {
         onProgress?.(log.index.position, total);
-        await nextTurn();
+        const isDue = performance.now() - turnStart >= LOAD_TURN_MS;
+        if (isDue) await nextTurn();
         if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
+        if (isDue) turnStart = performance.now();
       }
     } catch (error) {
       log.#lease.release();

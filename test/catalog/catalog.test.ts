@@ -263,10 +263,10 @@ describe("the session with an id", () => {
     const folder = temporaryFolder();
     session(folder, "abc");
     const path = put(join(folder, "whatever.jsonl"), linesOf([header({ id: "abcd" })]));
-    expect(findSessionById(folder, "abcd")).toBe(path);
-    expect(findSessionById(folder, "ab")).toBeUndefined();
-    expect(findSessionById(folder, "")).toBeUndefined();
-    expect(findSessionById(join(folder, "none"), "abc")).toBeUndefined();
+    expect(findSessionById({ sessionDir: folder }, "abcd")).toBe(path);
+    expect(findSessionById({ sessionDir: folder }, "ab")).toBeUndefined();
+    expect(findSessionById({ sessionDir: folder }, "")).toBeUndefined();
+    expect(findSessionById({ sessionDir: join(folder, "none") }, "abc")).toBeUndefined();
   });
 
   test("is of the project, and the one written to last", () => {
@@ -275,9 +275,9 @@ describe("the session with an id", () => {
     put(join(folder, "1.jsonl"), text("/a"), 1);
     const second = put(join(folder, "2.jsonl"), text("/a"), 2);
     const third = put(join(folder, "3.jsonl"), text("/b"), 3);
-    expect(findSessionById(folder, "x", "/a")).toBe(second);
-    expect(findSessionById(folder, "x")).toBe(third);
-    expect(findSessionById(folder, "x", "/c")).toBeUndefined();
+    expect(findSessionById({ sessionDir: folder, cwd: "/a" }, "x")).toBe(second);
+    expect(findSessionById({ sessionDir: folder }, "x")).toBe(third);
+    expect(findSessionById({ sessionDir: folder, cwd: "/c" }, "x")).toBeUndefined();
   });
 });
 
@@ -306,7 +306,7 @@ describe("the most recent session", () => {
     const title = { type: "title", title: "t".repeat(10_000) };
     const path = put(join(folder, "a.jsonl"), linesOf([title, header()]).trimEnd());
     expect(mostRecentSession(folder)).toBe(path);
-    expect(findSessionById(folder, "session-1", "/project")).toBe(path);
+    expect(findSessionById({ sessionDir: folder, cwd: "/project" }, "session-1")).toBe(path);
   });
 
   test("leaves pipes alone, and tells of them", () => {

@@ -31,6 +31,48 @@ describe("ByteSearch", () => {
     );
   });
 
+  it("finds a long sequence wherever it stands in a buffer, and near misses nowhere", () => {
+    const pattern = '"timestamp":"';
+    const piece = fc.constantFrom(
+      pattern,
+      pattern.slice(1),
+      pattern.slice(0, -1),
+      '"time',
+      "stamp",
+      "x",
+      "ab",
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 20 }),
+        fc.nat({ max: 40 }),
+        fc.nat({ max: 9 }),
+        (pieces, from, cut) => {
+          const all = pieces.join("");
+          const end = Math.max(0, all.length - cut);
+          const start = Math.min(from, end);
+          const expected = all.slice(0, end).indexOf(pattern, start);
+          const whole = bytesOf(all);
+          const inside = bytesOf(`-${all}`).subarray(1);
+          for (const bytes of [whole, inside])
+            expect(new ByteSearch(pattern).find(bytes, start, end)).toBe(expected);
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("looks at one buffer after the other", () => {
+    const search = new ByteSearch('"timestamp":"');
+    const first = bytesOf('........"timestamp":"');
+    expect([first, bytesOf("."), first].map((bytes) => search.find(bytes, 0, bytes.length))).toEqual([
+      8, -1, 8,
+    ]);
+    const large = new Uint8Array(2 * 1024 * 1024);
+    large.set(bytesOf('"timestamp":"'), 2_000_003);
+    expect(search.find(large, 0, large.length)).toBe(2_000_003);
+  });
+
   it("counts bytes, not characters", () => {
     const search = new ByteSearch("é\u2028");
     expect(search.length).toBe(5);

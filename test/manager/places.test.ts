@@ -192,6 +192,21 @@ test("a project is its real folder", () => {
   expect(found).toBe(session.getSessionFile());
 });
 
+test("a project is found under both its names where sessions usually are", async () => {
+  const folder = temporaryFolder();
+  const [real, link] = [join(folder, "real"), join(folder, "link")];
+  mkdirSync(real);
+  symlinkSync(real, link);
+  const places = { agentDir: join(folder, "agent") };
+  const session = SessionManager.create(real, places);
+  session.appendMessage(user("hello"));
+  const [path, id] = [session.getSessionFile(), session.getSessionId()];
+  expect((await SessionManager.list(link, places)).map((one) => one.path)).toEqual([path]);
+  expect(SessionManager.findById(link, id, places)).toBe(path);
+  const found = SessionManager.continueRecent(link, places);
+  expect([found.getSessionFile(), found.getSessionDir()]).toEqual([path, session.getSessionDir()]);
+});
+
 test("a fork has a new id and everything else, upgraded", () => {
   const folder = temporaryFolder();
   const source = join(folder, "old.jsonl");

@@ -13,7 +13,7 @@ function find(lines: readonly string[]): number[] {
     const place = { offset, length: line.length, line: i + 1 };
     offset += line.length + 1;
     const found = i === 0 ? NONE : repeated.find("id", 0, place, next);
-    if (found === NONE) places.set(next++, place);
+    if (found === NONE) places.set(next++, place.offset, place.length, place.line);
     return found;
   });
 }

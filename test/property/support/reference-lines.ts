@@ -169,10 +169,8 @@ function damageIn(gap: string, isWholeLine: boolean): Finding[] {
   const [, before = "", text = "", behind = ""] = /^([ \t\r\0]*)(.*?)([ \t\r\0]*)$/s.exec(gap) ?? [];
   if (text === "") return zerosIn(before);
   const head = headInFront(text) ?? (isWholeLine ? headAround(text) : undefined);
-  const countsAs = isWholeLine || /[{"]/.test(text) ? 1 : 0;
-  const part: Finding =
-    head === undefined ? { kind: "damage", countsAs } : { kind: "head", fields: head, text };
-  return [...zerosIn(before), part, ...zerosIn(behind)];
+  if (head === undefined) return [{ kind: "damage", countsAs: isWholeLine || /[{"]/.test(text) ? 1 : 0 }];
+  return [...zerosIn(before), { kind: "head", fields: head, text }, ...zerosIn(behind)];
 }
 
 /** Zero bytes are damage that stands for no record. */

@@ -1,0 +1,87 @@
+import { type BranchSide, diffBranches } from "../../compaction/diff-branches.ts";
+import { SessionManager } from "../../manager/session-manager.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import { argument } from "../parameters.ts";
+import { SessionView } from "../session-view.ts";
+import { plainLine } from "../text/plain.ts";
+import { column, truncate } from "../text/width.ts";
+import { counted } from "../text/words.ts";
+import { paintOf } from "../view/colour.ts";
+import { kindOf } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
+import { excerptLine } from "../view/excerpt-line.ts";
+import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
+
+const SESSION = argument("<session>", "the session");
+const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
+const Y = argument("<entry-y>", "the end of the other");
+
+const KIND_WIDTH = 10;
+
+/** `sessiontree diff`: shows what two branches of a session do not share. */
+export const diffCommand: Command = {
+  name: "diff",
+  summary: "Show what two branches of a session do not share",
+  details: `The entry at which they part, what each has since, and which files its tool calls
+read and modified.`,
+  parameters: [SESSION, X, Y],
+  examples: [
+    ["diff @last @leaf works", "where the session stands, and the entry that is labelled so"],
+    ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
+  ],
+  run: async (call) => {
+    const view = new SessionView(await call.findSession(call.get(SESSION)));
+    const [x, y] = [view.findEntry(call.get(X)), view.findEntry(call.get(Y))];
+    const session = SessionManager.open(view.path, { mode: "read-only" });
+    const diff = diffBranches(session, x, y);
+    if (call.json) {
+      call.out.json({
+        commonAncestorId: diff.commonAncestorId,
+        x: { id: x, ...diff.x },
+        y: { id: y, ...diff.y },
+      });
+      return EXIT_CODES.ok;
+    }
+    const length = shortIdLength(idsOf(view.tree));
+    const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
+    if (ancestor === undefined) call.out.line("They have no entry in common.");
+    else {
+      call.out.line(call.out.colours.dim("They part behind"));
+      writeEntries(call, [ancestor], " ", length);
+    }
+    writeSide(call, x, diff.x, "-", length);
+    writeSide(call, y, diff.y, "+", length);
+    return EXIT_CODES.ok;
+  },
+};
+
+function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | "+", length: number): void {
+  const { out } = call;
+  out.line();
+  const number = side.entries.length === 0 ? "nothing" : counted(side.entries.length, "entry", "entries");
+  const heading = `${mark} ${number} only on the branch to ${shortId(id, length)}`;
+  out.line(out.colours.bold(truncate(heading, out.width)));
+  writeEntries(call, side.entries, mark, length);
+  writeFiles(call, "read", side.readFiles);
+  writeFiles(call, "modified", side.modifiedFiles);
+}
+
+function writeEntries(
+  { out }: CommandCall,
+  entries: BranchSide["entries"],
+  mark: string,
+  length: number,
+): void {
+  for (const entry of entries) {
+    const kind = kindOf(entry);
+    const word = paintOf(out.colours, kind.style)(column(kind.word, KIND_WIDTH));
+    const id = out.colours.dim(column(shortId(entry.id, length), length));
+    out.line(excerptLine([mark, id, word], excerptOf(entry), out));
+  }
+}
+
+function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {
+  for (const file of files)
+    out.line(`  ${column(what, KIND_WIDTH)}${truncate(plainLine(file), out.width - KIND_WIDTH - 2)}`);
+}

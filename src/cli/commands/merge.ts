@@ -1,0 +1,106 @@
+import { resolve } from "node:path";
+import { type MergeFilesResult, mergeSessions } from "../../manager/merge-files.ts";
+import type { MergeConflict } from "../../merge/merge-plan.ts";
+import type { MergeSide } from "../../merge/merge-source.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { argument, flag, textOption } from "../parameters.ts";
+import { plainLine } from "../text/plain.ts";
+import { wrap } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+import { writeFacts } from "../view/facts.ts";
+import { writeIndented, writeIssue } from "../view/issue-lines.ts";
+
+const FIRST = argument("<session-a>", "one copy of the session");
+const SECOND = argument("<session-b>", "the other copy");
+const OUTPUT = textOption("--output, -o <file>", "the new file for the merged session");
+const IN_PLACE = flag("--in-place", "put it in the place of the first copy, whose old bytes stay beside it");
+const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
+
+/** `sessiontree merge`: makes one session of two copies that went different ways. */
+export const mergeCommand: Command = {
+  name: "merge",
+  summary: "Make one session of two copies that went different ways",
+  details: `For a session that was continued on two machines, or a conflicted copy of a
+synced folder. Every entry of both is kept, what they share counts once, and
+which copy comes first makes no difference. Different entries with the same id
+are both kept: one gets an id of its own. The copies stay as they are.`,
+  parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
+  examples: [
+    ["merge laptop.jsonl server.jsonl -o both.jsonl", "into a new file"],
+    ["merge session.jsonl session-conflict.jsonl --in-place", "into the first, with a backup"],
+  ],
+  run: async (call) => {
+    const { get, findSession, io } = call;
+    const output = get(OUTPUT);
+    const isInPlace = get(IN_PLACE);
+    if ((output === undefined) !== isInPlace) {
+      throw new UsageError("Say where to: either add -o and a file, or --in-place.");
+    }
+    const allowDifferentIds = get(ANY_ID);
+    const [a, b] = [await findSession(get(FIRST)), await findSession(get(SECOND))];
+    const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
+    const result = mergeSessions(a, b, { ...target, allowDifferentIds });
+    if (call.json) call.out.json(result);
+    else writeResult(call, result, a, b);
+    return EXIT_CODES.ok;
+  },
+};
+
+function writeResult({ out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
+  const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;
+  out.line(`${out.colours.green("Merged")}  ${plainLine(path)}`);
+  writeFacts(
+    [
+      ["entries", count(entries)],
+      ["in both", count(inBoth)],
+      ["only in a", `${count(onlyInA)}, ${a}`],
+      ["only in b", `${count(onlyInB)}, ${b}`],
+      ["original", backup ?? ""],
+    ],
+    out,
+  );
+  writeConflicts(conflicts, out);
+  if (headerDifferences.length > 0) {
+    writeHeading("The headers differ:", out);
+    for (const { field, a: inA, b: inB, merged } of headerDifferences) {
+      writeIndented(`${field}: ${shown(inA)} in a, ${shown(inB)} in b; ${shown(merged)} was taken`, out);
+    }
+  }
+  writeIssues("a", issues.a, out);
+  writeIssues("b", issues.b, out);
+}
+
+function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void {
+  if (conflicts.length === 0) return;
+  const number = counted(
+    conflicts.length,
+    "id stood for different entries",
+    "ids stood for different entries",
+  );
+  writeHeading(`${number}:`, out);
+  for (const { id, entries } of conflicts) {
+    out.line(`  ${plainLine(id)}`);
+    for (const one of entries) {
+      writeIndented(`${one.from === "both" ? "of both" : `of ${one.from}`}: ${one.id}`, out);
+    }
+  }
+}
+
+function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
+  if (issues.length === 0) return;
+  writeHeading(`${counted(issues.length, "issue")} in ${side}; lines that hold no entry stay there:`, out);
+  for (const issue of issues) writeIssue(issue, out);
+}
+
+function writeHeading(text: string, out: Output): void {
+  out.line();
+  for (const line of wrap(text, out.width)) out.line(out.colours.yellow(line));
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "nothing" : JSON.stringify(value);
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+/** Two branches behind a message, in which different files were touched. */
+function branched() {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("build a wall");
+  const left = scribe.call("read", { path: "plan.md" });
+  scribe.session.appendLabelChange(left, "left");
+  scribe.session.branch(root);
+  scribe.call("edit", { path: "wall.ts" });
+  const right = scribe.assistant("a long answer ".repeat(30));
+  return { path: scribe.path, root, left, right };
+}
+
+describe("diff", () => {
+  test("shows where two branches part, and what each has", async () => {
+    const { path, root, left, right } = branched();
+    const { code, lines } = await cli(["diff", path, left, right]);
+    expect(code).toBe(0);
+    expect(lines[0]).toBe("They part behind");
+    expect(lines[1]).toContain(`${root} user        build a wall`);
+    expect(lines.slice(3, 6)).toEqual([
+      `- 1 entry only on the branch to ${left}`,
+      `- ${left} assistant   → read plan.md`,
+      "  read      plan.md",
+    ]);
+    expect(lines[7]).toBe(`+ 2 entries only on the branch to ${right}`);
+    expect(lines.at(-1)).toBe("  modified  wall.ts");
+  });
+
+  test("finds entries by label, by the beginning of an id, and @leaf", async () => {
+    const { path, root, left, right } = branched();
+    const [diff] = jsonLines(await cli(["diff", path, "left", "@leaf", "--json"]));
+    expect(diff).toMatchObject({
+      commonAncestorId: root,
+      x: { id: left, readFiles: ["plan.md"], modifiedFiles: [] },
+      y: { id: right, modifiedFiles: ["wall.ts"] },
+    });
+    expect((await cli(["diff", path, "zzzz", "@leaf"])).stderr).toContain("Entry zzzz not found");
+  });
+
+  test("says so when one branch goes on from the other", async () => {
+    const { path, root, right } = branched();
+    const { stdout } = await cli(["diff", path, root, right]);
+    expect(stdout).toContain(`- nothing only on the branch to ${root}`);
+  });
+
+  test("says so when two roots share nothing", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const first = scribe.user("one");
+    scribe.session.resetLeaf();
+    const second = scribe.user("two");
+    expect((await cli(["diff", scribe.path, first, second])).lines[0]).toBe("They have no entry in common.");
+  });
+
+  test("fits the terminal", async () => {
+    const { path, left } = branched();
+    expect(widest(await cli(["diff", path, left, "@leaf"], { columns: 50 }))).toBeLessThanOrEqual(50);
+  });
+});
