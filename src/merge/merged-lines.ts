@@ -88,15 +88,15 @@ function bytesOf(members: readonly Member[]): number {
 }
 
 function spell(
-  { side, source, ordinal }: Member,
+  member: Member,
   entry: number,
   bytes: Uint8Array,
   { matching: { union }, parents }: MergedEntries,
 ): Spelling {
-  const { index } = source;
+  const { side, source, ordinal } = member;
   const parent = parents[entry] ?? NONE;
   const head = {
-    ...index.tree.headAt(ordinal),
+    ...source.index.tree.headAt(ordinal),
     id: union.idOf(entry),
     parentId: parent === NONE ? null : union.idOf(parent),
   };
@@ -111,8 +111,16 @@ function spell(
     union.hasNames ? (one) => mapReferences(one, nameOf) : undefined,
   );
   const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);
-  if (isDamaged) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+  if (isDamaged) reportDamage(union.isVariant(entry) ? [member] : union.members(entry));
   return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
+}
+
+/** Reports an entry with a damaged body wherever it stands with the same line. */
+function reportDamage(members: readonly Member[]): void {
+  for (const { source, ordinal } of members) {
+    const { index } = source;
+    index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+  }
 }
 
 /** Tells whether a line holds the text of a damaged one which stands in the copy itself. */
