@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { isClosedPipe } from "./output.ts";
+import { openFile } from "./page/open-file.ts";
 import { run } from "./run.ts";
 
 const { stdin, stdout, stderr, env } = process;
@@ -20,7 +21,7 @@ process.exitCode = await run(process.argv.slice(2), {
   stderr,
   env,
   cwd: process.cwd(),
-  ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr } }),
+  ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr }, open: openFile }),
   untilInterrupted,
 });
 

@@ -31,6 +31,8 @@ export interface CliIo {
   readonly ask?: (question: string) => Promise<string>;
   /** What a picker is drawn on; missing where nobody is there. */
   readonly terminal?: CliTerminal;
+  /** Opens a file as a double click would; gives whether that can be done. Missing where nobody is there. */
+  readonly open?: (path: string) => Promise<boolean>;
   /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }

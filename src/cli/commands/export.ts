@@ -25,10 +25,10 @@ const FILE = {
 /** `sessiontree export`: writes a session in another form. */
 export const exportCommand: Command = {
   name: "export",
-  summary: "Write a session as JSONL, Markdown or a drawing",
+  summary: "Write a session as JSONL, Markdown, a page or a drawing",
   details: `Writes to the output, or to a file that must not be there yet.
-JSONL and Markdown hold the branch that ends at the leaf. Drawings show the whole
-tree; entries in a straight line share a box unless --full is given.`,
+JSONL and Markdown hold the branch that ends at the leaf. The page and drawings show the
+whole tree; in a drawing, entries in a straight line share a box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
     ["export @last --markdown | less", "a transcript of the branch on which the session stands"],

@@ -2,6 +2,7 @@ import type { Parameter } from "../parameters.ts";
 import { flag } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
 import { dot } from "./dot.ts";
+import { html } from "./html.ts";
 import { jsonl } from "./jsonl.ts";
 import { markdown } from "./markdown.ts";
 import { mermaid } from "./mermaid.ts";
@@ -38,6 +39,12 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
     option: flag("--markdown", "a transcript of the branch"),
     isWhole: false,
     render: markdown,
+  },
+  {
+    name: "html",
+    option: flag("--html", "a page for the browser, with all branches"),
+    isWhole: true,
+    render: html,
   },
   {
     name: "mermaid",

@@ -19,7 +19,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["controller/", "stores/"],
   ["postgres/"],
   ["index.ts", "core.ts", "testing.ts", "postgres.ts"],
-  ["cli/"],
+  ["cli/", "page/"],
 ];
 
 /** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
@@ -32,12 +32,24 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   picocolors: ["src/cli/"],
   "string-width": ["src/cli/"],
+  pg: ["src/postgres/open-postgres-store.ts"],
+};
+
+/** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */
+export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
+  preact: ["src/page/"],
+  "markdown-it": ["src/page/render/"],
+  "highlight.js": ["src/page/render/"],
+  diff: ["src/page/model/"],
+  "@tanstack/virtual-core": ["src/page/ui/"],
 };
 
 const MAX_LINES = 350;
 const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
 const LAST_PURE_FLOOR = 3;
 const PURE_ABOVE = ["src/compaction/", "src/merge/"];
+/** What runs in a browser above the floors that do. */
+const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);
 
 /** A file of src/, parsed, with where it stands. */
@@ -74,11 +86,13 @@ function packageOf(specifier: string): string {
 /** Says what is wrong with an import that names a package or a module of Node, if anything is. */
 function judgePackage(room: Room, specifier: string): string | undefined {
   if (specifier.startsWith("node:")) {
-    return isPure(room) ? `imports ${specifier}: this floor runs in a browser` : undefined;
+    return isPure(room) || room.folder === PAGE
+      ? `imports ${specifier}: this floor runs in a browser`
+      : undefined;
   }
   const name = packageOf(specifier);
   if (BUILTINS.has(name)) return `imports "${specifier}": write "node:${specifier}"`;
-  const homes = PACKAGE_HOMES[name];
+  const homes = PACKAGE_HOMES[name] ?? BUNDLED_HOMES[name];
   if (homes === undefined) return `imports ${name}, which has no home in PACKAGE_HOMES`;
   if (homes.some((home) => room.path.startsWith(home))) return undefined;
   return `imports ${name}, whose home is ${homes.join(", ")}`;
@@ -90,6 +104,9 @@ function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>)
   if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
   if (room.path === "src/core.ts" && (other.floor > 4 || target.startsWith("src/store/"))) {
     return `imports ${target}: core is floors 0 to 4 without store`;
+  }
+  if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts") {
+    return `imports ${target}: the page knows of the library what core says`;
   }
   if (other.floor < room.floor || other.folder === room.folder) return undefined;
   return other.floor === room.floor
@@ -125,7 +142,7 @@ function checkShape(room: Room): string[] {
   const faults: string[] = [];
   const lines = room.source.text.split("\n").length - 1;
   if (lines > MAX_LINES) faults.push(`${room.path} has ${lines} lines; ${MAX_LINES} is the most`);
-  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(posix.basename(room.path))) {
+  if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.tsx?$/.test(posix.basename(room.path))) {
     faults.push(`${room.path} is not named in kebab-case`);
   }
   if (PUBLIC_FILES.has(room.path)) return [...faults, ...checkPublicFile(room)];

@@ -36,7 +36,7 @@ export function listFiles(folder: string): string[] {
 
 /** Reads every TypeScript file below a folder: path → text. */
 export function readSources(folder: string): Map<string, string> {
-  const paths = listFiles(folder).filter((path) => path.endsWith(".ts"));
+  const paths = listFiles(folder).filter((path) => /\.tsx?$/.test(path));
   return new Map(paths.map((path) => [path, readText(path)]));
 }
 

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { type PageAsset, readPageAsset } from "./page-asset.ts";
+
+/** What a page is made of. */
+export interface PageSource {
+  /** The session file, byte by byte. */
+  readonly bytes: Uint8Array;
+  /** Name of the file, without its folder. */
+  readonly fileName: string;
+  /** The entry at whose path the page opens; default: the session's leaf. */
+  readonly leafId?: string | undefined;
+}
+
+/**
+ * Makes a page of a session: one HTML file that holds everything and loads nothing.
+ *
+ * Only the script and the style sheet of the page itself may run or apply, known by their hashes; whatever the session
+ * holds is data in a block that no browser runs, and in which nothing can end it.
+ *
+ * @param asset - Default: the page that comes with the program.
+ * @remarks Cost: O(bytes), in memory several times over.
+ */
+export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
+  const { script, style } = asset;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(asset)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="sessiontree">
+<title>Session</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
+<div id="print"></div>
+<script type="application/json" id="session">${embeddedJson(source)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+/** Everything is forbidden but this script, this style sheet, and images that stand in the page itself. */
+function contentSecurityPolicy({ script, style }: PageAsset): string {
+  return [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "img-src data:",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}
+
+/**
+ * Writes the session as JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it.
+ *
+ * As a JSON text, the lines keep every line break and zero byte, which HTML would change. Bytes that are no UTF-8 would
+ * not come back as they were: such a file goes in as base64, so that offsets of issues are those of the file.
+ */
+function embeddedJson({ bytes, fileName, leafId }: PageSource): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  const isText = Buffer.from(text, "utf8").equals(bytes);
+  const content = isText ? { text } : { base64: Buffer.from(bytes).toString("base64") };
+  return JSON.stringify({ fileName, leafId, ...content }).replaceAll("<", "\\u003c");
+}

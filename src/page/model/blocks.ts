@@ -1,0 +1,171 @@
+import type { AnySessionEntry } from "../../core.ts";
+import { fieldsOf, isFields, listOf, numberOf, prettyJson, textOf } from "./fields.ts";
+import { isShownImage } from "./images.ts";
+
+/** A piece of what an entry shows, of a kind that says how it is drawn. */
+export type Block =
+  | { readonly kind: "markdown"; readonly text: string }
+  | { readonly kind: "thinking"; readonly text: string; readonly isRedacted: boolean }
+  | { readonly kind: "image"; readonly source: string }
+  | { readonly kind: "call"; readonly id: string; readonly name: string; readonly given: unknown }
+  /** Text as a program wrote it, folded if it is long. */
+  | {
+      readonly kind: "output";
+      readonly title: string;
+      readonly text: string;
+      readonly isError: boolean;
+      /** A result of a call: its id, by which the call is found. */
+      readonly callId?: string;
+    }
+  | { readonly kind: "json"; readonly title: string; readonly text: string }
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "error"; readonly text: string };
+
+/** Gives what an entry shows, in order; empty if it has nothing to show. */
+export function blocksOfEntry(entry: AnySessionEntry): Block[] {
+  const fields = fieldsOf(entry);
+  const text = (name: string) => textOf(fields[name]);
+  switch (entry.type) {
+    case "message":
+      return blocksOfMessage(fields["message"]);
+    case "custom_message":
+      return [...contentBlocks(fields["content"]), ...detailBlocks("Details", fields["details"])];
+    case "compaction":
+    case "branch_summary":
+      return [...markdown(text("summary")), ...detailBlocks("Details", fields["details"])];
+    case "custom":
+      return detailBlocks(text("customType") || "State", fields["data"]);
+    case "context_edit":
+      return isFields(fields["replacement"]) ? contentBlocks(fieldsOf(fields["replacement"])["content"]) : [];
+    case "usage":
+      return detailBlocks("Usage", fields["usage"]);
+    case "damaged":
+      return [{ kind: "error", text: "This entry cannot be read. It keeps its place in the tree." }];
+    case "model_change":
+    case "thinking_level_change":
+    case "label":
+    case "session_info":
+      return [];
+    default:
+      return detailBlocks(`Entry of the type ${entry.type}`, entry);
+  }
+}
+
+/** Gives what a message shows, whatever somebody stored in it. */
+export function blocksOfMessage(given: unknown): Block[] {
+  const message = fieldsOf(given);
+  switch (message["role"]) {
+    case "assistant":
+      return [...contentBlocks(message["content"]), ...failureBlocks(message)];
+    case "toolResult":
+      return resultBlocks(message);
+    case "bashExecution":
+      return [commandBlock(message)];
+    case "system":
+      return [...contentBlocks(message["content"]), ...systemBlocks(message)];
+    case "branchSummary":
+    case "compactionSummary":
+      return markdown(textOf(message["summary"]));
+    case "user":
+    case "custom":
+      return contentBlocks(message["content"]);
+    default:
+      return "content" in message ? contentBlocks(message["content"]) : detailBlocks("Message", given);
+  }
+}
+
+function contentBlocks(content: unknown): Block[] {
+  if (typeof content === "string") return markdown(content);
+  return listOf(content).flatMap(blockOfContent);
+}
+
+function blockOfContent(part: unknown): Block[] {
+  const fields = fieldsOf(part);
+  switch (fields["type"]) {
+    case "text":
+      return markdown(textOf(fields["text"]));
+    case "thinking": {
+      const isRedacted = fields["redacted"] === true;
+      const text = textOf(fields["thinking"]);
+      return text.trim() === "" && !isRedacted ? [] : [{ kind: "thinking", text, isRedacted }];
+    }
+    case "image":
+      return [imageBlock(fields["mimeType"], fields["data"])];
+    case "toolCall": {
+      const name = textOf(fields["name"]) || "(unnamed tool)";
+      return [{ kind: "call", id: textOf(fields["id"]), name, given: fields["arguments"] }];
+    }
+    default:
+      return detailBlocks("Content of an unknown kind", part);
+  }
+}
+
+function imageBlock(mimeType: unknown, data: unknown): Block {
+  if (isShownImage(mimeType, data)) return { kind: "image", source: `data:${mimeType};base64,${data}` };
+  return { kind: "line", text: `(an image that cannot be shown: ${textOf(mimeType) || "of no known kind"})` };
+}
+
+function markdown(text: string): Block[] {
+  return text.trim() === "" ? [] : [{ kind: "markdown", text }];
+}
+
+function resultBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
+  const { content } = message;
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  const text = parts
+    .map((part) => textOf(fieldsOf(part)["text"]))
+    .filter(Boolean)
+    .join("\n");
+  const images = parts.filter((part) => fieldsOf(part)["type"] === "image").flatMap(blockOfContent);
+  const output: Block = {
+    kind: "output",
+    title: textOf(message["toolName"]) || "result",
+    text,
+    isError: message["isError"] === true,
+    callId: textOf(message["toolCallId"]),
+  };
+  return text === "" && images.length > 0 ? images : [output, ...images];
+}
+
+function commandBlock(message: ReturnType<typeof fieldsOf>): Block {
+  const { exitCode, cancelled, excludeFromContext } = message;
+  const notes = [
+    cancelled === true ? "cancelled" : "",
+    typeof exitCode === "number" && exitCode !== 0 ? `exit code ${exitCode}` : "",
+    message["truncated"] === true ? "output truncated" : "",
+    excludeFromContext === true ? "kept from the model" : "",
+  ].filter(Boolean);
+  const note = notes.length === 0 ? "" : `  (${notes.join(", ")})`;
+  return {
+    kind: "output",
+    title: `$ ${textOf(message["command"])}${note}`,
+    text: textOf(message["output"]),
+    isError: numberOf(exitCode) !== 0,
+  };
+}
+
+function systemBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
+  const sections = Object.entries(fieldsOf(message["sections"])).flatMap(([name, text]): Block[] => [
+    typeof text === "string"
+      ? { kind: "output", title: `Section ${name}`, text, isError: false }
+      : { kind: "line", text: `Section ${name} removed` },
+  ]);
+  return [
+    ...sections,
+    ...detailBlocks("Tools added", message["toolsAdded"]),
+    ...detailBlocks("Tools removed", message["toolsRemoved"]),
+  ];
+}
+
+function failureBlocks({ stopReason, errorMessage }: ReturnType<typeof fieldsOf>): Block[] {
+  if (stopReason === "error") return [{ kind: "error", text: textOf(errorMessage) || "The model failed." }];
+  if (stopReason === "aborted") return [{ kind: "error", text: textOf(errorMessage) || "Aborted." }];
+  if (stopReason === "length")
+    return [{ kind: "line", text: "The answer ends here: it reached its greatest length." }];
+  return [];
+}
+
+function detailBlocks(title: string, value: unknown): Block[] {
+  if (value === undefined || value === null) return [];
+  return [{ kind: "json", title, text: prettyJson(value) }];
+}

@@ -1,0 +1,56 @@
+import { diffLines } from "diff";
+import { fieldsOf, listOf, textOf } from "./fields.ts";
+
+/** A line of a comparison. */
+export interface DiffLine {
+  readonly sign: "+" | "-" | " ";
+  readonly text: string;
+}
+
+/** Names under which tools are given the text before and after. */
+const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
+const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
+
+/** Longer texts are not compared: that can take long. */
+const LONGEST_COMPARED = 200_000;
+
+/** Comparing gives up after so many changed lines. */
+const MOST_CHANGES = 2000;
+
+/**
+ * Gives the changes that an edit tool was asked to make, if the arguments are those of one.
+ *
+ * @param given - Arguments of a tool call: an old and a new text, or a list `edits` of such.
+ * @returns A comparison for each edit; empty if this is no edit.
+ */
+export function editsIn(given: unknown): DiffLine[][] {
+  const fields = fieldsOf(given);
+  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [given];
+  return edits.flatMap((edit) => {
+    const texts = oldAndNew(edit);
+    return texts === undefined ? [] : [compare(...texts)];
+  });
+}
+
+function oldAndNew(edit: unknown): [before: string, after: string] | undefined {
+  const fields = fieldsOf(edit);
+  const pick = (names: readonly string[]) => names.find((name) => typeof fields[name] === "string");
+  const [before, after] = [pick(OLD_NAMES), pick(NEW_NAMES)];
+  if (before === undefined || after === undefined) return undefined;
+  return [textOf(fields[before]), textOf(fields[after])];
+}
+
+function compare(before: string, after: string): DiffLine[] {
+  const isShort = before.length + after.length <= LONGEST_COMPARED;
+  const changes = isShort ? diffLines(before, after, { maxEditLength: MOST_CHANGES }) : undefined;
+  if (changes === undefined) return [...linesOf(before, "-"), ...linesOf(after, "+")];
+  return changes.flatMap(({ value, added, removed }) => linesOf(value, added ? "+" : removed ? "-" : " "));
+}
+
+function linesOf(text: string, sign: DiffLine["sign"]): DiffLine[] {
+  if (text === "") return [];
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => ({ sign, text: line }));
+}

@@ -1,0 +1,55 @@
+const NUMBERS = new Intl.NumberFormat("en");
+
+/** Writes a number with separators between thousands. */
+export function count(value: number): string {
+  return NUMBERS.format(value);
+}
+
+/** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`. */
+export function tokens(value: number): string {
+  if (value < 1000) return String(Math.round(value));
+  if (value < 999_500) return `${short(value / 1000)}k`;
+  return `${short(value / 1_000_000)}M`;
+}
+
+function short(value: number): string {
+  return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
+}
+
+/** Writes an amount in US dollars, small ones with more digits. */
+export function dollars(value: number): string {
+  if (value === 0) return "$0";
+  if (value < 0.01) return `$${value.toPrecision(2)}`;
+  return `$${value.toFixed(value < 1 ? 3 : 2)}`;
+}
+
+/** Writes a part of a whole as a percentage. */
+export function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
+}
+
+/** Writes a number of things in words: `1 entry`, `2,000 entries`. */
+export function counted(number: number, one: string, many: string): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+
+/** Writes the hour of a stored time; empty if it is none. */
+export function timeOf(timestamp: unknown): string {
+  const date = dateOf(timestamp);
+  return date === undefined ? "" : TIME.format(date);
+}
+
+/** Writes day and hour of a stored time; empty if it is none. */
+export function dateAndTimeOf(timestamp: unknown): string {
+  const date = dateOf(timestamp);
+  return date === undefined ? "" : `${DATE.format(date)}, ${TIME.format(date)}`;
+}
+
+function dateOf(timestamp: unknown): Date | undefined {
+  if (typeof timestamp !== "string" && typeof timestamp !== "number") return undefined;
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

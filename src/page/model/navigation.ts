@@ -1,0 +1,94 @@
+import { kindOf } from "./entry-kind.ts";
+import { NONE, pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
+
+/** What the page can show of a session. */
+export type View = "path" | "model" | "usage" | "issues";
+
+/** Where somebody is in a session. */
+export interface Place {
+  /** Last entry of the path that is shown; NONE for the place before the first. */
+  readonly end: number;
+  /** The entry that is looked at; NONE for none. */
+  readonly focus: number;
+  readonly view: View;
+  /** Where the focus is to stand; a new object asks for it anew, undefined does not ask. */
+  readonly reveal: { readonly align: "start" | "center" | "auto" } | undefined;
+}
+
+/** A step from one place to another. */
+export type Step =
+  /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
+  | { readonly go: "entry"; readonly ordinal: number }
+  /** End the path at an entry. */
+  | { readonly go: "end"; readonly ordinal: number }
+  /** To the next or previous entry of the path, from the focus or else from the first one in sight. */
+  | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
+  | { readonly go: "first" }
+  | { readonly go: "last" }
+  /** To the branch before or after the one that is shown, where they part. */
+  | { readonly go: "branch"; readonly direction: 1 | -1 }
+  | { readonly go: "view"; readonly view: View }
+  | { readonly go: "place"; readonly place: Place };
+
+/** Gives the place to which a step leads; the same one if it leads nowhere. */
+export function takeStep(session: SessionModel, place: Place, step: Step): Place {
+  switch (step.go) {
+    case "entry":
+      return lookAt(session, place, step.ordinal, "start");
+    case "end":
+      return { ...place, end: step.ordinal, focus: step.ordinal, reveal: { align: "auto" } };
+    case "by":
+      return stepOnPath(session, place, step);
+    case "first":
+    case "last": {
+      const ordinal = pathTo(session, place.end).at(step.go === "first" ? 0 : -1);
+      return ordinal === undefined ? place : { ...place, focus: ordinal, reveal: { align: "start" } };
+    }
+    case "branch":
+      return switchBranch(session, place, step.direction);
+    case "view":
+      return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
+    case "place":
+      return step.place;
+  }
+}
+
+/** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
+function lookAt(session: SessionModel, place: Place, ordinal: number, align: "start" | "auto"): Place {
+  const isShown = pathTo(session, place.end).includes(ordinal);
+  const view = place.view === "model" ? "model" : "path";
+  const end = isShown ? place.end : (session.newestTip[ordinal] ?? ordinal);
+  return { end, view, focus: ordinal, reveal: { align } };
+}
+
+function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { go: "by" }>): Place {
+  const path = pathTo(session, place.end);
+  const hasFocus = path.includes(place.focus);
+  const from = path.indexOf(hasFocus ? place.focus : step.from);
+  const isMeant = (ordinal: number) => step.only === undefined || isUsers(session, ordinal);
+  const ahead = step.direction === 1 ? path.slice(from + 1) : path.slice(0, Math.max(0, from)).reverse();
+  // The first step only takes hold of what is in sight.
+  const target = hasFocus || step.only !== undefined ? ahead.find(isMeant) : path[from];
+  return target === undefined ? place : { ...place, focus: target, reveal: { align: "auto" } };
+}
+
+function isUsers({ entries }: SessionModel, ordinal: number): boolean {
+  const entry = entries[ordinal];
+  return entry !== undefined && kindOf(entry).tone === "user";
+}
+
+function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): Place {
+  const path = pathTo(session, place.end);
+  const focusAt = path.indexOf(place.focus);
+  const upTo = focusAt === -1 ? path.length : focusAt + 1;
+  // The nearest place above the focus where the tree parts, or, failing that, the nearest one below.
+  const fork =
+    path.slice(0, upTo).findLast((ordinal) => siblingsOf(session, ordinal).length > 1) ??
+    path.slice(upTo).find((ordinal) => siblingsOf(session, ordinal).length > 1);
+  if (fork === undefined) return place;
+  const siblings = siblingsOf(session, fork);
+  const at = siblings.indexOf(fork) + direction;
+  const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
+  const end = session.newestTip[other] ?? other;
+  return { ...place, end, focus: other, reveal: { align: "auto" } };
+}

@@ -1,0 +1,125 @@
+import {
+  type AgentMessage,
+  type AnySessionEntry,
+  buildSessionProjection,
+  convertToLlm,
+  estimateProjectedContextTokens,
+  type Message,
+  repairToolPairs,
+  type SessionProjection,
+  sessionEntryToContextMessages,
+  type ToolPairRepair,
+} from "../../core.ts";
+import { fieldsOf } from "./fields.ts";
+import { NONE, pathTo, type SessionModel } from "./session-model.ts";
+
+/**
+ * What the model gets of an entry at the end of the path:
+ *
+ * - `seen`: what is stored; `edited`: something else, because of a context edit; `removed`: nothing, because of one.
+ * - `left-out`: nothing, because a compaction stands in its place.
+ * - `aside`: nothing, as always with entries of its kind.
+ */
+export type ItemState = "seen" | "edited" | "removed" | "left-out" | "aside";
+
+/** An entry of a path, as the conversation shows it. */
+export interface PathItem {
+  readonly ordinal: number;
+  readonly entry: AnySessionEntry;
+  readonly state: ItemState;
+}
+
+/** An entry that the model gets something of, and what it gets. */
+export interface ModelItem {
+  readonly ordinal: number;
+  readonly entry: AnySessionEntry;
+  readonly messages: readonly Message[];
+  readonly state: "seen" | "edited";
+}
+
+/** A path from the root to an entry, and what the model sees there. */
+export interface PathView {
+  /** The last entry; NONE before the first. */
+  readonly end: number;
+  readonly items: readonly PathItem[];
+  /** What the model sees, in the order in which it does. */
+  readonly modelItems: readonly ModelItem[];
+  /** What would have to be mended before a provider takes these messages. */
+  readonly repairs: readonly ToolPairRepair[];
+  readonly thinkingLevel: string;
+  readonly model: SessionProjection["model"];
+  /** Estimated size of what the model sees. */
+  readonly contextTokens: number;
+  /** Where entries begin that a compaction left out, and how many there are, by ordinal. */
+  readonly leftOut: ReadonlyMap<number, number>;
+  /** Place on the path of each entry, by ordinal. */
+  readonly places: ReadonlyMap<number, number>;
+}
+
+/**
+ * Projects the path to an entry.
+ *
+ * @remarks Cost: O(path).
+ */
+export function viewPath(session: SessionModel, end: number): PathView {
+  const { entries, byId, ordinals } = session;
+  const path = pathTo(session, end);
+  const leafId = end === NONE ? null : (entries[end]?.id ?? null);
+  const projection = buildSessionProjection(entries, leafId, byId);
+  const contributions = new Map(projection.entries.map((one) => [one.sourceEntry.id, one.messages]));
+  const branch = path.flatMap((ordinal) => entries[ordinal] ?? []);
+  const targets = new Set(branch.map((entry) => fieldsOf(entry)["targetId"]));
+  const items = branch.map((entry, place) => {
+    const messages = contributions.get(entry.id);
+    return { ordinal: path[place] ?? NONE, entry, state: stateOf(entry, messages, targets) };
+  });
+  const modelItems = projection.entries.flatMap(({ sourceEntry: entry, messages: given }): ModelItem[] => {
+    const messages = convertToLlm(given);
+    const state = stateOf(entry, given, targets) === "edited" ? "edited" : "seen";
+    return messages.length === 0 ? [] : [{ ordinal: ordinals.get(entry.id) ?? NONE, entry, messages, state }];
+  });
+  return {
+    end,
+    items,
+    modelItems,
+    repairs: repairToolPairs(convertToLlm(projection.messages)).repairs,
+    thinkingLevel: projection.thinkingLevel,
+    model: projection.model,
+    contextTokens: estimateProjectedContextTokens(projection, branch).tokens,
+    leftOut: leftOutGroups(items),
+    places: new Map(path.map((ordinal, place) => [ordinal, place])),
+  };
+}
+
+/**
+ * @param given - What the entry contributes to the context; undefined if it was not chosen for it.
+ * @param targets - Entries of which others on the path speak.
+ */
+function stateOf(
+  entry: AnySessionEntry,
+  given: readonly AgentMessage[] | undefined,
+  targets: ReadonlySet<unknown>,
+): ItemState {
+  const own = sessionEntryToContextMessages(entry);
+  if (convertToLlm(own).length === 0) return "aside";
+  if (given === undefined) return "left-out";
+  if (given.length === 0) return entry.type === "compaction" ? "left-out" : "removed";
+  return targets.has(entry.id) && contentOf(given[0]) !== contentOf(own[0]) ? "edited" : "seen";
+}
+
+function contentOf(message: AgentMessage | undefined): unknown {
+  return fieldsOf(message)["content"];
+}
+
+/** Counts entries that were left out one after the other; entries that never count do not part them. */
+function leftOutGroups(items: readonly PathItem[]): Map<number, number> {
+  const groups = new Map<number, number>();
+  let start = NONE;
+  for (const { ordinal, state } of items) {
+    if (state === "aside") continue;
+    if (state !== "left-out") start = NONE;
+    else if (start === NONE) start = ordinal;
+    if (start !== NONE) groups.set(start, (groups.get(start) ?? 0) + 1);
+  }
+  return groups;
+}

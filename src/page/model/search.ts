@@ -1,0 +1,82 @@
+import { blocksOfEntry } from "./blocks.ts";
+import { excerptOf } from "./excerpt.ts";
+import { prettyJson, textOf } from "./fields.ts";
+import type { SessionModel } from "./session-model.ts";
+
+/** An entry in which a text was found. */
+export interface SearchHit {
+  readonly ordinal: number;
+  /** The line around the first place: what stands before, the place itself, what stands behind. */
+  readonly snippet: readonly [before: string, match: string, after: string];
+}
+
+const BEFORE = 32;
+const AFTER = 96;
+
+/** Finds texts in all entries of a session, whatever case they are written in. */
+export class SearchIndex {
+  readonly #session: SessionModel;
+  /** What was made searchable so far, by ordinal. */
+  readonly #texts: { plain: string; folded: string }[] = [];
+
+  constructor(session: SessionModel) {
+    this.#session = session;
+  }
+
+  /**
+   * Gives the entries that hold a text, in the order of the file.
+   *
+   * @param query - Any text; blanks around it do not count.
+   * @returns Empty for an empty text.
+   * @remarks Cost: O(characters of the session).
+   */
+  find(query: string): SearchHit[] {
+    const wanted = query.trim().toLowerCase();
+    if (wanted === "") return [];
+    return this.#session.entries.flatMap((_, ordinal) => {
+      const { plain, folded } = this.#textAt(ordinal);
+      const at = folded.indexOf(wanted);
+      return at === -1 ? [] : [{ ordinal, snippet: snippetAt(plain, at, wanted.length) }];
+    });
+  }
+
+  #textAt(ordinal: number) {
+    const known = this.#texts[ordinal];
+    if (known !== undefined) return known;
+    const entry = this.#session.entries[ordinal];
+    const label = this.#session.labels.get(ordinal) ?? "";
+    const parts =
+      entry === undefined ? [] : [...blocksOfEntry(entry).map(textOfBlock), excerptOf(entry), entry.id];
+    const plain = [...parts, label].join("\n");
+    // Few characters change their length with their case; there a snippet may be off by a little.
+    const made = { plain, folded: plain.toLowerCase() };
+    this.#texts[ordinal] = made;
+    return made;
+  }
+}
+
+function textOfBlock(block: ReturnType<typeof blocksOfEntry>[number]): string {
+  if (block.kind === "image") return "";
+  if (block.kind === "call") return `${block.name}\n${argumentText(block.given)}`;
+  if (block.kind === "output" || block.kind === "json") return `${block.title}\n${block.text}`;
+  return block.text;
+}
+
+/** Arguments as the page shows them: texts as they are, the rest as JSON. */
+function argumentText(given: unknown): string {
+  if (typeof given !== "object" || given === null) return textOf(given);
+  return Object.entries(given)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : prettyJson(value)}`)
+    .join("\n");
+}
+
+function snippetAt(text: string, at: number, length: number): SearchHit["snippet"] {
+  const tidy = (part: string) => part.replace(/\s+/g, " ");
+  const from = Math.max(0, at - BEFORE);
+  const end = at + length;
+  return [
+    `${from > 0 ? "…" : ""}${tidy(text.slice(from, at))}`,
+    tidy(text.slice(at, end)),
+    tidy(text.slice(end, end + AFTER)),
+  ];
+}

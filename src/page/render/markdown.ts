@@ -1,0 +1,61 @@
+import MarkdownIt from "markdown-it";
+import { highlightCode, languageNamed } from "./highlight.ts";
+import { type SafeHtml, vouchFor } from "./safe-html.ts";
+
+/** Longer texts are shown as they are: laying them out is not worth the wait. */
+const LONGEST = 300_000;
+
+/** Addresses that a link may lead to. */
+const ALLOWED_LINK = /^(?:https?:\/\/|mailto:)/i;
+
+const parser = new MarkdownIt({
+  html: false,
+  linkify: true,
+  breaks: true,
+  highlight: (text, name) => {
+    const language = languageNamed(name);
+    return language === undefined ? "" : (highlightCode(text, language)?.__html ?? "");
+  },
+});
+
+parser.validateLink = (address) => ALLOWED_LINK.test(address.trim());
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+
+parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
+  const token = tokens[index];
+  token?.attrSet("target", "_blank");
+  token?.attrSet("rel", "noopener noreferrer");
+  return self.renderToken(tokens, index, options);
+};
+
+// An image would be loaded from somewhere: its address becomes a link that one may follow or not.
+parser.renderer.rules["image"] = (tokens, index) => {
+  const token = tokens[index];
+  const { escapeHtml } = parser.utils;
+  const address = escapeHtml(String(token?.attrGet("src") ?? ""));
+  const text = escapeHtml(token?.content || "image");
+  return `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+};
+
+// Alignment comes as a style attribute, which the page's policy refuses.
+for (const name of ["th_open", "td_open"]) {
+  parser.renderer.rules[name] = (tokens, index) => {
+    const alignment = /text-align:(left|center|right)/.exec(
+      String(tokens[index]?.attrGet("style") ?? ""),
+    )?.[1];
+    const tag = name === "th_open" ? "th" : "td";
+    return alignment === undefined ? `<${tag}>` : `<${tag} class="align-${alignment}">`;
+  };
+}
+
+/**
+ * Turns Markdown into HTML.
+ *
+ * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements;
+ * addresses that are not http, https or mailto are no links; images become links.
+ *
+ * @returns Undefined if the text is too long: show it as it is.
+ */
+export function renderMarkdown(text: string): SafeHtml | undefined {
+  return text.length > LONGEST ? undefined : vouchFor(parser.render(text));
+}

@@ -1,0 +1,132 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { viewPath } from "../model/path-items.ts";
+import { NONE, type SessionModel } from "../model/session-model.ts";
+import { Conversation } from "./conversation.tsx";
+import { Folds, FoldsContext } from "./folds.ts";
+import { Help } from "./help.tsx";
+import { IssuesView } from "./issues-view.tsx";
+import { PageContext } from "./page-context.ts";
+import { PathBar } from "./path-bar.tsx";
+import { SearchPanel } from "./search-panel.tsx";
+import { toggleTheme } from "./theme.ts";
+import { TopBar, titleOf } from "./top-bar.tsx";
+import { TreePanel } from "./tree-panel.tsx";
+import { UsageView } from "./usage-view.tsx";
+import { useKeys } from "./use-keys.ts";
+import { usePlace } from "./use-place.ts";
+import { usePrinting } from "./use-printing.tsx";
+import { useSearch } from "./use-search.ts";
+
+/** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
+const WIDE = "(min-width: 900px)";
+
+/** The page. */
+export function App({ session, opening }: { session: SessionModel; opening: number }) {
+  const [place, go] = usePlace(session, opening);
+  const [folds] = useState(() => new Folds());
+  const [, redraw] = useState(0);
+  const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
+  const [isHelpShown, showHelp] = useState(false);
+  const search = useSearch(session, folds, go);
+  const searchField = useRef<HTMLInputElement>(null);
+  const inSight = useRef(NONE);
+  const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
+  const { view, focus } = place;
+  const { query } = search;
+  const page = useMemo(() => ({ session, go, query }), [session, go, query]);
+  useEffect(() => {
+    document.title = `${titleOf(session)} · sessiontree`;
+  }, [session]);
+  useEffect(() => {
+    if (query !== "") showTree(true);
+  }, [query]);
+  // On a phone the tree covers the conversation: it goes when somebody has chosen.
+  useEffect(() => {
+    if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
+  }, [place.reveal]);
+  usePrinting(page, path);
+
+  const changeFolds = (change: () => void) => {
+    change();
+    redraw((times) => times + 1);
+  };
+  const toggleAll = () => changeFolds(() => folds.setAll(!folds.areAllOpen));
+  const step = (direction: 1 | -1, only?: "user") =>
+    go({ go: "by", direction, from: inSight.current, ...(only !== undefined && { only }) });
+  useKeys({
+    next: () => step(1),
+    previous: () => step(-1),
+    nextTurn: () => step(1, "user"),
+    previousTurn: () => step(-1, "user"),
+    first: () => go({ go: "first" }),
+    last: () => go({ go: "last" }),
+    nextBranch: () => go({ go: "branch", direction: 1 }),
+    previousBranch: () => go({ go: "branch", direction: -1 }),
+    toggleEntry: () => changeFolds(() => folds.setEntry(focus, !folds.isEntryOpen(focus))),
+    toggleAll,
+    search: () => searchField.current?.focus(),
+    nextHit: () => search.choose(search.current + 1),
+    previousHit: () => search.choose(search.current - 1),
+    toggleModelView: () => go({ go: "view", view: view === "model" ? "path" : "model" }),
+    usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
+    tree: () => showTree(!isTreeShown),
+    theme: toggleTheme,
+    endHere: () => focus !== NONE && go({ go: "end", ordinal: focus }),
+    leaf: () => go({ go: "end", ordinal: session.leaf }),
+    help: () => showHelp(true),
+    escape: () => {
+      searchField.current?.blur();
+      if (search.text !== "") search.setText("");
+      else if (!matchMedia(WIDE).matches) showTree(false);
+    },
+  });
+
+  return (
+    <PageContext.Provider value={page}>
+      <FoldsContext.Provider value={folds}>
+        <div class={isTreeShown ? "page" : "page has-no-panel"}>
+          <TopBar
+            view={view}
+            search={search}
+            searchField={searchField}
+            onTree={() => showTree(!isTreeShown)}
+            onTheme={toggleTheme}
+            onFolds={toggleAll}
+            onHelp={() => showHelp(true)}
+          />
+          {isTreeShown && (
+            <aside class="panel">
+              {query === "" ? (
+                <TreePanel path={path} place={place} />
+              ) : (
+                <SearchPanel
+                  hits={search.hits}
+                  current={search.current}
+                  path={path}
+                  onChoose={search.choose}
+                />
+              )}
+            </aside>
+          )}
+          <main>
+            {(view === "path" || view === "model") && (
+              <>
+                <PathBar path={path} place={place} />
+                <Conversation
+                  path={path}
+                  place={place}
+                  onSight={(ordinal) => {
+                    inSight.current = ordinal;
+                  }}
+                />
+              </>
+            )}
+            {view === "usage" && <UsageView path={path} />}
+            {view === "issues" && <IssuesView />}
+          </main>
+          {isHelpShown && <Help onClose={() => showHelp(false)} />}
+        </div>
+      </FoldsContext.Provider>
+    </PageContext.Provider>
+  );
+}

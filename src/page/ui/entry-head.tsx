@@ -1,0 +1,125 @@
+import type { AnySessionEntry } from "../../core.ts";
+import { kindOf } from "../model/entry-kind.ts";
+import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
+import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
+import type { ItemState } from "../model/path-items.ts";
+import { siblingsOf } from "../model/session-model.ts";
+import { BackIcon, ChevronIcon, EndHereIcon, LinkIcon } from "./icons.tsx";
+import { STATE_WORDS } from "./state-words.ts";
+import { usePage } from "./use-page.ts";
+
+interface EntryHeadProps {
+  readonly entry: AnySessionEntry;
+  readonly ordinal: number;
+  readonly state: ItemState;
+  readonly isEnd: boolean;
+  /** For entries that are one line. */
+  readonly excerpt: string;
+}
+
+/** What is said of an entry before what it says itself, and what can be done with it. */
+export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
+  const { session, go } = usePage();
+  const label = session.labels.get(ordinal);
+  const stateWord = STATE_WORDS[state];
+  return (
+    <header class="entry-head">
+      <span class="entry-kind">{headline(entry)}</span>
+      {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
+      <span class="entry-facts">{factsOf(entry)}</span>
+      {label !== undefined && <span class="chip is-label">{label}</span>}
+      {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
+      {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+      <BranchSwitch ordinal={ordinal} />
+      <span class="entry-actions">
+        {!isEnd && (
+          <button
+            type="button"
+            class="icon-button no-print"
+            title="End the path here: see what the model saw at this point"
+            aria-label="End the path here"
+            onClick={() => go({ go: "end", ordinal })}
+          >
+            <EndHereIcon />
+          </button>
+        )}
+        <a
+          class="icon-button no-print"
+          href={`#entry=${encodeURIComponent(entry.id)}`}
+          title={`Link to entry ${entry.id}`}
+          aria-label={`Link to entry ${entry.id}`}
+          onClick={(event) => {
+            event.preventDefault();
+            go({ go: "entry", ordinal });
+          }}
+        >
+          <LinkIcon />
+        </a>
+        <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>
+      </span>
+    </header>
+  );
+}
+
+/** Where the conversation goes on in several ways: which one this is, and the way to the others. */
+function BranchSwitch({ ordinal }: { ordinal: number }) {
+  const { session, go } = usePage();
+  const siblings = siblingsOf(session, ordinal);
+  if (siblings.length < 2) return null;
+  const at = siblings.indexOf(ordinal);
+  const toOther = (step: number) => {
+    const other = siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
+    go({ go: "entry", ordinal: other });
+  };
+  return (
+    <span class="branch-switch">
+      <button
+        type="button"
+        class="icon-button no-print"
+        aria-label="Previous branch"
+        onClick={() => toOther(-1)}
+      >
+        <BackIcon />
+      </button>
+      <span>
+        branch {at + 1} of {siblings.length}
+      </span>
+      <button type="button" class="icon-button no-print" aria-label="Next branch" onClick={() => toOther(1)}>
+        <ChevronIcon />
+      </button>
+    </span>
+  );
+}
+
+function headline(entry: AnySessionEntry): string {
+  const { word } = kindOf(entry);
+  const fields = fieldsOf(entry);
+  const message = fieldsOf(fields["message"]);
+  if (word === "assistant") return textOf(message["model"]) || "assistant";
+  if (word === "custom message") return textOf(fields["customType"]) || textOf(message["customType"]) || word;
+  return word === "user" ? "You" : word;
+}
+
+function factsOf(entry: AnySessionEntry): string {
+  const fields = fieldsOf(entry);
+  if (entry.type === "compaction") {
+    const before = numberOf(fields["tokensBefore"]);
+    return [before > 0 ? `of ${tokens(before)} tokens` : "", byHook(fields)].filter(Boolean).join(", ");
+  }
+  if (entry.type === "branch_summary") {
+    return [`of the branch at ${textOf(fields["fromId"]) || "an unknown place"}`, byHook(fields)]
+      .filter(Boolean)
+      .join(", ");
+  }
+  const usage = fieldsOf(fieldsOf(fields["message"])["usage"]);
+  const [input, output] = [sumOf(usage, ["input", "cacheRead", "cacheWrite"]), numberOf(usage["output"])];
+  return input + output > 0 ? `${tokens(input)} in, ${tokens(output)} out` : "";
+}
+
+function byHook(fields: ReturnType<typeof fieldsOf>): string {
+  return fields["fromHook"] === true ? "by an extension" : "";
+}
+
+function sumOf(fields: ReturnType<typeof fieldsOf>, names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + numberOf(fields[name]), 0);
+}

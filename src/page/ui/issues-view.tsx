@@ -1,0 +1,48 @@
+import { counted } from "../model/format.ts";
+import { rawTextOf } from "../model/raw-line.ts";
+import { Code } from "./code.tsx";
+import { usePage } from "./use-page.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+/** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
+export function IssuesView() {
+  const { session, go } = usePage();
+  const { issues, bytes, ordinals } = session;
+  if (issues.length === 0) return <div class="empty">Nothing is wrong with this file.</div>;
+  return (
+    <div class="issues-page">
+      <p class="issues-head">
+        {counted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown where
+        it belongs; the file is as it was.
+      </p>
+      <VirtualList
+        class="issues"
+        label="Issues"
+        items={issues.map((issue, index) => ({ issue, index }))}
+        keyOf={({ index }) => index}
+        estimate={() => 120}
+        jump={undefined}
+        render={({ issue }) => {
+          const ordinal = ordinals.get(issue.entryId ?? "");
+          return (
+            <article class="issue">
+              <header>
+                <code>{issue.code}</code>
+                <span>
+                  {issue.line > 0 ? `line ${issue.line}, ` : ""}offset {issue.offset}
+                </span>
+                {ordinal !== undefined && (
+                  <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+                    Show entry {issue.entryId}
+                  </button>
+                )}
+              </header>
+              <p>{issue.message}</p>
+              {issue.length > 0 && <Code text={rawTextOf(bytes, issue)} />}
+            </article>
+          );
+        }}
+      />
+    </div>
+  );
+}

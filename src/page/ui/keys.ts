@@ -1,0 +1,85 @@
+/** What a key asks for. */
+export type KeyCommand =
+  | "next"
+  | "previous"
+  | "nextTurn"
+  | "previousTurn"
+  | "first"
+  | "last"
+  | "nextBranch"
+  | "previousBranch"
+  | "toggleEntry"
+  | "toggleAll"
+  | "search"
+  | "nextHit"
+  | "previousHit"
+  | "toggleModelView"
+  | "usage"
+  | "tree"
+  | "theme"
+  | "endHere"
+  | "leaf"
+  | "help"
+  | "escape";
+
+const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map([
+  ["j", "next"],
+  ["ArrowDown", "next"],
+  ["k", "previous"],
+  ["ArrowUp", "previous"],
+  ["]", "nextTurn"],
+  ["[", "previousTurn"],
+  ["g", "first"],
+  ["Home", "first"],
+  ["G", "last"],
+  ["End", "last"],
+  ["l", "nextBranch"],
+  ["ArrowRight", "nextBranch"],
+  ["h", "previousBranch"],
+  ["ArrowLeft", "previousBranch"],
+  ["Enter", "toggleEntry"],
+  ["o", "toggleEntry"],
+  ["e", "toggleAll"],
+  ["/", "search"],
+  ["n", "nextHit"],
+  ["N", "previousHit"],
+  ["m", "toggleModelView"],
+  ["u", "usage"],
+  ["t", "tree"],
+  ["d", "theme"],
+  ["x", "endHere"],
+  ["L", "leaf"],
+  ["?", "help"],
+  ["Escape", "escape"],
+]);
+
+/** Keys and what they do, as the help shows them. */
+export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: string])[] = [
+  [["j", "k"], "next and previous entry (also ↓ and ↑)"],
+  [["]", "["], "next and previous message of the user"],
+  [["l", "h"], "next and previous branch (also → and ←)"],
+  [["g", "G"], "first and last entry (also Home and End)"],
+  [["Enter"], "open or close all folds of the entry (also o)"],
+  [["e"], "open or close all folds"],
+  [["/"], "search"],
+  [["n", "N"], "next and previous place that was found"],
+  [["m"], "what the model sees, and back"],
+  [["u"], "usage: tokens, cache and cost"],
+  [["x"], "end the path at this entry: what did the model see here?"],
+  [["L"], "back to the leaf"],
+  [["t"], "show or hide the tree"],
+  [["d"], "light or dark"],
+  [["?"], "this help"],
+];
+
+/** Tells what a key asks for; undefined for nothing, such as while somebody writes. */
+export function commandOf(event: KeyboardEvent): KeyCommand | undefined {
+  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  const { target, key } = event;
+  const isWriting = target instanceof HTMLInputElement;
+  if (isWriting) return key === "Escape" ? "escape" : undefined;
+  // A button that has the focus answers to these keys itself.
+  if ((key === "Enter" || key === " ") && target instanceof Element && target.closest("button, a"))
+    return undefined;
+  return COMMANDS.get(key);
+}

@@ -1,0 +1,35 @@
+import type { Place, View } from "../model/navigation.ts";
+import { NONE, pathTo, type SessionModel } from "../model/session-model.ts";
+
+const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
+
+/** Writes a place as the part of an address behind `#`. */
+export function hashOf(session: SessionModel, { end, focus, view }: Place): string {
+  const { entries, leaf, newestTip } = session;
+  const parts = new URLSearchParams();
+  const [entry, last] = [entries[focus], entries[end]];
+  if (entry !== undefined) parts.set("entry", entry.id);
+  // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
+  const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
+  if (last !== undefined && end !== usual) parts.set("end", last.id);
+  if (view !== "path") parts.set("view", view);
+  const text = parts.toString();
+  return text === "" ? "" : `#${text}`;
+}
+
+/**
+ * Reads a place from the part of an address behind `#`.
+ *
+ * @param opening - Where the path ends if the address does not say.
+ * @returns The place; what the address names and the session does not have counts as not named.
+ */
+export function placeOf(session: SessionModel, hash: string, opening: number): Place {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const { ordinals, newestTip } = session;
+  const ordinalOf = (name: string) => ordinals.get(parts.get(name) ?? "") ?? NONE;
+  const [focus, named] = [ordinalOf("entry"), ordinalOf("end")];
+  const ends = [named, opening, newestTip[focus] ?? opening];
+  const end = ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
+  const view = VIEWS.find((one) => one === parts.get("view")) ?? "path";
+  return { end: end ?? opening, focus, view, reveal: focus === NONE ? undefined : { align: "start" } };
+}

@@ -1,0 +1,14 @@
+import { createContext } from "preact";
+import type { Step } from "../model/navigation.ts";
+import type { SessionModel } from "../model/session-model.ts";
+
+/** What nearly every part of the page needs. */
+export interface PageContextValue {
+  readonly session: SessionModel;
+  readonly go: (step: Step) => void;
+  /** What is searched for; empty if nothing is. */
+  readonly query: string;
+}
+
+/** Hands the session to the parts of the page. Null outside of it. */
+export const PageContext = createContext<PageContextValue | null>(null);

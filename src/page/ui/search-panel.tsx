@@ -1,0 +1,57 @@
+import { kindOf } from "../model/entry-kind.ts";
+import { counted } from "../model/format.ts";
+import type { PathView } from "../model/path-items.ts";
+import type { SearchHit } from "../model/search.ts";
+import { usePage } from "./use-page.ts";
+import { VirtualList } from "./virtual-list.tsx";
+
+interface SearchPanelProps {
+  readonly hits: readonly SearchHit[];
+  /** Index of the hit that is looked at; -1 for none. */
+  readonly current: number;
+  readonly path: PathView;
+  readonly onChoose: (index: number) => void;
+}
+
+/** What was found, in the order of the file. */
+export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps) {
+  const { session } = usePage();
+  return (
+    <>
+      <div class="panel-bar">
+        <span class="panel-facts" role="status">
+          {hits.length === 0 ? "Nothing found" : counted(hits.length, "entry found", "entries found")}
+        </span>
+      </div>
+      <VirtualList
+        class="hits"
+        label="Entries found"
+        items={hits}
+        keyOf={({ ordinal }) => ordinal}
+        estimate={() => 66}
+        jump={current === -1 ? undefined : { index: current, align: "auto" }}
+        render={({ ordinal, snippet: [before, match, after] }, index) => {
+          const entry = session.entries[ordinal];
+          const { tone, word } = entry === undefined ? { tone: "quiet", word: "" } : kindOf(entry);
+          return (
+            <button
+              type="button"
+              class={`hit tone-${tone} ${index === current ? "is-current" : ""}`}
+              onClick={() => onChoose(index)}
+            >
+              <span class="hit-kind">
+                {word}
+                {!path.places.has(ordinal) && <span class="chip">other branch</span>}
+              </span>
+              <span class="hit-text">
+                {before}
+                <mark>{match}</mark>
+                {after}
+              </span>
+            </button>
+          );
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import { count, tokens } from "../model/format.ts";
+import type { PathView } from "../model/path-items.ts";
+import { groupCalls, type ModelCall, sumOf } from "../model/usage.ts";
+import { ChartFrame, PLOT } from "./chart-frame.tsx";
+import { usePage } from "./use-page.ts";
+
+/** The parts of a bar, from the bottom. */
+const PARTS = [
+  ["cacheRead", "part-cache-read", "read from cache"],
+  ["cacheWrite", "part-cache-write", "written to cache"],
+  ["input", "part-input", "other input"],
+  ["output", "part-output", "output"],
+] as const;
+
+/** More bars than this cannot be told apart. */
+const MOST_BARS = 190;
+
+/** Tokens of each model call; calls that follow one another share a bar if there are very many. */
+export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
+  const { go } = usePage();
+  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumOf(group) }));
+  const sizes = groups.map(
+    ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
+  );
+  const step = PLOT.width / groups.length;
+  const width = Math.min(28, Math.max(1.5, step - 1.5));
+  const together = groups[0]?.group.length ?? 1;
+  const title = together > 1 ? `Tokens per model call (mean of ${together} calls)` : "Tokens per model call";
+  return (
+    <ChartFrame
+      title={title}
+      legend={PARTS.map(([, series, word]) => [series, word])}
+      most={Math.max(...sizes)}
+      write={tokens}
+    >
+      {(y) =>
+        groups.map(({ group, sum }, index) => {
+          const [first] = group;
+          if (first === undefined) return null;
+          const isOnPath = group.some(({ ordinal }) => path.places.has(ordinal));
+          const x = PLOT.left + index * step + (step - width) / 2;
+          let value = 0;
+          return (
+            // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the entries themselves
+            <g
+              key={first.ordinal}
+              class={isOnPath ? "bar" : "bar is-aside"}
+              onClick={() => go({ go: "entry", ordinal: first.ordinal })}
+            >
+              <title>{barTitle(group, sum)}</title>
+              <rect
+                class="bar-room"
+                x={PLOT.left + index * step}
+                y={PLOT.top}
+                width={step}
+                height={PLOT.height}
+              />
+              {PARTS.map(([name, series]) => {
+                const from = y(value);
+                value += sum[name] / group.length;
+                const height = from - y(value);
+                return (
+                  height > 0 && (
+                    <rect key={name} class={series} x={x} y={y(value)} width={width} height={height} />
+                  )
+                );
+              })}
+            </g>
+          );
+        })
+      }
+    </ChartFrame>
+  );
+}
+
+function barTitle(group: readonly ModelCall[], sum: ReturnType<typeof sumOf>): string {
+  const models = [...new Set(group.map(({ model }) => model))].join(", ");
+  const parts = PARTS.map(([name, , word]) => `${word}: ${count(Math.round(sum[name] / group.length))}`);
+  return [models, ...parts].join("\n");
+}

@@ -1,0 +1,148 @@
+import type { RefObject } from "preact";
+import { dateAndTimeOf } from "../model/format.ts";
+import type { View } from "../model/navigation.ts";
+import {
+  CloseIcon,
+  DownIcon,
+  HelpIcon,
+  PrintIcon,
+  SearchIcon,
+  ThemeIcon,
+  TreeIcon,
+  UnfoldIcon,
+  UpIcon,
+} from "./icons.tsx";
+import { Segments } from "./segments.tsx";
+import { usePage } from "./use-page.ts";
+import type { Search } from "./use-search.ts";
+
+interface TopBarProps {
+  readonly view: View;
+  readonly search: Search;
+  readonly searchField: RefObject<HTMLInputElement | null>;
+  readonly onTree: () => void;
+  readonly onTheme: () => void;
+  readonly onFolds: () => void;
+  readonly onHelp: () => void;
+}
+
+/** The bar at the top: what session this is, what is shown of it, search, and the rest. */
+export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, onHelp }: TopBarProps) {
+  const { session, go } = usePage();
+  const { header, issues } = session;
+  const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
+  const views: (readonly [View, string, string])[] = [
+    ["path", "Everything", "Every entry on this path (m)"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this path (m)"],
+    ["usage", "Usage", "Tokens, cache and cost (u)"],
+    ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
+  ];
+  return (
+    <header class="top-bar">
+      <button type="button" class="icon-button" aria-label="Tree" title="Tree (t)" onClick={onTree}>
+        <TreeIcon />
+      </button>
+      <div class="title">
+        <h1>{titleOf(session)}</h1>
+        <p title={header?.cwd}>
+          {[header?.cwd, dateAndTimeOf(header?.timestamp)].filter(Boolean).join(" · ")}
+        </p>
+      </div>
+      <Segments
+        label="View"
+        choices={views}
+        chosen={view}
+        onChoose={(one) => go({ go: "view", view: one })}
+      />
+      <SearchField search={search} field={searchField} />
+      <div class="tools">
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Open or close all folds"
+          title="Open or close all folds (e)"
+          onClick={onFolds}
+        >
+          <UnfoldIcon />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Light or dark"
+          title="Light or dark (d)"
+          onClick={onTheme}
+        >
+          <ThemeIcon />
+        </button>
+        <button
+          type="button"
+          class="icon-button only-wide"
+          aria-label="Print"
+          title="Print this path"
+          onClick={() => print()}
+        >
+          <PrintIcon />
+        </button>
+        <button
+          type="button"
+          class="icon-button only-wide"
+          aria-label="Keys"
+          title="Keys (?)"
+          onClick={onHelp}
+        >
+          <HelpIcon />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** Gives what a session is called. */
+export function titleOf({ name, header, fileName }: ReturnType<typeof usePage>["session"]): string {
+  return name ?? (header?.cwd.split(/[/\\]/).findLast(Boolean) || fileName || "Session");
+}
+
+function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
+  const { text, query, hits, current, setText, choose } = search;
+  return (
+    <search class="search">
+      <SearchIcon />
+      <input
+        ref={field}
+        type="text"
+        placeholder="Search"
+        aria-label="Search in all entries"
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
+        }}
+      />
+      {query !== "" && (
+        <>
+          <span class="search-count">
+            {current + 1}/{hits.length}
+          </span>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Previous hit"
+            onClick={() => choose(current === -1 ? -1 : current - 1)}
+          >
+            <UpIcon />
+          </button>
+          <button type="button" class="icon-button" aria-label="Next hit" onClick={() => choose(current + 1)}>
+            <DownIcon />
+          </button>
+        </>
+      )}
+      {text !== "" && (
+        <button type="button" class="icon-button" aria-label="Clear the search" onClick={() => setText("")}>
+          <CloseIcon />
+        </button>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,89 @@
+import { useMemo, useRef, useState } from "preact/hooks";
+import { count, counted } from "../model/format.ts";
+import type { Place } from "../model/navigation.ts";
+import type { PathView } from "../model/path-items.ts";
+import { NONE } from "../model/session-model.ts";
+import {
+  chooseRows,
+  findTrunk,
+  type TreeDetail,
+  type TreeRow,
+  treeRows,
+  usualDetail,
+} from "../model/tree-rows.ts";
+import { Segments } from "./segments.tsx";
+import { TreeRowView } from "./tree-row.tsx";
+import { usePage } from "./use-page.ts";
+import { type Jump, VirtualList } from "./virtual-list.tsx";
+
+const DETAILS: readonly (readonly [TreeDetail, string])[] = [
+  ["branches", "Branches"],
+  ["turns", "Turns"],
+  ["all", "All"],
+];
+
+/** Height of a row, in pixels; the style sheet has the same. */
+const ROW_HEIGHT = 30;
+
+/** The tree of the session as a graph: a column of entries, with branches to the side. */
+export function TreePanel({ path, place }: { path: PathView; place: Place }) {
+  const { session, go } = usePage();
+  const [detail, setDetail] = useState<TreeDetail>(() => usualDetail(session));
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const trunk = useMemo(() => findTrunk(session), [session]);
+  const isDrawn = useMemo(() => chooseRows(session, trunk, detail), [session, trunk, detail]);
+  const rows = useMemo(() => treeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
+  const shown = place.focus !== NONE ? place.focus : place.end;
+  const current = useMemo(() => rowOf(rows, shown), [rows, shown]);
+  const jump = useJump(current, shown);
+  const below = ({ ordinal, run, isOpen }: TreeRow) =>
+    trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
+  const toggleRun = (ordinal: number) => {
+    const next = new Set(open);
+    if (!next.delete(ordinal)) next.add(ordinal);
+    setOpen(next);
+  };
+  const tips = session.children.filter((below) => below.length === 0).length;
+  return (
+    <>
+      <div class="panel-bar">
+        <span class="panel-facts">
+          {counted(session.entries.length, "entry", "entries")}, {counted(tips, "branch", "branches")}
+        </span>
+        <Segments label="Detail of the tree" choices={DETAILS} chosen={detail} onChoose={setDetail} />
+      </div>
+      <VirtualList
+        key={detail}
+        class="tree"
+        label={`Tree of ${count(session.entries.length)} entries`}
+        items={rows}
+        keyOf={({ ordinal }) => ordinal}
+        estimate={() => ROW_HEIGHT}
+        jump={jump}
+        render={(row, index) => (
+          <TreeRowView
+            row={row}
+            isCurrent={index === current}
+            path={path}
+            isBelowOnPath={path.places.has(below(row))}
+            onChoose={() => go({ go: "entry", ordinal: row.ordinal })}
+            onToggle={() => toggleRun(row.ordinal)}
+          />
+        )}
+      />
+    </>
+  );
+}
+
+/** The row of an entry, or the one in whose run it is. */
+function rowOf(rows: readonly TreeRow[], ordinal: number): number {
+  const exact = rows.findIndex((row) => row.ordinal === ordinal);
+  return exact === -1 ? rows.findIndex((row) => !row.isOpen && row.run.includes(ordinal)) : exact;
+}
+
+/** Asks for the current row when another entry is looked at, and not when rows are only folded. */
+function useJump(current: number, shown: number): Jump | undefined {
+  const last = useRef<{ shown: number; jump: Jump } | undefined>(undefined);
+  if (last.current?.shown !== shown) last.current = { shown, jump: { index: current, align: "auto" } };
+  return last.current?.jump;
+}

@@ -1,0 +1,136 @@
+import { kindOf } from "../model/entry-kind.ts";
+import { excerptOf } from "../model/excerpt.ts";
+import { count } from "../model/format.ts";
+import type { PathView } from "../model/path-items.ts";
+import type { TreeRow } from "../model/tree-rows.ts";
+import { usePage } from "./use-page.ts";
+
+interface TreeRowProps {
+  readonly row: TreeRow;
+  /** Whether the entry that is looked at is here. */
+  readonly isCurrent: boolean;
+  readonly path: PathView;
+  /** Whether what goes straight on is on the path that is shown. */
+  readonly isBelowOnPath: boolean;
+  readonly onChoose: () => void;
+  readonly onToggle: () => void;
+}
+
+/** Pixels between the lines of two depths, and the deepest that has a line of its own. */
+const STEP = 14;
+const DEEPEST = 9;
+const HEIGHT = 30;
+const MIDDLE = HEIGHT / 2;
+
+/** A row of the tree: its piece of the graph, and what it says. */
+export function TreeRowView({ row, isCurrent, path, isBelowOnPath, onChoose, onToggle }: TreeRowProps) {
+  const { session } = usePage();
+  const { ordinal, run, isOpen } = row;
+  const entry = session.entries[ordinal];
+  if (entry === undefined) return null;
+  const { tone, word } = kindOf(entry);
+  const isOnPath = path.places.has(ordinal);
+  const label = session.labels.get(ordinal);
+  const classes = ["tree-row", `tone-${tone}`, isOnPath ? "is-on-path" : "", isCurrent ? "is-current" : ""];
+  return (
+    <div class={classes.filter(Boolean).join(" ")}>
+      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === session.leaf} />
+      <button
+        type="button"
+        class="tree-entry"
+        title={`${word} ${entry.id}`}
+        aria-current={isCurrent}
+        data-entry={entry.id}
+        onClick={onChoose}
+      >
+        {label !== undefined && <span class="chip is-label">{label}</span>}
+        {tone !== "user" && <span class="tree-kind">{word}</span>}
+        <span class="tree-text">{excerptOf(entry)}</span>
+        {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+      </button>
+      {run.length > 0 && (
+        <button
+          type="button"
+          class="tree-run"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? "Fold" : "Show"} the ${run.length} entries that follow`}
+          onClick={onToggle}
+        >
+          {isOpen ? "−" : "+"}
+          {count(run.length)}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface GraphProps {
+  readonly row: TreeRow;
+  readonly path: PathView;
+  readonly isBelowOnPath: boolean;
+  readonly isLeaf: boolean;
+}
+
+function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
+  const isOnPath = path.places.has(row.ordinal);
+  const { depth, start, goesOn, run, isOpen } = row;
+  const at = Math.min(depth, DEEPEST);
+  const x = xOf(at);
+  const below = run.length > 0 && !isOpen ? "edge is-run" : "edge";
+  return (
+    <svg class="graph" width={xOf(at) + STEP} height={HEIGHT} aria-hidden="true">
+      {row.passing.slice(0, at).map(({ to, from }, lane) => (
+        <path
+          key={xOf(lane)}
+          class={onPath("edge", isAnyOn(path, to, from))}
+          d={`M${xOf(lane)} 0V${HEIGHT}`}
+        />
+      ))}
+      {start === undefined && <path class={onPath("edge", isOnPath)} d={`M${x} 0V${MIDDLE}`} />}
+      {start === "branch" && (
+        <path
+          class={onPath("edge", isOnPath)}
+          d={`M${xOf(at - 1)} 0C${xOf(at - 1)} ${MIDDLE} ${xOf(at - 1)} ${MIDDLE} ${x} ${MIDDLE}`}
+        />
+      )}
+      {goesOn && <path class={onPath(below, isOnPath && isBelowOnPath)} d={`M${x} ${MIDDLE}V${HEIGHT}`} />}
+      <Node row={row} x={x} isLeaf={isLeaf} />
+    </svg>
+  );
+}
+
+/** Summaries are squares, what nobody said is small, the rest are circles; the leaf has a ring. */
+function Node({ row, x, isLeaf }: { row: TreeRow; x: number; isLeaf: boolean }) {
+  const { session } = usePage();
+  const entry = session.entries[row.ordinal];
+  const tone = entry === undefined ? "quiet" : kindOf(entry).tone;
+  return (
+    <g class="node">
+      {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}
+      {tone === "summary" ? (
+        <rect
+          x={x - 4}
+          y={MIDDLE - 4}
+          width={8}
+          height={8}
+          rx={1.5}
+          transform={`rotate(45 ${x} ${MIDDLE})`}
+        />
+      ) : (
+        <circle cx={x} cy={MIDDLE} r={tone === "quiet" || tone === "tool" ? 3 : 4.5} />
+      )}
+    </g>
+  );
+}
+
+function isAnyOn({ places }: PathView, ordinals: readonly number[], from: number): boolean {
+  return ordinals.some((ordinal, index) => index >= from && places.has(ordinal));
+}
+
+function onPath(name: string, isOnPath: boolean): string {
+  return isOnPath ? `${name} is-on-path` : name;
+}
+
+function xOf(depth: number): number {
+  return 14 + depth * STEP;
+}

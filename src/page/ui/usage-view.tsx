@@ -1,0 +1,91 @@
+import { useMemo } from "preact/hooks";
+import { count, dollars, percent, tokens } from "../model/format.ts";
+import type { PathView } from "../model/path-items.ts";
+import { cacheShare, modelCalls, sumOf, sumsByModel, type UsageSum } from "../model/usage.ts";
+import { CostChart } from "./cost-chart.tsx";
+import { TokenChart } from "./token-chart.tsx";
+import { usePage } from "./use-page.ts";
+
+/** What the session used: tokens, cache and cost, over its course and by model. */
+export function UsageView({ path }: { path: PathView }) {
+  const { session } = usePage();
+  const calls = useMemo(() => modelCalls(session), [session]);
+  const all = useMemo(() => sumOf(calls), [calls]);
+  const here = useMemo(() => sumOf(calls.filter(({ ordinal }) => path.places.has(ordinal))), [calls, path]);
+  if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
+  const models = sumsByModel(calls);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="usage" aria-label="Usage" tabIndex={0}>
+      <div class="usage-column">
+        <div class="tiles">
+          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} on this path`} />
+          <Tile
+            name="Tokens in"
+            value={tokens(tokensIn(all))}
+            note={`${tokens(tokensIn(here))} on this path`}
+          />
+          <Tile name="Tokens out" value={tokens(all.output)} note={`${tokens(here.output)} on this path`} />
+          <Tile name="From cache" value={percent(cacheShare(all))} note={`${tokens(all.cacheRead)} tokens`} />
+          <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} on this path`} />
+        </div>
+        <TokenChart calls={calls} path={path} />
+        <CostChart calls={calls} models={models.map(({ model }) => model)} />
+        <ModelTable models={models} all={all} />
+      </div>
+    </section>
+  );
+}
+
+function tokensIn({ input, cacheRead, cacheWrite }: UsageSum): number {
+  return input + cacheRead + cacheWrite;
+}
+
+function Tile({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div class="tile">
+      <div class="tile-name">{name}</div>
+      <div class="tile-value">{value}</div>
+      <div class="tile-note">{note}</div>
+    </div>
+  );
+}
+
+function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageSum }) {
+  const rows = models.length > 1 ? [...models, { model: "in all", sum: all }] : models;
+  return (
+    <figure class="chart">
+      <figcaption>By model</figcaption>
+      <div class="table-scroll">
+        <table class="model-table">
+          <thead>
+            <tr>
+              {["Model", "Calls", "Input", "Cache read", "Cache write", "Output", "From cache", "Cost"].map(
+                (name) => (
+                  <th key={name}>{name}</th>
+                ),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ model, sum }, index) => (
+              <tr key={model} class={index === models.length ? "is-sum" : ""}>
+                <th scope="row">
+                  {index < models.length && <span class={`swatch series-${index % 6}`} />}
+                  {model}
+                </th>
+                <td>{count(sum.calls)}</td>
+                <td>{tokens(sum.input)}</td>
+                <td>{tokens(sum.cacheRead)}</td>
+                <td>{tokens(sum.cacheWrite)}</td>
+                <td>{tokens(sum.output)}</td>
+                <td>{percent(cacheShare(sum))}</td>
+                <td>{dollars(sum.cost)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}

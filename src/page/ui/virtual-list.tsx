@@ -1,0 +1,78 @@
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** A wish to see an item; a new object is a new wish. */
+export interface Jump {
+  readonly index: number;
+  /** `auto` scrolls only as far as is needed. */
+  readonly align: "start" | "center" | "auto";
+}
+
+interface VirtualListProps<T> {
+  readonly class: string;
+  readonly label: string;
+  readonly items: readonly T[];
+  readonly keyOf: (item: T) => string | number;
+  /** Guesses the height of an item, in pixels. */
+  readonly estimate: (item: T) => number;
+  readonly render: (item: T, index: number) => ComponentChildren;
+  readonly jump: Jump | undefined;
+  /** Told which items are in sight. */
+  readonly onRange?: (first: number, last: number) => void;
+  /** Told after each drawing. */
+  readonly onDrawn?: (list: HTMLElement) => void;
+}
+
+/** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
+export function VirtualList<T>(props: VirtualListProps<T>) {
+  const { items, keyOf, estimate, render, jump, onRange, onDrawn } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [, redraw] = useState(0);
+  const made = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
+  const options = {
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index: number) => withItem(items, index, estimate, 0),
+    getItemKey: (index: number) => withItem(items, index, keyOf, index),
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: () => redraw((times) => times + 1),
+    overscan: 8,
+    paddingEnd: 24,
+  };
+  made.current ??= new Virtualizer(options);
+  const virtualizer = made.current;
+  virtualizer.setOptions(options);
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  useLayoutEffect(() => {
+    if (jump !== undefined && jump.index >= 0) virtualizer.scrollToIndex(jump.index, { align: jump.align });
+  }, [virtualizer, jump]);
+  const { range } = virtualizer;
+  useLayoutEffect(() => {
+    if (range !== null) onRange?.(range.startIndex, range.endIndex);
+    if (scroller.current !== null) onDrawn?.(scroller.current);
+  });
+  const shown = virtualizer.getVirtualItems();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class={props.class} aria-label={props.label} ref={scroller} tabIndex={0}>
+      <div class="virtual-space" style={{ height: `${virtualizer.getTotalSize()}px` }}>
+        <div class="virtual-window" style={{ transform: `translateY(${shown[0]?.start ?? 0}px)` }}>
+          {shown.map(({ key, index }) => (
+            <div key={key} data-index={index} class="virtual-item" ref={virtualizer.measureElement}>
+              {withItem(items, index, (item) => render(item, index), null)}
+            </div>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function withItem<T, R>(items: readonly T[], index: number, use: (item: T) => R, otherwise: R): R {
+  const item = items[index];
+  return item === undefined ? otherwise : use(item);
+}
