@@ -15,6 +15,7 @@ export default defineConfig(({ mode }) => {
       alias: [
         { find: /^sessiontree$/, replacement: file("index") },
         { find: /^sessiontree\/core$/, replacement: file("core") },
+        { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
       ],
     },
     test: {

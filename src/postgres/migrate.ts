@@ -41,7 +41,7 @@ export interface MigrationResult {
  * The schema is made if it is missing, and is never taken away.
  *
  * @throws {TypeError} If `to` is no version of this release.
- * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `WRITE_FAILED` if the database does
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database does
  *   not keep text as UTF-8.
  * @throws The client's error if the role may not do it, and then nothing has changed.
  */
@@ -117,7 +117,7 @@ async function assertUtf8(run: RunSql): Promise<void> {
   const encoding = row && requiredText(row, "encoding");
   if (encoding === "UTF8") return;
   throw new SessionError(
-    "WRITE_FAILED",
+    "STORE_UNAVAILABLE",
     `The database keeps text as ${encoding}; make one with encoding UTF8, which holds every text.`,
     { details: { encoding } },
   );

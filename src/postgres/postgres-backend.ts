@@ -159,7 +159,7 @@ export class PostgresBackend implements SessionBackend {
     if (version > SCHEMA_VERSION) throw tooNew(schema, version);
     if (version >= OLDEST_SCHEMA_VERSION) return;
     throw new SessionError(
-      "WRITE_FAILED",
+      "STORE_UNAVAILABLE",
       `Schema ${schema} of the database has no tables for sessions; call migrate() of sessiontree/postgres.`,
       { details: { schema, version } },
     );

@@ -28,7 +28,7 @@ export function translated(error: unknown, schema: string): unknown {
   const advice = MISSING_STATES.includes(state)
     ? `call migrate() of sessiontree/postgres to make the tables in schema ${schema}`
     : "correct what it says (address, password, rights), and try again";
-  return new SessionError("WRITE_FAILED", `The database refuses it (${state}): ${said}; ${advice}.`, {
+  return new SessionError("STORE_UNAVAILABLE", `The database refuses it (${state}): ${said}; ${advice}.`, {
     details: { sqlState: state },
     cause: error,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createProgram, inventedPath } from "./support/compiler.ts";
+import { createProgram, type ENTRIES, inventedPath } from "./support/compiler.ts";
 import { findUndocumentedExports, findWrongParams } from "./support/docstrings.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import {
@@ -18,15 +18,20 @@ function listedNames(entry: string): PublicNames {
   return Object.fromEntries(pairs.map(([name, kind]) => [name, String(kind)]));
 }
 
-describe.each(["sessiontree", "sessiontree/core"] as const)("%s", (entry) => {
+/** Each entry point, as a user loads it. */
+const LOADED: Record<keyof typeof ENTRIES, () => Promise<object>> = {
+  sessiontree: () => import("sessiontree"),
+  "sessiontree/core": () => import("sessiontree/core"),
+  "sessiontree/postgres": () => import("sessiontree/postgres"),
+};
+
+describe.each(Object.entries(LOADED))("%s", (entry, load) => {
   test("exports what the list says (npm run update:public-names, if a change is meant)", () => {
     expect(compareNames(listedNames(entry), readPublicNames()[entry] ?? {})).toEqual([]);
   });
 
   test("has the listed values, and no others, when it is loaded", async () => {
-    const loaded: object = await (entry === "sessiontree"
-      ? import("sessiontree")
-      : import("sessiontree/core"));
+    const loaded = await load();
     const listed = Object.entries(listedNames(entry)).filter(([, kind]) => VALUES.test(kind));
     expect(Object.keys(loaded).sort()).toEqual(listed.map(([name]) => name).sort());
   });

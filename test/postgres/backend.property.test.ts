@@ -1,137 +1,14 @@
-import { beforeAll, expect, test } from "vitest";
-import { isSessionError } from "../../src/errors.ts";
+import { beforeAll, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { MemoryBackend } from "../../src/stores/memory-backend.ts";
-import type { NewEntryLine, SessionBackend } from "../../src/stores/session-backend.ts";
-import fc from "../support/fast-check.ts";
+import { compareWithMemory } from "./support/compare-backends.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 
 beforeAll(() => migrate({ client: database() }));
 
-/** One call of a backend. */
-type Step = (backend: SessionBackend) => Promise<unknown>;
-
-const sessionId = fc.constantFrom("a", "b", "B", "_");
-const entryId = fc.integer({ min: 1, max: 6 }).map((n) => `0000000${n}`);
-const cwd = fc.constantFrom("/one", "/two");
-
-const line: fc.Arbitrary<NewEntryLine> = fc.oneof(
-  fc
-    .tuple(entryId, fc.constantFrom("", "Needle", "hay needles"), fc.integer({ min: -5, max: 5 }))
-    .map(([id, content, ms]) => messageLine(id, null, content, TIME_MS + ms)),
-  fc
-    .tuple(
-      fc.constantFrom("label", "session_info", "usage", "tomorrow"),
-      entryId,
-      fc.constantFrom("", "Name", "n%"),
-    )
-    .map(([type, id, name]) => otherLine(type, id, { name })),
-);
-
-/** Lines with ids of their own: what one append of this library holds. */
-const lines = fc.uniqueArray(line, { maxLength: 4, selector: ({ entry }) => entry.id });
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(sessionId, cwd, lines).map(
-    ([id, folder, more]) =>
-      (backend) =>
-        backend.create(sessionFactsOf(id, { cwd: folder }), piecesOf([headerLine(id)], more)),
-  ),
-  {
-    weight: 4,
-    arbitrary: fc.tuple(sessionId, lines).map(
-      ([id, more]) =>
-        (backend) =>
-          backend.append(id, more),
-    ),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.tuple(sessionId, lines, fc.option(entryId)).map(
-      ([id, more, expectedLeafId]) =>
-        (backend) =>
-          backend.append(id, more, { expectedLeafId }),
-    ),
-  },
-  fc
-    .record({
-      id: sessionId,
-      expectedRevision: fc.integer({ min: 0, max: 2 }),
-      replace: fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 5 }), line), {
-        maxLength: 2,
-        selector: ([seq]) => seq,
-      }),
-      remove: fc.array(fc.integer({ min: 6, max: 12 }), { maxLength: 2 }),
-      append: lines,
-      facts: fc.record(
-        { name: fc.option(fc.constant("New")), firstMessage: fc.option(fc.constant("x")) },
-        { requiredKeys: [] },
-      ),
-    })
-    .map(({ id, replace, ...change }) => (backend) => {
-      const replaced = replace.map(([seq, one]) => ({ seq, line: one }));
-      return backend.amend?.(id, { ...change, replace: replaced }) ?? Promise.resolve();
-    }),
-  fc.tuple(sessionId, fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 9 })).map(
-    ([id, after, limit]) =>
-      (backend) =>
-        backend.read(id, after, limit),
-  ),
-  sessionId.map((id) => (backend) => backend.delete(id)),
-);
-
-/** Everything that one can ask a backend for. */
-async function stateOf(backend: SessionBackend): Promise<unknown> {
-  const listed = await backend.list({ limit: 100 });
-  const read = await Promise.all(listed.map(({ id }) => backend.read(id, 0, 1_000)));
-  const pages = [];
-  for (const facts of listed) pages.push(await backend.list({ limit: 2, after: facts }));
-  const queries = [{ cwd: "/one" }, { name: "NAME" }, { name: "%" }, { idPrefix: "_" }, { idPrefix: "b" }];
-  const found = await Promise.all(queries.map((query) => backend.list({ ...query, limit: 100 })));
-  const hits = (await backend.search?.({ words: ["NEEDLE"], limit: 3 })) ?? [];
-  const last = hits.at(-1);
-  const after = last && { sessionId: last.session.id, seq: last.line.seq };
-  const more = after && (await backend.search?.({ words: ["needle", "hay"], limit: 9, after, cwd: "/two" }));
-  const bare = {
-    read: read.map(({ lines: all, ...page }) => ({ ...page, lines: all.map(bareLine) })),
-    pages,
-    found,
-  };
-  const bareHits = [hits, more].map((some) => some?.map((hit) => ({ ...hit, line: bareLine(hit.line) })));
-  return { listed, ...bare, bareHits };
-}
-
-/** What a line is read as: a backend may give more. */
-const bareLine = ({ seq, text }: { seq: number; text: string }) => ({ seq, text });
-
-/** What a call gave: a value, or the code of a fact. */
-async function outcomeOf(backend: SessionBackend, one: Step): Promise<unknown> {
-  try {
-    const given = await one(backend);
-    return JSON.parse(JSON.stringify(given ?? null), (key, value) => (key === "entry" ? undefined : value));
-  } catch (error) {
-    if (!isSessionError(error)) throw error;
-    return error.code;
-  }
-}
-
 test("the database does what the backend in memory does, whatever is asked of both", async () => {
-  const postgres = new PostgresBackend({ client: database() });
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
-      await database().query("truncate sessiontree.sessions cascade");
-      const memory = new MemoryBackend();
-      const begin: Step[] = ["a", "b", "B"].map(
-        (id) => (backend) => backend.create(sessionFactsOf(id, { cwd: "/two" }), piecesOf([headerLine(id)])),
-      );
-      for (const one of [...begin, ...steps])
-        expect(await outcomeOf(postgres, one)).toEqual(await outcomeOf(memory, one));
-      expect(await stateOf(postgres)).toEqual(await stateOf(memory));
-    }),
-    { numRuns: 40 },
-  );
+  const clear = () => database().query("truncate sessiontree.sessions cascade");
+  await compareWithMemory(new PostgresBackend({ client: database() }), clear, 40);
 });

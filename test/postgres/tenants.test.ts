@@ -43,7 +43,7 @@ async function make(backend: PostgresBackend, id: string): Promise<void> {
 }
 
 const missing = (error: unknown) => isSessionError(error, "SESSION_NOT_FOUND");
-const refused = (error: unknown) => isSessionError(error, "WRITE_FAILED") && /42501/.test(error.message);
+const refused = (error: unknown) => isSessionError(error, "STORE_UNAVAILABLE") && /42501/.test(error.message);
 
 test("a tenant sees nothing of another's, whatever it calls", async () => {
   await as("host");

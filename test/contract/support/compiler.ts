@@ -9,8 +9,15 @@ function compilerOptions(): ts.CompilerOptions {
   return options;
 }
 
+/** What a user imports the package by, and the file that each name stands for. */
+export const ENTRIES = {
+  sessiontree: "index",
+  "sessiontree/core": "core",
+  "sessiontree/postgres": "postgres",
+} as const;
+
 /** Gives the file that the package's name stands for: a source file, or the built declarations. */
-export function entryFile(name: "index" | "core"): string {
+export function entryFile(name: (typeof ENTRIES)[keyof typeof ENTRIES]): string {
   return join(ROOT, TARGET === "dist" ? `dist/${name}.d.ts` : `src/${name}.ts`);
 }
 
@@ -32,7 +39,7 @@ export function createProgram(
 ): ts.Program {
   const options: ts.CompilerOptions = {
     ...compilerOptions(),
-    paths: { sessiontree: [entryFile("index")], "sessiontree/core": [entryFile("core")] },
+    paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [entryFile(file)]])),
     moduleDetection: ts.ModuleDetectionKind.Force,
     noUnusedLocals: false,
     noUnusedParameters: false,

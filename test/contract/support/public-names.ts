@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { createProgram, entryFile } from "./compiler.ts";
+import { createProgram, ENTRIES, entryFile } from "./compiler.ts";
 
 /** What a module exports: name → what kind of thing it is. */
 export type PublicNames = Readonly<Record<string, string>>;
@@ -43,11 +43,10 @@ export function readExports(program: ts.Program, path: string): PublicNames {
 
 /** Reads what the package exports today, entry point by entry point. */
 export function readPublicNames(): Readonly<Record<string, PublicNames>> {
-  const program = createProgram([entryFile("index"), entryFile("core")]);
-  return {
-    sessiontree: readExports(program, entryFile("index")),
-    "sessiontree/core": readExports(program, entryFile("core")),
-  };
+  const program = createProgram(Object.values(ENTRIES).map(entryFile));
+  return Object.fromEntries(
+    Object.entries(ENTRIES).map(([name, file]) => [name, readExports(program, entryFile(file))]),
+  );
 }
 
 /** Says how what is exported differs from what the list has: one line for each name. */

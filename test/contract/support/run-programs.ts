@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import ts from "typescript";
 import { PACKAGE_HOMES } from "./architecture.ts";
+import { ENTRIES } from "./compiler.ts";
 import type { DocProgram } from "./doc-programs.ts";
 import { ROOT, TARGET } from "./repository.ts";
 
@@ -23,7 +24,9 @@ async function install(folder: string): Promise<void> {
   if (TARGET === "dist") return link(ROOT, join(packages, "sessiontree"));
   const home = join(packages, "sessiontree");
   await build({
-    entryPoints: { index: join(ROOT, "src/index.ts"), core: join(ROOT, "src/core.ts") },
+    entryPoints: Object.fromEntries(
+      Object.values(ENTRIES).map((name) => [name, join(ROOT, `src/${name}.ts`)]),
+    ),
     outdir: join(home, "dist"),
     bundle: true,
     splitting: true,

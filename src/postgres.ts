@@ -1,0 +1,23 @@
+export type {
+  PostgresClient,
+  PostgresConnection,
+  PostgresEmbedded,
+  PostgresNotification,
+  PostgresPool,
+  PostgresQueries,
+  PostgresResult,
+} from "./postgres/client.ts";
+export {
+  type MigrateOptions,
+  type MigrationResult,
+  migrate,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from "./postgres/migrate.ts";
+export {
+  isPostgresUrl,
+  type OpenPostgresOptions,
+  openPostgresStore,
+} from "./postgres/open-postgres-store.ts";
+export { PostgresBackend, type PostgresOptions } from "./postgres/postgres-backend.ts";
+export { type PostgresStoreOptions, postgresStore } from "./postgres/postgres-store.ts";

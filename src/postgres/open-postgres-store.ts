@@ -1,0 +1,119 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { SessionError } from "../errors.ts";
+import { remoteStore } from "../stores/remote-store.ts";
+import type { SessionStore } from "../stores/session-store.ts";
+import type { PostgresPool } from "./client.ts";
+import { migrate } from "./migrate.ts";
+import { PostgresBackend } from "./postgres-backend.ts";
+import type { PostgresStoreOptions } from "./postgres-store.ts";
+
+/** How a store is opened by its address. What the address says counts more. */
+export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {
+  /** Whether tables are made or brought up to date first. Default false. */
+  readonly migrate?: boolean;
+  /** Connections at the same time, at most. Default 4. */
+  readonly maxConnections?: number;
+}
+
+/** A pool that can be ended. */
+interface OwnPool extends PostgresPool {
+  end(): Promise<void>;
+}
+
+/** Milliseconds until a connection that is not made, or a statement that is not answered, counts as lost. */
+const CONNECT_MS = 10_000;
+const QUERY_MS = 60_000;
+
+/** Tells whether a text is an address that `openPostgresStore` takes. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/**
+ * Opens a store by the address of its database, with the package `pg`, which the host has installed.
+ *
+ * @param url - `postgres://user:password@host:port/database`; `?schema=` and `?tenant=` are this package's own, and
+ *   everything else is the driver's.
+ * @returns A store that closes its connections when it is closed.
+ * @throws {TypeError} If it is no such address.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or tables cannot be made.
+ */
+export async function openPostgresStore(
+  url: string,
+  options: OpenPostgresOptions = {},
+): Promise<SessionStore> {
+  const { address, ...own } = readAddress(url);
+  const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
+  const settings = { ...given, ...own };
+  const pool = await makePool(address, maxConnections);
+  const backend = new OwningBackend({ ...settings, client: pool }, pool);
+  if (!isMigrated) return remoteStore(backend, settings);
+  try {
+    await migrate({ client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) });
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+  return remoteStore(backend, settings);
+}
+
+/** A backend that ends the pool that was made for it. */
+class OwningBackend extends PostgresBackend {
+  readonly #pool: OwnPool;
+  #ended: Promise<void> | undefined;
+
+  constructor(options: PostgresStoreOptions, pool: OwnPool) {
+    super(options);
+    this.#pool = pool;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#ended ??= this.#pool.end();
+    await this.#ended;
+  }
+}
+
+function readAddress(text: string): { address: string; schema?: string; tenant?: string } {
+  if (!isPostgresUrl(text)) {
+    throw new TypeError(
+      "A store in PostgreSQL has an address such as postgres://user@host/database; correct it.",
+    );
+  }
+  const url = new URL(text);
+  const [schema, tenant] = ["schema", "tenant"].map((name) => {
+    const value = url.searchParams.get(name) ?? undefined;
+    url.searchParams.delete(name);
+    return value;
+  });
+  return {
+    address: url.href,
+    ...(schema !== undefined && { schema }),
+    ...(tenant !== undefined && { tenant }),
+  };
+}
+
+async function makePool(address: string, max: number): Promise<OwnPool> {
+  const Pool = await loadDriver();
+  return new Pool({
+    connectionString: address,
+    max,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: QUERY_MS,
+    keepAlive: true,
+    allowExitOnIdle: true,
+  });
+}
+
+async function loadDriver(): Promise<typeof import("pg").Pool> {
+  try {
+    return (await import("pg")).default.Pool;
+  } catch (error) {
+    if (fieldsOf(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new SessionError(
+      "STORE_UNAVAILABLE",
+      "The package pg, which talks to PostgreSQL, is not installed; npm install pg.",
+      { cause: error },
+    );
+  }
+}
