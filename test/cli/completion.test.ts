@@ -1,0 +1,185 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { candidatesFor } from "../../src/cli/completion/candidates.ts";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe, writeLines } from "./support/sessions.ts";
+import { folderWithTrash } from "./support/trash.ts";
+
+const FIRST = "0198aaaa-0000-7000-8000-000000000001";
+const SECOND = "0198bbbb-0000-7000-8000-000000000002";
+
+/** A folder with two sessions. */
+function twoSessions(folder = temporaryFolder()) {
+  for (const [id, text] of [
+    [FIRST, "Fix: the totals"],
+    [SECOND, "Write \u001b[2Ja\nletter"],
+  ] as const)
+    new Scribe(folder, id).user(text);
+  return folder;
+}
+
+function values(...words: string[]): string[] {
+  return candidatesFor(words, COMMANDS).words.map(({ value }) => value);
+}
+
+describe("what may stand at the end of a command line", () => {
+  test("is a command first", () => {
+    expect(values("")).toEqual([...COMMANDS.map(({ name }) => name), "help"]);
+    expect(values("re")).toEqual(expect.arrayContaining(["redact", "repair", "restore"]));
+    expect(values("re")).not.toContain("rm");
+    expect(values("--v")).toEqual(["--version"]);
+    expect(values("help", "tre")).toEqual(["tree"]);
+    expect(values("help", "tree", "")).toEqual([]);
+    expect(values("bogus", "")).toEqual([]);
+  });
+
+  test("is an option that was not given yet", () => {
+    expect(values("tree", "x", "--")).toEqual(["--all", "--json", "--dir", "--help"]);
+    expect(values("tree", "x", "--all", "--a")).toEqual([]);
+  });
+
+  test.each([
+    [["tree", ""], "sessions"],
+    [["verify", "a", "b", ""], "sessions"],
+    [["tree", "--all", ""], "sessions"],
+    [["restore", ""], "trashed"],
+    [["tree", "a", ""], undefined],
+    [["search", ""], undefined],
+    [["tree", "--dir", ""], undefined],
+  ])("of %j is looked up among: %s", (words, lookUp) => {
+    expect(candidatesFor(words, COMMANDS).lookUp).toBe(lookUp);
+  });
+
+  test("knows the folder that the line gives", () => {
+    expect(candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
+      dir: "/projects/a",
+    });
+  });
+
+  test("may be an entry or a shell", () => {
+    expect(values("fork", "@last", "")).toEqual(["@leaf"]);
+    expect(values("completion", "")).toEqual(["bash", "zsh", "fish"]);
+  });
+});
+
+describe("sessiontree completion", () => {
+  test("gives the ids of sessions, and what they are about, in the writing of each shell", async () => {
+    const dir = twoSessions();
+    const lines = async (shell: string, ...words: string[]) =>
+      (await cli(["completion", shell, "--dir", dir, "--", ...words])).lines.sort();
+    expect(await lines("bash", "tree", "")).toEqual([FIRST, SECOND, "@last"]);
+    expect(await lines("bash", "tree", "0198b")).toEqual([SECOND]);
+    expect(await lines("fish", "tree", "0198")).toEqual([
+      `${FIRST}\tFix: the totals`,
+      `${SECOND}\tWrite ␛[2Ja letter`,
+    ]);
+    expect(await lines("zsh", "tree", "0198a")).toEqual([`${FIRST}:Fix\\: the totals`]);
+    const json = await cli(["completion", "bash", "--json", "--", "tree", "--dir", dir, "0198a"]);
+    expect(jsonLines(json)).toEqual([{ value: FIRST, description: "Fix: the totals" }]);
+  });
+
+  test("gives no id that a shell could take for a command", async () => {
+    const dir = temporaryFolder();
+    for (const id of ["$(reboot)", "a;b", "a b", "`x`", "-rf", "good"]) {
+      const header = { type: "session", version: 3, id, timestamp: "2026-02-03T22:00:00.000Z", cwd: dir };
+      writeLines(dir, `${Buffer.from(id).toString("hex")}.jsonl`, []);
+      writeFileSync(join(dir, `${Buffer.from(id).toString("hex")}.jsonl`), `${JSON.stringify(header)}\n`);
+    }
+    const { lines } = await cli(["completion", "bash", "--dir", dir, "--", "tree", ""]);
+    expect(lines.sort()).toEqual(["@last", "good"]);
+  });
+
+  test.runIf(process.platform === "linux")("gives for restore the ids of what is in the trash", async () => {
+    const dir = twoSessions(folderWithTrash());
+    await cli(["rm", FIRST, "--dir", dir]);
+    expect((await cli(["completion", "bash", "--", "restore", "0"])).lines).toEqual([FIRST]);
+  });
+
+  test("knows three shells, and says so", async () => {
+    const { code, stderr } = await cli(["completion", "tcsh"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("must be bash, zsh or fish")]);
+  });
+});
+
+/** Whether a program can be started. */
+function isInstalled(program: string): boolean {
+  return spawnSync(program, ["--version"]).status === 0;
+}
+
+/** Makes a folder with the program under its name, for a shell to find; gives the environment for it. */
+function programOnPath(folder: string): NodeJS.ProcessEnv {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  const loader = import.meta.resolve("tsx");
+  const program = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+  writeFileSync(
+    join(bin, "sessiontree"),
+    `#!/bin/sh\nexec '${process.execPath}' --import '${loader}' '${program}' "$@"\n`,
+  );
+  chmodSync(join(bin, "sessiontree"), 0o755);
+  return {
+    ...process.env,
+    PATH: `${bin}${delimiter}${process.env["PATH"]}`,
+    PI_CODING_AGENT_SESSION_DIR: folder,
+  };
+}
+
+/** What bash would do with each line when the tabulator key is pressed at its end. */
+const PRESS_TAB = `
+eval "$(sessiontree completion bash)"
+[[ $(complete -p sessiontree) == "complete -o default -F _sessiontree sessiontree" ]] || exit 9
+while IFS= read -r line; do
+  COMP_LINE=$line COMP_POINT=\${#line}
+  _sessiontree sessiontree
+  printf '%s|' "\${COMPREPLY[@]}"
+  echo
+done
+`;
+
+describe.runIf(isInstalled("bash"))("the script for bash (tested where bash is installed)", () => {
+  test("completes what is typed by asking the program", () => {
+    const folder = twoSessions();
+    const env = programOnPath(folder);
+    const typed = [
+      "sessiontree tre",
+      "sessiontree tree @",
+      "sessiontree tree 0198a",
+      "sessiontree tree x --j",
+    ];
+    const lines = [...typed, "sessiontree  completion   ", "sessiontree tree ./fi"];
+    const output = execFileSync("bash", ["--norc", "--noprofile", "-c", PRESS_TAB], {
+      env,
+      input: `${lines.join("\n")}\n`,
+      encoding: "utf8",
+    });
+    expect(output.split("\n")).toEqual([
+      "tree|",
+      "@last|",
+      `${FIRST}|`,
+      "--json|",
+      "bash|zsh|fish|",
+      "|",
+      "",
+    ]);
+  });
+});
+
+test.runIf(isInstalled("zsh"))(
+  "the script for zsh is understood (tested where zsh is installed)",
+  async () => {
+    const { stdout } = await cli(["completion", "zsh"]);
+    execFileSync("zsh", ["-n"], { input: stdout });
+  },
+);
+
+test.runIf(isInstalled("fish"))(
+  "the script for fish is understood (tested where fish is installed)",
+  async () => {
+    const { stdout } = await cli(["completion", "fish"]);
+    execFileSync("fish", ["--no-execute"], { input: stdout });
+  },
+);
