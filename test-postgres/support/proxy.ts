@@ -1,0 +1,72 @@
+import { connect, createServer, type Server as NetServer, type Socket } from "node:net";
+
+/** What stands between clients and the server, and lets them feel it. */
+export interface Proxy {
+  readonly port: number;
+  /** Gives for each new connection after how many bytes, counted over both directions, it is cut. */
+  cutAfter: () => number;
+  /** Milliseconds that each piece of an answer is held back. */
+  delayMs: number;
+  /** Connections made so far. */
+  readonly connections: number;
+  /** Connections cut so far. */
+  readonly cuts: number;
+  /** Cuts all connections that there are. */
+  cutAll(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy in front of a port of loopback. */
+export async function startProxy(host: string, target: number): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let [connections, cuts] = [0, 0];
+  const server: NetServer = createServer((client) => {
+    connections++;
+    const upstream = connect(target, host);
+    let left = proxy.cutAfter();
+    const cut = () => {
+      for (const socket of [client, upstream]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
+    };
+    const pass = (from: Socket, to: Socket, delayMs: () => number) => {
+      sockets.add(from);
+      from.on("data", (bytes: Buffer) => {
+        const part = bytes.subarray(0, left);
+        left -= part.length;
+        if (delayMs() > 0) setTimeout(() => to.destroyed || to.write(part), delayMs());
+        else to.write(part);
+        if (left > 0 || sockets.has(from) === false) return;
+        cuts++;
+        cut();
+      });
+      from.on("close", cut);
+      from.on("error", cut);
+    };
+    pass(client, upstream, () => 0);
+    pass(upstream, client, () => proxy.delayMs);
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  const proxy: Proxy = {
+    port: address.port,
+    cutAfter: () => Number.POSITIVE_INFINITY,
+    delayMs: 0,
+    get connections() {
+      return connections;
+    },
+    get cuts() {
+      return cuts;
+    },
+    cutAll() {
+      for (const socket of sockets) socket.destroy();
+    },
+    async close() {
+      proxy.cutAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return proxy;
+}
