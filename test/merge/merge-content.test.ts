@@ -1,31 +1,12 @@
+import { mergeSessionContents, parseSessionEntries, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { mergeSessionContents } from "../../src/merge/merge-content.ts";
-import { readSession } from "../../src/reading/read-session.ts";
+import { compaction, fileOf, HEADER, label, merged, named, said } from "./support/lines.ts";
 
-const HEADER = { type: "session", version: 3, id: "s1", timestamp: "2026-02-03T22:00:00.000Z", cwd: "/projects/a" };
-
-/** Spells a session file. */
-function fileOf(...records: object[]): string {
-  return [HEADER, ...records].map((record) => `${JSON.stringify(record)}\n`).join("");
-}
-
-/** A user message; minutes tell when it was written. */
-function said(id: string, parentId: string | null, minute: number, text = id) {
-  const timestamp = new Date(Date.parse("2026-02-03T22:00:00.000Z") + minute * 60_000).toISOString();
-  return { type: "message", id, parentId, timestamp, message: { role: "user", content: text, timestamp: 1 } };
-}
-
-function merged(a: string, b: string) {
-  const { content, ...report } = mergeSessionContents(a, b);
-  const text = new TextDecoder().decode(content);
-  return { text, report, ...readSession(content) };
-}
+const root = said("00000001", null, 1);
 
 describe("two copies", () => {
   test("that went on become one with both branches, whichever is the first", () => {
-    const root = said("00000001", null, 1);
-    const left = said("00000002", "00000001", 2);
-    const right = said("00000003", "00000001", 3);
+    const [left, right] = [said("00000002", "00000001", 2), said("00000003", "00000001", 3)];
     const { text, report, issues } = merged(fileOf(root, left), fileOf(root, right));
     expect(text).toBe(fileOf(root, left, right));
     expect(issues).toEqual([]);
@@ -33,22 +14,207 @@ describe("two copies", () => {
     expect(merged(fileOf(root, right), fileOf(root, left)).text).toBe(text);
   });
 
-  test("conflict", () => {
-    const root = said("00000001", null, 1);
-    const a = fileOf(root, said("00000002", "00000001", 2, "one"), said("00000003", "00000002", 4));
-    const b = fileOf(root, said("00000002", "00000001", 3, "two"), said("00000004", "00000002", 5), {
-      type: "label",
-      id: "00000005",
-      parentId: "00000004",
-      timestamp: "2026-02-03T22:06:00.000Z",
-      targetId: "00000002",
-      label: "mine",
-    });
-    const { text, report } = merged(a, b);
-    console.log(text, JSON.stringify(report, null, 1));
-    expect(merged(b, a).text).toBe(text);
-    expect(merged(text, text).text).toBe(text);
-    expect(merged(text, b).text).toBe(text);
-    expect(merged(a, text).text).toBe(text);
+  test("of which one has all that the other has are that one", () => {
+    const long = fileOf(root, said("00000002", "00000001", 2));
+    expect(merged(fileOf(root), long).text).toBe(long);
+    expect(merged(long, fileOf(root)).text).toBe(long);
+  });
+
+  test("may be given as bytes, and be empty", () => {
+    const bytes = new TextEncoder().encode(fileOf());
+    expect(merged(bytes, fileOf(root)).text).toBe(fileOf(root));
+    expect(merged(bytes, bytes).leafId).toBeNull();
+  });
+
+  test("keep their lines byte for byte, fields and spelling that nobody knows included", () => {
+    const spaced =
+      '{"type": "x-note", "id": "00000002", "parentId": "00000001", "timestamp": "2026-02-03T22:02:00.000Z", "n": 1e3, "é": "\\u00e9"}\n';
+    expect(merged(fileOf(root) + spaced, fileOf(root)).text).toBe(fileOf(root) + spaced);
+  });
+
+  test("that spell an entry differently have it once", () => {
+    const state = { customType: "host", data: { a: 1 } };
+    const time = "2026-02-03T22:02:00.000Z";
+    const first = { type: "custom", id: "00000002", parentId: "00000001", timestamp: time, ...state };
+    const last = { type: "custom", ...state, id: "00000002", parentId: "00000001", timestamp: time };
+    const { text, report } = merged(fileOf(root, first), fileOf(root, last));
+    expect(report).toMatchObject({ entries: 2, inBoth: 2, conflicts: [] });
+    expect(merged(fileOf(root, last), fileOf(root, first)).text).toBe(text);
+  });
+
+  test("of different versions are one of today's", () => {
+    const old = JSON.stringify({ ...HEADER, version: 2 });
+    const hook = { ...said("00000002", "00000001", 2), message: { role: "hookMessage", content: "x" } };
+    const custom = { ...hook, message: { role: "custom", content: "x" } };
+    const { text, report } = merged(
+      `${old}\n${fileOf(root, hook).split("\n").slice(1).join("\n")}`,
+      fileOf(root, custom),
+    );
+    expect(text).toBe(fileOf(root, custom));
+    expect(report.conflicts).toEqual([]);
   });
 });
+
+describe("different entries with the same id", () => {
+  const a = fileOf(root, said("00000002", "00000001", 2, "one"), said("00000003", "00000002", 4));
+  const b = fileOf(
+    root,
+    said("00000002", "00000001", 3, "two"),
+    said("00000004", "00000002", 5),
+    label("00000005", "00000004", 6, "00000002", "mine"),
+    compaction("00000006", "00000005", 7, "00000002"),
+  );
+  const { text, report, entries } = merged(a, b);
+  const [kept, invented] = report.conflicts[0]?.entries ?? [];
+
+  test("are both kept: the earlier keeps the id, the other gets one that tells whence it comes", () => {
+    expect(report.conflicts).toHaveLength(1);
+    expect(kept).toEqual({ id: "00000002", from: "a" });
+    expect(invented).toEqual({ id: expect.stringMatching(/^00000002~[0-9a-f]{36}$/), from: "b" });
+  });
+
+  test("keep their children, and what refers to them", () => {
+    const byId = new Map(entries.map((entry) => [entry.id, entry]));
+    expect(byId.get("00000003")?.parentId).toBe("00000002");
+    expect(byId.get("00000004")?.parentId).toBe(invented?.id);
+    expect(byId.get("00000005")).toMatchObject({ targetId: invented?.id });
+    expect(byId.get("00000006")).toMatchObject({ firstKeptEntryId: invented?.id });
+  });
+
+  test("have the same ids whichever way they are merged, and when they are merged again", () => {
+    for (const [one, other] of [
+      [b, a],
+      [text, text],
+      [text, a],
+      [b, text],
+    ] as const) {
+      expect(merged(one, other).text).toBe(text);
+    }
+    expect(merged(text, text).report.conflicts).toEqual([]);
+  });
+
+  test("give the path that each copy had", () => {
+    const pathTo = (content: string, leafId: string) => {
+      const session = SessionManager.inMemory("/projects/a", {}, recordsOf(content));
+      return session
+        .getBranch(leafId)
+        .map((entry) => JSON.stringify({ ...entry, id: 0, parentId: 0, targetId: 0, firstKeptEntryId: 0 }));
+    };
+    expect(pathTo(text, "00000003")).toEqual(pathTo(a, "00000003"));
+    expect(pathTo(text, "00000006")).toEqual(pathTo(b, "00000006"));
+  });
+
+  test("of which a third copy has an earlier one give way to it", () => {
+    const c = fileOf(root, said("00000002", "00000001", 1, "three"));
+    const all = merged(text, c);
+    expect(all.report.conflicts[0]?.entries.map(({ from }) => from)).toEqual(["b", "a", "a"]);
+    expect(merged(a, merged(c, b).text).text).toBe(all.text);
+    expect(merged(merged(a, c).text, b).text).toBe(all.text);
+  });
+});
+
+describe("names and labels", () => {
+  test("are the latest by time, whichever copy comes first", () => {
+    const early = fileOf(
+      root,
+      named("00000002", "00000001", 2, "early"),
+      label("00000003", "00000002", 5, "00000001", "late"),
+    );
+    const late = fileOf(
+      root,
+      named("00000004", "00000001", 4, "late"),
+      label("00000005", "00000004", 3, "00000001", "early"),
+    );
+    for (const content of [merged(early, late).text, merged(late, early).text]) {
+      const session = SessionManager.inMemory("/projects/a", {}, recordsOf(content));
+      expect(session.getSessionName()).toBe("late");
+      expect(session.getLabel("00000001")).toBe("late");
+    }
+  });
+});
+
+describe("headers", () => {
+  const other = { ...HEADER, timestamp: "2026-02-03T21:00:00.000Z", cwd: "/projects/b", note: { x: 1 } };
+
+  test("that differ become one, and the differences are told", () => {
+    const { report, header } = merged(fileOf(root), `${JSON.stringify(other)}\n`);
+    expect(header).toEqual({ ...HEADER, timestamp: other.timestamp, note: { x: 1 } });
+    expect(report.headerDifferences).toEqual([
+      { field: "timestamp", a: HEADER.timestamp, b: other.timestamp, merged: other.timestamp },
+      { field: "cwd", a: "/projects/a", b: "/projects/b", merged: "/projects/a" },
+      { field: "note", a: undefined, b: { x: 1 }, merged: { x: 1 } },
+    ]);
+  });
+
+  test("keep provider and model together", () => {
+    const of = (provider: string, modelId: string) => `${JSON.stringify({ ...HEADER, provider, modelId })}\n`;
+    expect(merged(of("a", "z"), of("b", "y")).header).toMatchObject({ provider: "a", modelId: "z" });
+  });
+
+  test("of different sessions are refused unless that is meant", () => {
+    const stranger = `${JSON.stringify({ ...HEADER, id: "s0" })}\n`;
+    expect(() => mergeSessionContents(fileOf(), stranger)).toThrow(
+      expect.objectContaining({ code: "SESSIONS_DIFFER", details: { a: "s1", b: "s0" } }),
+    );
+    expect(mergeSessionContents(fileOf(), stranger, { allowDifferentIds: true }).sessionId).toBe("s0");
+  });
+
+  test("that are missing or too new are refused", () => {
+    const tooNew = `${JSON.stringify({ ...HEADER, version: 4 })}\n`;
+    expect(() => mergeSessionContents(fileOf(), tooNew)).toThrow(
+      expect.objectContaining({ code: "VERSION_TOO_NEW" }),
+    );
+    expect(() => mergeSessionContents("nothing\n", fileOf())).toThrow(
+      expect.objectContaining({ code: "NOT_A_SESSION" }),
+    );
+  });
+});
+
+describe("damage", () => {
+  const child = said("00000003", "00000002", 3);
+  const whole = fileOf(root, said("00000002", "00000001", 2), child);
+
+  test("in one copy is healed by the other, and told", () => {
+    const lost = `${fileOf(root)}?????\n${JSON.stringify(child)}\n`;
+    const { text, report } = merged(lost, whole);
+    expect(text).toBe(whole);
+    expect(report.issues.a.map(({ code }) => code)).toEqual(["LINE_UNREADABLE", "PARENT_BRIDGED"]);
+    expect(merged(whole, lost).text).toBe(whole);
+  });
+
+  test("of a body is healed, too", () => {
+    const torn = whole.replace('"content":"00000002"', '"content":"000');
+    const { text, report } = merged(torn, whole);
+    expect(text).toBe(whole);
+    expect(report.conflicts).toEqual([]);
+    expect(report.issues.a.map(({ code }) => code)).toContain("BODY_DAMAGED");
+  });
+
+  test("that neither copy has whole is kept as text", () => {
+    const torn = fileOf(root, said("00000002", "00000001", 2)).replace(
+      '"content":"00000002"',
+      '"content":"000',
+    );
+    const { entries, report } = merged(torn, torn);
+    expect(entries[1]).toMatchObject({ id: "00000002", customType: "sessiontree.damaged" });
+    for (const side of ["a", "b"] as const) {
+      expect(report.issues[side].map(({ code }) => code)).toContain("BODY_DAMAGED");
+    }
+  });
+});
+
+test("a chain of 60,000 entries takes no stack", () => {
+  const lines = Array.from({ length: 60_000 }, (_, i) => {
+    const id = (i + 1).toString(16).padStart(8, "0");
+    const parentId = i === 0 ? null : i.toString(16).padStart(8, "0");
+    return `${JSON.stringify({ type: "x", id, parentId, timestamp: "2026-02-03T22:00:00.000Z" })}\n`;
+  });
+  const [short, long] = [30_000, 60_000].map((n) => fileOf() + lines.slice(0, n).join(""));
+  expect(merged(short ?? "", long ?? "").text).toBe(long);
+});
+
+function recordsOf(content: string) {
+  const records = parseSessionEntries(content);
+  expect(records.length).toBe(content.split("\n").length - 1);
+  return records;
+}
