@@ -3,6 +3,7 @@ import type { SessionInfo } from "../../catalog/session-info.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag } from "../parameters.ts";
+import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
@@ -32,7 +33,9 @@ With --dir: all sessions in that folder, whatever their project.`,
   run: async (call) => {
     const { out, json } = call;
     const scope = sessionScope(call, call.get(ALL));
-    const sessions = await listSessions(scope);
+    const sessions = await withProgress(call, "Reading sessions", (onProgress) =>
+      listSessions({ ...scope, onProgress }),
+    );
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, scope.cwd === undefined);
     else {
