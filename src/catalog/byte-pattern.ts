@@ -85,10 +85,3 @@ export class BytePattern {
     return true;
   }
 }
-
-/** Tells whether the bytes at a place are these. */
-export function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
-  if (at + prefix.length > end) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
-  return true;
-}

@@ -1,11 +1,11 @@
-import { BytePattern, startsWith } from "./byte-pattern.ts";
+import { ByteSearch, startsWith } from "../jsonl/byte-search.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 const MESSAGE = bytesOf(`,"message":{"role":"`);
 const USER = bytesOf(`user"`);
 const ASSISTANT = bytesOf(`assistant"`);
-const TIMESTAMP = BytePattern.of(`"timestamp"`);
+const TIMESTAMP = new ByteSearch(`"timestamp"`);
 
 const COMMA = 0x2c;
 const COLON = 0x3a;

@@ -15,7 +15,7 @@ export interface OpenFile extends FileMark {
 }
 
 /** Bytes read at a time: few enough to stay in a processor's cache while they are scanned. */
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 512 * 1024;
 
 /** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
 let spare: Buffer | undefined;

@@ -138,7 +138,8 @@ export class OrdinaryScan implements LineSink {
     if (role === "other") return;
     const isWanted = role === undefined || (role === "user" && this.#facts.firstMessage === undefined);
     if (isWanted) this.#facts.noteMessage(recordOf(line), timestampMs);
-    else if (bytes === this.#piece) this.#candidates.push(start, end, timestampMs, this.#bodyMs);
+    else if (bytes.buffer === this.#piece.buffer)
+      this.#candidates.push(start, end, timestampMs, this.#bodyMs);
     else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
   }
 
