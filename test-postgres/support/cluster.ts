@@ -5,8 +5,8 @@ import { type Server, startServer } from "./server.ts";
 /** The server of a test file, and pools that are ended after it. */
 export interface Cluster {
   readonly server: Server;
-  /** Makes a pool; `port` is that of a proxy. */
-  pool(options?: { readonly port?: number; readonly max?: number; readonly user?: string }): pg.Pool;
+  /** Makes a pool; `port` is that of a proxy, and a bare one has nobody who listens to its errors. */
+  pool(options?: { readonly port?: number; readonly max?: number; readonly isBare?: boolean }): pg.Pool;
 }
 
 /** Starts a server before the tests of a file, and removes it after them. */
@@ -28,8 +28,9 @@ export function cluster(settings: Readonly<Record<string, string>> = {}): Cluste
     get server() {
       return started();
     },
-    pool({ max = 10, ...place } = {}) {
+    pool({ max = 10, isBare = false, ...place } = {}) {
       const pool = new pg.Pool({ connectionString: started().url(place), max });
+      if (!isBare) pool.on("error", () => undefined);
       pools.push(pool);
       return pool;
     },

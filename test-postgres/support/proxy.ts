@@ -1,7 +1,7 @@
 import { connect, createServer, type Server as NetServer, type Socket } from "node:net";
 
 /** What stands between clients and the server, and lets them feel it. */
-export interface Proxy {
+export interface TcpProxy {
   readonly port: number;
   /** Gives for each new connection after how many bytes, counted over both directions, it is cut. */
   cutAfter: () => number;
@@ -17,7 +17,7 @@ export interface Proxy {
 }
 
 /** Starts a proxy in front of a port of loopback. */
-export async function startProxy(host: string, target: number): Promise<Proxy> {
+export async function startProxy(host: string, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let [connections, cuts] = [0, 0];
   const server: NetServer = createServer((client) => {
@@ -50,7 +50,7 @@ export async function startProxy(host: string, target: number): Promise<Proxy> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was given");
-  const proxy: Proxy = {
+  const proxy: TcpProxy = {
     port: address.port,
     cutAfter: () => Number.POSITIVE_INFINITY,
     delayMs: 0,
