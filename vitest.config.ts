@@ -20,6 +20,7 @@ export default defineConfig(({ mode }) => {
     },
     test: {
       include: ["test/**/*.test.ts"],
+      globalSetup: ["test/support/build-page.ts"],
       env: { SESSIONTREE_TEST_TARGET: target },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       testTimeout: 120_000,

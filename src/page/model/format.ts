@@ -5,11 +5,12 @@ export function count(value: number): string {
   return NUMBERS.format(value);
 }
 
-/** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`. */
+/** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`, `1.8B`. */
 export function tokens(value: number): string {
   if (value < 1000) return String(Math.round(value));
   if (value < 999_500) return `${short(value / 1000)}k`;
-  return `${short(value / 1_000_000)}M`;
+  if (value < 999_500_000) return `${short(value / 1_000_000)}M`;
+  return `${short(value / 1_000_000_000)}B`;
 }
 
 function short(value: number): string {
@@ -20,7 +21,7 @@ function short(value: number): string {
 export function dollars(value: number): string {
   if (value === 0) return "$0";
   if (value < 0.01) return `$${value.toPrecision(2)}`;
-  return `$${value.toFixed(value < 1 ? 3 : 2)}`;
+  return `$${value.toFixed(value < 1 ? 3 : 2).replace(/\.00$/, "")}`;
 }
 
 /** Writes a part of a whole as a percentage. */

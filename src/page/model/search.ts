@@ -1,4 +1,6 @@
+import type { AnySessionEntry } from "../../core.ts";
 import { blocksOfEntry } from "./blocks.ts";
+import { kindOf } from "./entry-kind.ts";
 import { excerptOf } from "./excerpt.ts";
 import { prettyJson, textOf } from "./fields.ts";
 import type { SessionModel } from "./session-model.ts";
@@ -45,14 +47,19 @@ export class SearchIndex {
     if (known !== undefined) return known;
     const entry = this.#session.entries[ordinal];
     const label = this.#session.labels.get(ordinal) ?? "";
-    const parts =
-      entry === undefined ? [] : [...blocksOfEntry(entry).map(textOfBlock), excerptOf(entry), entry.id];
-    const plain = [...parts, label].join("\n");
+    const parts = entry === undefined ? [] : partsOf(entry);
+    const plain = [...parts, entry?.id ?? "", label].join("\n");
     // Few characters change their length with their case; there a snippet may be off by a little.
     const made = { plain, folded: plain.toLowerCase() };
     this.#texts[ordinal] = made;
     return made;
   }
+}
+
+/** What an entry shows; where that is only one line, the line. */
+function partsOf(entry: AnySessionEntry): string[] {
+  const parts = blocksOfEntry(entry).map(textOfBlock);
+  return kindOf(entry).tone === "quiet" || parts.length === 0 ? [excerptOf(entry), ...parts] : parts;
 }
 
 function textOfBlock(block: ReturnType<typeof blocksOfEntry>[number]): string {

@@ -35,7 +35,7 @@ export function TreePanel({ path, place }: { path: PathView; place: Place }) {
   const rows = useMemo(() => treeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
   const shown = place.focus !== NONE ? place.focus : place.end;
   const current = useMemo(() => rowOf(rows, shown), [rows, shown]);
-  const jump = useJump(current, shown);
+  const jump = useJump(current, `${detail}:${shown}`);
   const below = ({ ordinal, run, isOpen }: TreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
   const toggleRun = (ordinal: number) => {
@@ -81,9 +81,9 @@ function rowOf(rows: readonly TreeRow[], ordinal: number): number {
   return exact === -1 ? rows.findIndex((row) => !row.isOpen && row.run.includes(ordinal)) : exact;
 }
 
-/** Asks for the current row when another entry is looked at, and not when rows are only folded. */
-function useJump(current: number, shown: number): Jump | undefined {
-  const last = useRef<{ shown: number; jump: Jump } | undefined>(undefined);
-  if (last.current?.shown !== shown) last.current = { shown, jump: { index: current, align: "auto" } };
+/** Asks for the current row when `reason` is another one, and not when rows are only folded. */
+function useJump(current: number, reason: string): Jump | undefined {
+  const last = useRef<{ reason: string; jump: Jump } | undefined>(undefined);
+  if (last.current?.reason !== reason) last.current = { reason, jump: { index: current, align: "auto" } };
   return last.current?.jump;
 }

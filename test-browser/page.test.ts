@@ -1,0 +1,209 @@
+import { expect, test } from "vitest";
+import { bigSession, NEEDLE } from "./support/big-session.ts";
+import { type OpenedPage, useBrowser } from "./support/browser.ts";
+import { smallSession } from "./support/small-session.ts";
+
+const open = useBrowser();
+const SIZE = 10_000;
+
+function expectHarmless({ requests, dialogs, complaints }: OpenedPage): void {
+  expect({ requests, dialogs, complaints }).toEqual({ requests: [], dialogs: [], complaints: [] });
+}
+
+test("shows the path to the leaf: markdown, code, an image, folded tools and thinking", async () => {
+  const opened = await open(smallSession().text);
+  const { page } = opened;
+  await page.waitForSelector("h1:text-is('Fix the totals')");
+  expect(await page.title()).toBe("Fix the totals · sessiontree");
+  expect(await page.locator(".conversation strong").textContent()).toBe("total");
+  expect(await page.locator(".conversation .hljs-keyword").textContent()).toBe("const");
+  expect(await page.locator("img.picture").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+  expect(await page.locator(".conversation").textContent()).not.toContain("Hide the cent");
+
+  const thinking = page.locator(".thinking");
+  expect(await thinking.locator(".fold-body").count()).toBe(0);
+  await thinking.locator("button").click();
+  expect(await thinking.locator(".fold-body").textContent()).toContain("too early");
+  await page.locator(".call button").click();
+  const lines = await page.locator(".diff-line").allTextContents();
+  expect(lines).toEqual([" a", "-b", "+c"]);
+  expectHarmless(opened);
+});
+
+test("goes to another branch by the tree, by the switch and by keys", async () => {
+  const { text, leftAnswer } = smallSession();
+  const { page } = await open(text);
+  await page.locator(`.tree-entry[data-entry="${leftAnswer}"]`).click();
+  await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
+  expect(await page.locator(".conversation").textContent()).toContain("not honest");
+  expect(await page.locator(".path-bar").textContent()).not.toContain("Path to the leaf");
+  expect(await page.locator(".branch-switch").textContent()).toContain("branch 1 of 2");
+
+  await page.getByLabel("Next branch").click();
+  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.keyboard.press("h");
+  await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
+  await page.getByText("Go to the leaf").click();
+  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+});
+
+test("shows what the model sees, and greys what a compaction left out", async () => {
+  const { text, question, kept, compaction, edit } = smallSession();
+  const opened = await open(text);
+  const { page } = opened;
+  const stateOf = (id: string) => page.locator(`.entry[data-entry="${id}"]`).getAttribute("class");
+  expect(await stateOf(question)).toContain("state-left-out");
+  expect(await stateOf(kept)).toContain("state-seen");
+  expect(await page.locator(".notice").textContent()).toContain("left out");
+
+  await page.locator(".segments button[data-value=model]").click();
+  await page.locator(".conversation[aria-label='What the model sees']").waitFor();
+  const ids = () =>
+    page.locator(".entry").evaluateAll((all) => all.map((one) => one.getAttribute("data-entry")));
+  expect((await ids())[0]).toBe(compaction);
+  expect(await ids()).not.toContain(question);
+  expect(await page.locator(".entry").first().textContent()).toContain("The total is rounded once");
+
+  // Where the path ends before the compaction, nothing is left out.
+  await page.keyboard.press("m");
+  await page.locator(`.entry[data-entry="${edit}"]`).hover();
+  await page.locator(`.entry[data-entry="${edit}"]`).getByLabel("End the path here").click();
+  await page.locator(`.path-bar:has-text("${edit}")`).waitFor();
+  expect(await page.locator(".state-left-out").count()).toBe(0);
+  expectHarmless(opened);
+});
+
+test("leads by its address to an entry, its branch and its view", async () => {
+  const { text, leftAnswer, kept } = smallSession();
+  const { page, url } = await open(text, { hash: `#entry=${leftAnswer}` });
+  await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
+  await page.goto(`${url}#entry=${kept}&view=model`);
+  await page.locator(`[aria-label='What the model sees'] .entry[data-entry="${kept}"].is-focused`).waitFor();
+  await page.keyboard.press("m");
+  await page.keyboard.press("j");
+  await page.locator(`.entry.is-focused:has-text("Rounded once")`).waitFor();
+  const address = new URL(page.url());
+  expect(address.hash).toMatch(/^#entry=[0-9a-f]{8}$/);
+  await page.reload();
+  await page.locator(`.entry.is-focused:has-text("Rounded once")`).waitFor();
+});
+
+test("is driven by keys", async () => {
+  const { text, last } = smallSession();
+  const { page } = await open(text);
+  await page.keyboard.press("?");
+  await page.locator("dialog.help").waitFor();
+  expect(await page.locator("dialog.help").textContent()).toContain("next and previous entry");
+  await page.keyboard.press("Escape");
+  await page.locator("dialog.help").waitFor({ state: "detached" });
+  await page.keyboard.press("G");
+  await page.locator(`.entry[data-entry="${last}"].is-focused`).waitFor();
+  await page.keyboard.press("[");
+  await page.locator(".entry.is-focused:has-text('Then round once')").waitFor();
+  await page.keyboard.press("e");
+  await page.locator(".fold.is-open").first().waitFor();
+  await page.keyboard.press("u");
+  await page.locator(".usage .bar").first().waitFor();
+  await page.keyboard.press("t");
+  expect(await page.locator(".panel").count()).toBe(0);
+});
+
+test("finds texts on all branches and in folds, and marks them", async () => {
+  const { text, leftAnswer, edit } = smallSession();
+  const { page } = await open(text);
+  await page.keyboard.press("/");
+  await page.keyboard.type("hide the CENT");
+  await page.locator(".hit:has-text('other branch')").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
+  await page.waitForFunction(() => (CSS.highlights.get("found")?.size ?? 0) > 0);
+
+  await page.getByLabel("Search in all entries").fill("Replaced.");
+  await page.locator(".search-count:text-is('0/1')").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(`.entry[data-entry="${edit}"].is-focused .fold-body:has-text("Replaced.")`).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".tree").waitFor();
+});
+
+test("keeps 10,000 entries smooth", async () => {
+  const started = Date.now();
+  const opened = await open(bigSession(SIZE));
+  const { page } = opened;
+  expect(Date.now() - started).toBeLessThan(10_000);
+  expect(await page.locator(".panel-facts").textContent()).toMatch(/^10,0\d\d entries/);
+  // What is not in sight is not in the document.
+  expect(await page.locator(".entry").count()).toBeLessThan(80);
+  expect(await page.locator(".tree-row").count()).toBeLessThan(80);
+
+  const slowest = await page.locator(".conversation").evaluate(async (list) => {
+    let longest = 0;
+    for (let frame = 0; frame < 60; frame++) {
+      const before = performance.now();
+      list.scrollTop += 900;
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      longest = Math.max(longest, performance.now() - before);
+    }
+    return longest;
+  });
+  expect(slowest).toBeLessThan(500);
+
+  await page.keyboard.press("G");
+  await page.locator(".entry.is-focused").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type(NEEDLE);
+  await page.locator(".hit").waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(`.entry.is-focused:has-text("${NEEDLE}")`).waitFor();
+  await page.keyboard.press("Escape");
+  for (const detail of ["all", "turns", "branches"]) {
+    await page.locator(`.panel-bar button[data-value=${detail}]`).click();
+    await page.locator(".tree-row.is-current").waitFor();
+  }
+  expectHarmless(opened);
+});
+
+test("is light or dark as the system prefers, and as one likes", async () => {
+  const { page } = await open(smallSession().text, { colorScheme: "dark" });
+  const brightness = () =>
+    page.evaluate(() => {
+      const [red = 0] = getComputedStyle(document.body).backgroundColor.match(/\d+/g)?.map(Number) ?? [];
+      return red;
+    });
+  expect(await brightness()).toBeLessThan(60);
+  await page.getByLabel("Light or dark").click();
+  expect(await brightness()).toBeGreaterThan(200);
+  await page.keyboard.press("d");
+  expect(await brightness()).toBeLessThan(60);
+});
+
+test("fits a phone: nothing is wider, and the tree comes and goes", async () => {
+  const { text, leftAnswer } = smallSession();
+  const { page } = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true });
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  expect(await width()).toBe(390);
+  expect(await page.locator(".panel").count()).toBe(0);
+  await page.getByRole("button", { name: "Tree", exact: true }).tap();
+  await page.locator(`.tree-entry[data-entry="${leftAnswer}"]`).tap();
+  await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
+  expect(await page.locator(".panel").count()).toBe(0);
+  for (const view of ["model", "usage"]) {
+    await page.locator(`.segments button[data-value=${view}]`).tap();
+    expect(await width()).toBe(390);
+  }
+});
+
+test("prints the whole path with its folds open", async () => {
+  const { page } = await open(smallSession().text);
+  await page.evaluate(() => {
+    const seen = () =>
+      document.body.setAttribute("data-printed", document.getElementById("print")?.textContent ?? "");
+    addEventListener("beforeprint", seen);
+  });
+  const pdf = await page.pdf();
+  expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+  const printed = await page.locator("body").getAttribute("data-printed");
+  expect(printed).toContain("Rounding may happen too early.");
+  expect(printed).toContain("What about refunds?");
+  expect(await page.locator("#print .entry").count()).toBe(0);
+});
