@@ -58,7 +58,7 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
     try {
       const plan = planOf(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
-      return plan.changesA ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
+      return plan.changesA() ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
     } finally {
       closeQuietly(fs, b.fd);
     }

@@ -7,7 +7,7 @@ import { type ClaimedId, matchEntries } from "./match-entries.ts";
 import { type HeaderDifference, mergeHeaders } from "./merge-headers.ts";
 import { findParents, orderEntries } from "./merge-order.ts";
 import { type MergeSide, type MergeSource, mergeableHeader } from "./merge-source.ts";
-import { type MergedEntries, mergedLines } from "./merged-lines.ts";
+import { isAsInA, type MergedEntries, mergedLines } from "./merged-lines.ts";
 
 /** How two copies are merged. */
 export interface MergeOptions {
@@ -46,8 +46,8 @@ export interface MergeReport {
 /** A merge that is decided and not yet written. */
 export interface MergePlan {
   readonly header: SessionHeader;
-  /** Whether the second copy has anything that the first does not have just so. */
-  readonly changesA: boolean;
+  /** Tells whether the merged session is anything else than the first copy, the order of its lines apart. */
+  changesA(): boolean;
   /** Gives the lines of the merged session, each with its line break. */
   lines(): Generator<string | Uint8Array, void>;
   /** Tells what it came to; complete when all lines were given. */
@@ -70,11 +70,10 @@ export function planMerge(a: MergeSource, b: MergeSource, options: MergeOptions 
   const merged: MergedEntries = { matching, parents, order: orderEntries(union, parents) };
   const counts = countSides(union);
   const conflicts = claimed.flatMap((one) => conflictOf(one, union));
-  const changesA =
-    counts.b > 0 || conflicts.length > 0 || differences.some((one) => one.merged !== one.a) || isOdd(a);
+  const hasNews = counts.b > 0 || differences.some((one) => one.merged !== one.a) || isOdd(a);
   return {
     header,
-    changesA,
+    changesA: () => hasNews || (union.hasNames && !isAsInA(merged)),
     lines: () => mergedLines(header, merged),
     report: () => ({
       sessionId: header.id,

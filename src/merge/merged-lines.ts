@@ -7,7 +7,7 @@ import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { parentOf } from "./merge-order.ts";
-import { contextOf, type MergeSide, runsToHold } from "./merge-source.ts";
+import { contextOf, lineOf, type MergeSide, runsToHold } from "./merge-source.ts";
 import { mapReferences } from "./references.ts";
 
 /** What the file of a merged session is made of. */
@@ -39,6 +39,30 @@ export function* mergedLines(
   merged: MergedEntries,
 ): Generator<string | Uint8Array, void> {
   yield `${encodeRecord(header)}\n`;
+  for (const { line } of spelledEntries(merged)) {
+    yield line;
+    yield "\n";
+  }
+}
+
+/**
+ * Tells whether the first copy, which has all entries, has each of them in one place and spelled as in the end.
+ *
+ * @remarks Cost: O(bytes).
+ */
+export function isAsInA(merged: MergedEntries): boolean {
+  const { union } = merged.matching;
+  for (const { entry, line } of spelledEntries(merged)) {
+    const [place, ...others] = union.members(entry).filter(({ side }) => side === "a");
+    if (place === undefined || others.length > 0) return false;
+    if (asText(lineOf(union.a, place.ordinal)) !== asText(line)) return false;
+  }
+  return true;
+}
+
+function* spelledEntries(
+  merged: MergedEntries,
+): Generator<{ entry: number; line: Uint8Array | string }, void> {
   const { union } = merged.matching;
   const chosen = toChoose(merged);
   for (const run of runsToHold(chosen, ({ members }) => bytesOf(members))) {
@@ -58,10 +82,7 @@ export function* mergedLines(
         },
       );
     }
-    for (const found of spellings) {
-      yield firstOf(found);
-      yield "\n";
-    }
+    for (const [place, { entry }] of run.entries()) yield { entry, line: firstOf(spellings[place] ?? []) };
   }
 }
 

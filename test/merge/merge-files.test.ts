@@ -94,6 +94,16 @@ test("in place, nothing is written if the second copy has nothing new", () => {
   expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "b.jsonl"]);
 });
 
+test("in place, copies with a conflict that was settled before are left alone, too", () => {
+  const other = fileOf(root, said("00000002", "00000001", 5, "other"), said("00000004", "00000002", 6));
+  const { a, b, folder } = copies(left, other);
+  mergeSessions(a, b, { inPlace: true });
+  const before = statSync(a);
+  expect(mergeSessions(a, b, { inPlace: true })).toMatchObject({ path: a, onlyInB: 0 });
+  expect(statSync(a).ino).toBe(before.ino);
+  expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "a.jsonl.bak", "b.jsonl"]);
+});
+
 test("in place, what somebody else appends meanwhile is not lost", () => {
   const { a, b, folder } = copies();
   const late = `${JSON.stringify(said("00000009", "00000002", 9))}\n`;
