@@ -184,6 +184,12 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
+  /** Gives up what is not written. */
+  discard(): void {
+    this.#isClosed = true;
+    this.#queue.stop();
+  }
+
   #create(): void {
     this.#isWritten = true;
     this.#place.create();

@@ -20,6 +20,7 @@ import { wordsOf } from "./search-words.ts";
 import type { FoundLine, SessionBackend } from "./session-backend.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type {
+  CloseStoreOptions,
   CreateInStoreOptions,
   ImportOptions,
   ListInStoreOptions,
@@ -156,11 +157,13 @@ class RemoteStore implements SessionStore {
     return headed.header.id;
   }
 
-  async close(): Promise<void> {
+  async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#isClosed) return;
-    await Promise.all(Array.from(this.#logs, (log) => log.flush()));
+    const flushed = await Promise.allSettled(Array.from(this.#logs, (log) => log.flush()));
+    const failed = flushed.find((result) => result.status === "rejected");
+    if (failed !== undefined && !discard) throw failed.reason;
     this.#isClosed = true;
-    for (const log of this.#logs) log.release();
+    for (const log of this.#logs) log.discard();
     await this.#backend.close();
   }
 

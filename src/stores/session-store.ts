@@ -102,6 +102,12 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How a store is closed. */
+export interface CloseStoreOptions {
+  /** Whether what cannot be written now is given up, so that closing does not fail. Default false. */
+  readonly discard?: boolean;
+}
+
 /**
  * Many sessions in one place.
  *
@@ -173,7 +179,7 @@ export interface SessionStore {
   /**
    * Waits until everything appended to its sessions is written, and releases what the store has opened. Idempotent.
    *
-   * @throws {SessionError} `WRITE_FAILED`, and then it is open still.
+   * @throws {SessionError} `WRITE_FAILED`, or what a session's `flush` is refused with; and then it is open still.
    */
-  close(): Promise<void>;
+  close(options?: CloseStoreOptions): Promise<void>;
 }

@@ -76,6 +76,13 @@ export class SettlingQueue {
     });
   }
 
+  /** Gives up all jobs; the one that is being done is not done again. */
+  stop(): void {
+    this.#jobs.length = 0;
+    this.#wake?.();
+    for (const waiter of this.#take(() => true)) waiter.reject(notWritten(this.#lastError, 0));
+  }
+
   #start(): void {
     if (this.#isWorking) return;
     this.#isWorking = true;

@@ -1,0 +1,259 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
+import { findSessionById, listSessions } from "../catalog/catalog.ts";
+import { searchSessions } from "../catalog/search.ts";
+import type { CatalogScope } from "../catalog/session-files.ts";
+import type { SessionInfo } from "../catalog/session-info.ts";
+import { deleteSession } from "../catalog/trash.ts";
+import { SessionError } from "../errors.ts";
+import { assertValidSessionId } from "../ids.ts";
+import { SessionManager } from "../manager/session-manager.ts";
+import {
+  ensureFolder,
+  newSessionPath,
+  type SessionOptions,
+  sessionFolder,
+} from "../manager/session-options.ts";
+import { fileError } from "../store/file-errors.ts";
+import {
+  createFile,
+  openForReading,
+  readPieces,
+  realFileSystem,
+  removeQuietly,
+  writeFully,
+} from "../store/file-system.ts";
+import { writeWhole } from "../store/write-whole.ts";
+import { factsOfHeader } from "./header-facts.ts";
+import { readHeaderFirst } from "./read-header-first.ts";
+import { assertNotAborted } from "./retries.ts";
+import { wordsOf } from "./search-words.ts";
+import type {
+  CreateInStoreOptions,
+  ImportOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+  StoredSession,
+  StoreSearchHit,
+} from "./session-store.ts";
+
+/** Where a store keeps its files, and how they are written. */
+export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
+  /** Whether `delete` removes files for good instead of putting them into the system's trash. Default false. */
+  readonly deletesForGood?: boolean;
+}
+
+/** UTF-16 units of a first message, at most. */
+const MAX_FIRST_MESSAGE = 200;
+
+/**
+ * Makes a store of the session files of a folder, or of all projects' folders.
+ *
+ * The very files that `SessionManager.create` makes and `listSessions` finds. A session of it has a path.
+ *
+ * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's.
+ */
+export function fileStore(options: FileStoreOptions = {}): SessionStore {
+  return new FileStore(options);
+}
+
+class FileStore implements SessionStore {
+  readonly supports = {
+    durable: true,
+    queued: false,
+    conditionalAppend: false,
+    rewrite: true,
+    indexedSearch: false,
+    watch: true,
+  };
+  readonly #options: SessionOptions;
+  readonly #deletesForGood: boolean;
+
+  constructor({ deletesForGood = false, ...options }: FileStoreOptions) {
+    this.#options = options;
+    this.#deletesForGood = deletesForGood;
+  }
+
+  create({ cwd, id, parentSession, ...session }: CreateInStoreOptions): SessionManager {
+    if (id !== undefined) {
+      assertValidSessionId(id);
+      this.#assertFree(id);
+    }
+    const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
+    return SessionManager.create(cwd, { ...this.#options, ...session }, given);
+  }
+
+  async open(id: string, { signal, ...session }: OpenInStoreOptions = {}): Promise<SessionManager> {
+    const options = { ...this.#options, ...session, ...(signal && { signal }) };
+    return SessionManager.load(this.#require(id), options);
+  }
+
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+    const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
+    const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
+    const newest = new Map<string, StoredSession>();
+    // Of several files with the same id the first counts, which is the one modified last.
+    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, storedSession(info));
+    const wanted = [...newest.values()]
+      .filter((one) => name === undefined || holds(one.name ?? "", name))
+      .filter((one) => one.id.startsWith(idPrefix))
+      .sort(compareSessions)
+      .filter((one) => after === undefined || compareSessions(one, after) > 0);
+    yield* wanted.slice(0, Math.max(0, Math.floor(Math.min(limit, wanted.length))));
+  }
+
+  async *search(
+    query: string,
+    options: SearchInStoreOptions = {},
+  ): AsyncGenerator<StoreSearchHit, void, undefined> {
+    const { cwd, signal, roles, limit = Number.POSITIVE_INFINITY } = options;
+    const scope = { ...this.#scope(cwd), ...(signal && { signal }), ...(roles && { roles }) };
+    const [first, ...others] = wordsOf(query);
+    if (first === undefined || limit < 1) return;
+    const places: Set<string>[] = [];
+    for (const word of others) {
+      const found = new Set<string>();
+      for await (const { session, entryId } of searchSessions(word, scope))
+        found.add(`${session.path}\n${entryId}`);
+      places.push(found);
+    }
+    let left = Math.floor(limit);
+    for await (const { session, entryId, role, snippet, match } of searchSessions(first, scope)) {
+      if (!places.every((found) => found.has(`${session.path}\n${entryId}`))) continue;
+      yield { session: storedSession(session), entryId, role, snippet, match };
+      left--;
+      if (left < 1) return;
+    }
+  }
+
+  async delete(id: string): Promise<void> {
+    await deleteSession(this.#require(id), { permanent: this.#deletesForGood });
+  }
+
+  async *exportBytes(
+    id: string,
+    { signal }: ImportOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const path = this.#require(id);
+    const stream = createReadStream(path);
+    try {
+      for await (const piece of stream) {
+        assertNotAborted(signal);
+        if (piece instanceof Uint8Array) yield piece;
+      }
+    } catch (error) {
+      throw fileError(path, "read", error);
+    } finally {
+      stream.destroy();
+    }
+  }
+
+  async importBytes(pieces: AsyncIterable<Uint8Array>, { signal }: ImportOptions = {}): Promise<string> {
+    const headed = await readHeaderFirst(pieces, signal);
+    const { header } = headed;
+    this.#assertFree(header.id);
+    const { createdMs } = factsOfHeader(header);
+    // The time is part of the file's name, and must be one.
+    const timestamp = new Date(createdMs).toISOString();
+    const folder = sessionFolder(header.cwd, this.#options);
+    const path = newSessionPath(folder, { ...header, timestamp });
+    ensureFolder(folder);
+    const spool = join(folder, `.${randomBytes(8).toString("hex")}.tmp`);
+    try {
+      await writeSpool(spool, headed.pieces);
+      copyFile(spool, path);
+    } catch (error) {
+      throw fileError(path, "write", error);
+    } finally {
+      removeQuietly(realFileSystem, spool);
+    }
+    return header.id;
+  }
+
+  async close(): Promise<void> {
+    // Files are written at once, and sessions release theirs.
+  }
+
+  #scope(cwd: string | undefined): CatalogScope {
+    const { sessionDir } = this.#options;
+    return {
+      places: this.#options,
+      ...(cwd !== undefined && { cwd }),
+      ...(sessionDir !== undefined && { sessionDir }),
+    };
+  }
+
+  #find(id: string): string | undefined {
+    return findSessionById(this.#scope(undefined), id);
+  }
+
+  #require(id: string): string {
+    const path = this.#find(id);
+    if (path !== undefined) return path;
+    throw new SessionError(
+      "SESSION_NOT_FOUND",
+      `There is no session ${id}. List the sessions to see which there are.`,
+      { details: { id } },
+    );
+  }
+
+  #assertFree(id: string): void {
+    const path = this.#find(id);
+    if (path === undefined) return;
+    throw new SessionError(
+      "SESSION_EXISTS",
+      `There is a session ${id} already. Open it, or choose another id.`,
+      { details: { id, path } },
+    );
+  }
+}
+
+async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const fd = createFile(realFileSystem, path);
+  try {
+    for await (const piece of pieces) writeFully(realFileSystem, fd, Buffer.from(piece));
+  } finally {
+    realFileSystem.closeSync(fd);
+  }
+}
+
+/** Puts a copy under a name that is new. */
+function copyFile(from: string, path: string): void {
+  const fs = realFileSystem;
+  const fd = openForReading(fs, from);
+  try {
+    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size), isNew: true });
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function storedSession(info: SessionInfo): StoredSession {
+  const { id, cwd, name, parentSessionPath, created, modified, messageCount, firstMessage } = info;
+  return {
+    id,
+    cwd,
+    ...(name !== undefined && { name }),
+    ...(parentSessionPath !== undefined && { parentSession: parentSessionPath }),
+    created,
+    modified,
+    messageCount,
+    ...(firstMessage !== NO_MESSAGES && { firstMessage: firstMessage.slice(0, MAX_FIRST_MESSAGE) }),
+  };
+}
+
+/** What the catalog says where there is no first message. */
+const NO_MESSAGES = "(no messages)";
+
+type Position = Pick<StoredSession, "modified" | "id">;
+
+function compareSessions(a: Position, b: Position): number {
+  return b.modified.getTime() - a.modified.getTime() || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+function holds(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}

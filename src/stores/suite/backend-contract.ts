@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { newEntryLine } from "../line-codec.ts";
+import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../session-backend.ts";
+import type { SessionFacts } from "../session-facts.ts";
+import { CWD, entryText, failsWith, headerText, START_MS, type SuiteTest } from "./kit.ts";
+
+const facts = (id: string): SessionFacts => ({
+  id,
+  cwd: CWD,
+  name: null,
+  parentSession: null,
+  createdMs: START_MS,
+  modifiedMs: START_MS,
+  messageCount: 0,
+  firstMessage: null,
+});
+
+const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
+  newEntryLine(entryText(id, parentId, text), true);
+
+async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
+  yield* given;
+}
+
+const make = (backend: SessionBackend, id: string, ...lines: NewLine[]) =>
+  backend.create(facts(id), batches([{ text: headerText(id) }], lines));
+
+async function linesOf(backend: SessionBackend, id: string, limit = 1_000): Promise<StoredLine[]> {
+  const lines: StoredLine[] = [];
+  for (;;) {
+    const page = await backend.read(id, lines.at(-1)?.seq ?? 0, limit);
+    assert.ok(page.lines.length <= limit, "a page holds no more lines than asked for");
+    assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the end holds a line");
+    lines.push(...page.lines);
+    if (page.isEnd) return lines;
+  }
+}
+
+const textsOf = async (backend: SessionBackend, id: string) =>
+  (await linesOf(backend, id)).slice(1).map(({ text }) => text);
+
+/** What a backend does, whatever the store above it makes of it. */
+export const BACKEND_CONTRACT: readonly SuiteTest[] = [
+  {
+    name: "keeps lines as they are, numbered in order, and gives them in pages",
+    needs: "backend",
+    async run({ backend }) {
+      const odd: NewLine[] = [
+        { text: "" },
+        { text: "\r" },
+        { text: "\ufeff" },
+        { text: "no json \u2028 €🌳 \u0001 \u007f" },
+        { text: Buffer.from([0, 255, 10]).toString("base64"), encoding: "base64" },
+        { text: "last", isUnterminated: true },
+      ];
+      const receipt = await make(backend, "odd", ...odd);
+      const lines = await linesOf(backend, "odd");
+      assert.deepEqual(
+        lines
+          .slice(1)
+          .map(({ text, encoding, isUnterminated }) => [
+            text,
+            encoding ?? undefined,
+            isUnterminated === true,
+          ]),
+        odd.map(({ text, encoding, isUnterminated }) => [text, encoding, isUnterminated === true]),
+      );
+      assert.equal(receipt.lastSeq, lines.at(-1)?.seq);
+      assert.equal(receipt.precedingSeq, 0);
+      for (const [i, { seq }] of lines.entries()) {
+        assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq grows from above 0");
+      }
+      for (const limit of [1, 2, 3, 7]) assert.deepEqual(await linesOf(backend, "odd", limit), lines);
+      const behind = await backend.read("odd", receipt.lastSeq, 10);
+      assert.deepEqual([behind.lines.length, behind.isEnd], [0, true]);
+    },
+  },
+  {
+    name: "makes a session whole or not at all, and each once",
+    needs: "backend",
+    async run({ backend }) {
+      const broken = async function* () {
+        yield [{ text: headerText("broken") }];
+        throw new RangeError("the source broke");
+      };
+      await assert.rejects(backend.create(facts("broken"), broken()));
+      await failsWith("SESSION_NOT_FOUND", () => backend.read("broken", 0, 10));
+      await make(backend, "there", line("000000a1"));
+      await failsWith("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
+      assert.deepEqual(await textsOf(backend, "there"), [line("000000a1").text]);
+    },
+  },
+  {
+    name: "appends a batch once, however often it is sent, and says where it stands",
+    needs: "backend",
+    async run({ backend }) {
+      const { lastSeq } = await make(backend, "one");
+      const batch = [line("000000a1"), line("000000a2", "000000a1")];
+      const receipt = await backend.append("one", batch);
+      assert.equal(receipt.precedingSeq, lastSeq);
+      assert.deepEqual(await backend.append("one", batch), receipt);
+      const foreign = await backend.append("one", [line("000000b1")]);
+      assert.equal(foreign.precedingSeq, receipt.lastSeq);
+      assert.deepEqual(await backend.append("one", batch), receipt);
+      const stale = { expectedLeafId: "000000a2" };
+      if (backend.supports.conditionalAppend)
+        assert.deepEqual(await backend.append("one", batch, stale), receipt);
+      assert.deepEqual(
+        await textsOf(backend, "one"),
+        [...batch, line("000000b1")].map(({ text }) => text),
+      );
+    },
+  },
+  {
+    name: "keeps an entry whose id is taken by another one",
+    needs: "backend",
+    async run({ backend }) {
+      await make(backend, "one", line("000000a1"));
+      const other = line("000000a1", null, "another text");
+      await backend.append("one", [other]);
+      assert.deepEqual(await textsOf(backend, "one"), [line("000000a1").text, other.text]);
+    },
+  },
+  {
+    name: "compares the leaf, passes over labels, names and usage, and adds nothing if it is another",
+    needs: "backend",
+    async run({ backend }) {
+      if (!backend.supports.conditionalAppend) return;
+      await make(backend, "one");
+      const append = (id: string, expectedLeafId: string | null) =>
+        backend.append("one", [line(id)], { expectedLeafId });
+      await failsWith("STALE_LEAF", () => append("000000a1", "000000ff"));
+      await append("000000a1", null);
+      await failsWith("STALE_LEAF", () => append("000000a2", null));
+      const timestamp = new Date(START_MS).toISOString();
+      for (const [i, type] of ["label", "session_info", "usage"].entries()) {
+        const record = {
+          type,
+          id: `000000c${i}`,
+          parentId: "000000a1",
+          timestamp,
+          name: "n",
+          targetId: "000000a1",
+        };
+        await backend.append("one", [newEntryLine(JSON.stringify(record), true)]);
+      }
+      await append("000000a2", "000000a1");
+      await failsWith("STALE_LEAF", () => append("000000a3", "000000a1"));
+      await failsWith("STALE_LEAF", () => append("000000a3", "000000c1"));
+      assert.equal((await textsOf(backend, "one")).length, 5);
+      await failsWith("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
+    },
+  },
+  {
+    name: "changes lines if nobody else has, and counts how often",
+    needs: "backend",
+    async run({ backend }) {
+      const { amend } = backend;
+      assert.equal(amend !== undefined, backend.supports.rewrite);
+      if (amend === undefined) return;
+      await make(backend, "one", line("000000a1"), { text: "damage" }, line("000000a2"));
+      const [, first, damage] = await linesOf(backend, "one");
+      const { revision } = await backend.read("one", 0, 1);
+      const change = {
+        expectedRevision: revision,
+        replace: [{ seq: first?.seq ?? 0, line: line("000000a1", null, "gone") }],
+        remove: [damage?.seq ?? 0],
+        append: [line("000000a3")],
+        facts: { name: null, firstMessage: "gone" },
+      };
+      const receipt = await amend.call(backend, "one", change);
+      assert.equal(receipt?.revision, revision + 1);
+      const after = [line("000000a1", null, "gone"), line("000000a2"), line("000000a3")].map(
+        ({ text }) => text,
+      );
+      assert.deepEqual(await textsOf(backend, "one"), after);
+      assert.equal((await backend.read("one", 0, 1)).revision, revision + 1);
+      assert.equal(await amend.call(backend, "one", change), undefined);
+      assert.deepEqual(await textsOf(backend, "one"), after);
+      assert.equal((await backend.list({ limit: 1 }))[0]?.firstMessage, "gone");
+      assert.equal((await backend.append("one", [line("000000a4")])).revision, revision + 1);
+      await failsWith("SESSION_NOT_FOUND", () =>
+        amend.call(backend, "none", { ...change, expectedRevision: 0 }),
+      );
+    },
+  },
+  {
+    name: "finds lines in a settled order, page by page",
+    needs: "backend",
+    async run({ backend }) {
+      const { search } = backend;
+      assert.equal(search !== undefined, backend.supports.search);
+      if (search === undefined) return;
+      for (const id of ["a", "b", "B"]) {
+        await make(backend, id, line("000000a1", null, "needle one"), line("000000a2", null, "needle two"));
+      }
+      const wanted = ["b", "b", "a", "a", "B", "B"];
+      for (const limit of [1, 2, 4, 10]) {
+        const found: string[] = [];
+        for (let after: { sessionId: string; seq: number } | undefined; ; ) {
+          const page = await search.call(backend, { words: ["needle"], limit, ...(after && { after }) });
+          found.push(...page.map(({ session }) => session.id));
+          const last = page.at(-1);
+          if (page.length < limit || last === undefined) break;
+          after = { sessionId: last.session.id, seq: last.line.seq };
+        }
+        assert.deepEqual(found, wanted, `pages of ${limit}`);
+      }
+    },
+  },
+];

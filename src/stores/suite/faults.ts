@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { all, assertWhole, CWD, exported, idsOf, type SuiteTest, say, stored, user } from "./kit.ts";
+
+/** What holds when calls fail and answers get lost. */
+export const FAULTS: readonly SuiteTest[] = [
+  {
+    name: "writes everything once the connection is back, and tells how it stands",
+    needs: "faults",
+    async run({ store, faults }) {
+      const session = await stored(store, "one");
+      const states: string[] = [];
+      session.on("persistence_state", ({ state, error }) => states.push(`${state}${error ? " error" : ""}`));
+      faults.failNext(3);
+      say(session, "two", "three");
+      await session.flush();
+      say(session, "four");
+      await session.flush();
+      const fresh = await store.open(session.getSessionId());
+      assert.deepEqual(idsOf(fresh), idsOf(session));
+      assertWhole(fresh);
+      if (store.supports.queued) assert.deepEqual(states, ["degraded error", "ok"]);
+    },
+  },
+  {
+    name: "writes nothing twice when an answer gets lost",
+    needs: "faults",
+    async run({ store, faults }) {
+      const session = store.create({ cwd: CWD });
+      faults.loseAnswers(1);
+      say(session, "one");
+      await session.flush();
+      for (const count of [1, 2, 3]) {
+        faults.loseAnswers(count);
+        say(session, `lost ${count} times`, "and one more");
+        await session.flush();
+      }
+      const fresh = await store.open(session.getSessionId());
+      assert.deepEqual(idsOf(fresh), idsOf(session));
+      assert.equal(fresh.getEntryCount(), 7);
+      assertWhole(fresh);
+    },
+  },
+  {
+    name: "keeps own and others' entries in one order when answers get lost",
+    needs: "faults",
+    async run({ store, faults }) {
+      const mine = await stored(store, "one");
+      const theirs = await store.open(mine.getSessionId());
+      for (let i = 0; i < 5; i++) {
+        faults.loseAnswers(i % 2);
+        say(mine, `mine ${i}`);
+        say(theirs, `theirs ${i}`);
+        await Promise.all([mine.flush(), theirs.flush()]);
+      }
+      await Promise.all([mine.pull(), theirs.pull()]);
+      const fresh = await store.open(mine.getSessionId());
+      assert.equal(fresh.getEntryCount(), 11);
+      assert.deepEqual(idsOf(mine), idsOf(fresh));
+      assert.deepEqual(idsOf(theirs), idsOf(fresh));
+      for (const one of [mine, theirs, fresh]) assertWhole(one);
+    },
+  },
+  {
+    name: "appends once on a condition, and redacts once, when the answer gets lost",
+    needs: "faults",
+    async run({ store, faults }) {
+      const session = await stored(store, "the secret");
+      faults.loseAnswers(1);
+      const second = await session.appendIfLeaf({ type: "message", message: user("two") });
+      assert.equal(session.getLeafId(), second);
+      if (store.supports.rewrite) {
+        faults.loseAnswers(2);
+        session.redact(idsOf(session)[0] ?? "");
+        await session.flush();
+        assert.equal((await exported(store, session.getSessionId())).includes("the secret"), false);
+      }
+      const fresh = await store.open(session.getSessionId());
+      assert.deepEqual(idsOf(fresh), idsOf(session));
+      assertWhole(fresh);
+    },
+  },
+  {
+    name: "opens, lists, searches and exports although calls fail now and then",
+    needs: "faults",
+    async run({ store, faults }) {
+      const session = await stored(store, "findable");
+      const id = session.getSessionId();
+      faults.failNext(2);
+      assert.equal((await store.open(id)).getEntryCount(), 1);
+      faults.failNext(2);
+      assert.equal((await all(store.list())).length, 1);
+      faults.failNext(2);
+      assert.equal((await all(store.search("findable"))).length, 1);
+      faults.failNext(2);
+      assert.ok((await exported(store, id)).includes("findable"));
+    },
+  },
+];

@@ -1,0 +1,50 @@
+import type { SessionBackend } from "../session-backend.ts";
+import type { StoreFaults } from "./kit.ts";
+
+/** A backend whose calls go wrong when they are told to. */
+export interface FaultyBackend {
+  readonly backend: SessionBackend;
+  readonly faults: StoreFaults;
+}
+
+/**
+ * Puts a network that fails in front of a backend, for the fault tests of `sessionStoreSuite`.
+ *
+ * @param inner - Left as it is.
+ */
+export function faultyBackend(inner: SessionBackend): FaultyBackend {
+  let failing = 0;
+  let losing = 0;
+  const through = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (failing > 0) {
+      failing--;
+      throw new Error("the connection failed");
+    }
+    const answer = await call();
+    if (losing === 0) return answer;
+    losing--;
+    throw new Error("the connection was lost before the answer came");
+  };
+  const { amend, search, subscribe } = inner;
+  const backend: SessionBackend = {
+    supports: inner.supports,
+    create: (session, lines) => through(() => inner.create(session, lines)),
+    read: (id, afterSeq, limit) => through(() => inner.read(id, afterSeq, limit)),
+    append: (id, lines, condition) => through(() => inner.append(id, lines, condition)),
+    list: (query) => through(() => inner.list(query)),
+    delete: (id) => through(() => inner.delete(id)),
+    close: () => inner.close(),
+    ...(amend && { amend: (id, change) => through(() => amend.call(inner, id, change)) }),
+    ...(search && { search: (query) => through(() => search.call(inner, query)) }),
+    ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
+  };
+  const faults: StoreFaults = {
+    failNext: (count) => {
+      failing = count;
+    },
+    loseAnswers: (count) => {
+      losing = count;
+    },
+  };
+  return { backend, faults };
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { isSessionError, type SessionErrorCode } from "../../errors.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import type { UserMessage } from "../../schema/message.ts";
+import type { SessionBackend } from "../session-backend.ts";
+import type { SessionStore } from "../session-store.ts";
+
+/** Lets calls to the place behind a store go wrong, as a network does. */
+export interface StoreFaults {
+  /** Lets the next calls fail before anything is done. */
+  failNext(count: number): void;
+  /** Lets the next calls be carried out, and their answers get lost. */
+  loseAnswers(count: number): void;
+}
+
+/** A store together with what it takes to try it. */
+export interface StoreUnderTest {
+  /** A store without sessions. */
+  readonly store: SessionStore;
+  /** Makes another store over the same place, as another process has it. */
+  readonly another?: () => SessionStore | Promise<SessionStore>;
+  /** What the store is made of, if it is made of a backend. */
+  readonly backend?: SessionBackend;
+  readonly faults?: StoreFaults;
+  /** Takes everything away after the test. */
+  readonly dispose?: () => void | Promise<void>;
+}
+
+/** What a store under test may be without. */
+export type StorePart = "another" | "backend" | "faults";
+
+/** One test of the suite. */
+export interface SuiteTest {
+  readonly name: string;
+  /** What the test cannot do without. */
+  readonly needs?: StorePart;
+  run(under: PartsUnderTest): Promise<void>;
+}
+
+/** The parts of a store under test, none of them missing. */
+export type PartsUnderTest = Required<Omit<StoreUnderTest, "dispose">>;
+
+/** The project of most sessions of the suite. */
+export const CWD = "/projects/suite";
+
+/** A time to count from. */
+export const START_MS = Date.parse("2026-03-01T12:00:00.000Z");
+
+/** Makes a message. */
+export function user(content: string, timestamp = START_MS): UserMessage {
+  return { role: "user", content, timestamp };
+}
+
+/** Appends messages, and gives their ids. */
+export function say(session: SessionManager, ...texts: readonly string[]): string[] {
+  return texts.map((text) => session.appendMessage(user(text)));
+}
+
+/** Makes a session with messages that is there. */
+export async function stored(store: SessionStore, ...texts: readonly string[]): Promise<SessionManager> {
+  const session = store.create({ cwd: CWD });
+  say(session, ...texts);
+  await session.flush();
+  return session;
+}
+
+/** Gives the ids of all entries, in order. */
+export function idsOf(session: SessionManager): string[] {
+  return session.getEntries().map(({ id }) => id);
+}
+
+/** Gives everything that is yielded. */
+export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}
+
+/** Gives the bytes of a session, as a text with a character for each byte. */
+export async function exported(store: SessionStore, id: string): Promise<string> {
+  let text = "";
+  for await (const piece of store.exportBytes(id)) text += Buffer.from(piece).toString("latin1");
+  return text;
+}
+
+/** Cuts bytes into pieces. */
+export async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array, void> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+}
+
+/** The line of a header, without line break. */
+export function headerText(id: string, version = 3): string {
+  const timestamp = new Date(START_MS).toISOString();
+  return JSON.stringify({ type: "session", version, id, timestamp, cwd: CWD });
+}
+
+/** The line of a message's entry, without line break. */
+export function entryText(id: string, parentId: string | null, text: string, ms = START_MS): string {
+  const timestamp = new Date(ms).toISOString();
+  return JSON.stringify({ type: "message", id, parentId, timestamp, message: user(text, ms) });
+}
+
+/** Checks that something fails with one of our errors. */
+export async function failsWith(code: SessionErrorCode, work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isSessionError(error)) throw error;
+    assert.equal(error.code, code, error.message);
+    return;
+  }
+  assert.fail(`${code} was expected, and nothing was thrown`);
+}
+
+/** Checks that each path of a session is whole: every parent is there, and stands before its child. */
+export function assertWhole(session: SessionManager): void {
+  const seen = new Set<string>();
+  for (const { id, parentId } of session.getEntries()) {
+    assert.ok(parentId === null || seen.has(parentId), `${id} stands before its parent ${parentId}`);
+    assert.ok(!seen.has(id), `${id} is there twice`);
+    seen.add(id);
+  }
+  assert.deepEqual(session.issues, []);
+}

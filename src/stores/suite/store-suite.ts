@@ -1,0 +1,80 @@
+import type { SessionStore } from "../session-store.ts";
+import { BACKEND_CONTRACT } from "./backend-contract.ts";
+import { BYTES } from "./bytes.ts";
+import { FAULTS } from "./faults.ts";
+import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit.ts";
+import { MANY_SESSIONS } from "./many-sessions.ts";
+import { ONE_SESSION } from "./one-session.ts";
+import { WRITERS } from "./writers.ts";
+
+/** What the suite is run with. */
+export interface SessionStoreSuiteOptions {
+  /** Registers a test with whatever runs tests: `test` of node:test, vitest, jest, mocha, … */
+  readonly test: (name: string, run: () => Promise<void>) => unknown;
+  /** Makes an empty store; called for each test. */
+  readonly factory: () => StoreUnderTest | Promise<StoreUnderTest>;
+  /** What the factory cannot give: the tests that need it are left out. Otherwise they fail without it. */
+  readonly without?: readonly StorePart[];
+}
+
+const TESTS: readonly SuiteTest[] = [
+  ...ONE_SESSION,
+  ...BYTES,
+  ...MANY_SESSIONS,
+  ...WRITERS,
+  ...FAULTS,
+  ...BACKEND_CONTRACT,
+];
+
+/**
+ * Registers the tests that every session store passes.
+ *
+ * The contract of `SessionStore`, and of `SessionBackend` if the store is made of one, to be run: order, bytes, lists,
+ * search, several writers, conditions, and calls that fail. Needs no test runner of its own.
+ *
+ * @remarks Source: docs/stores.md
+ */
+export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreSuiteOptions): void {
+  for (const { name, needs, run } of TESTS) {
+    if (needs !== undefined && without.includes(needs)) continue;
+    test(name, async () => {
+      const under = await factory();
+      try {
+        await run(new Parts(under));
+      } finally {
+        await under.store.close({ discard: true });
+        await under.dispose?.();
+      }
+    });
+  }
+}
+
+/** What the factory gave; to ask for what it did not give is an error. */
+class Parts implements PartsUnderTest {
+  readonly #under: StoreUnderTest;
+
+  constructor(under: StoreUnderTest) {
+    this.#under = under;
+  }
+
+  get store(): SessionStore {
+    return this.#under.store;
+  }
+
+  get another() {
+    return given("another", this.#under.another);
+  }
+
+  get backend() {
+    return given("backend", this.#under.backend);
+  }
+
+  get faults() {
+    return given("faults", this.#under.faults);
+  }
+}
+
+function given<T>(part: StorePart, value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw new TypeError(`the factory gave no "${part}"; give one, or say so with without: ["${part}"]`);
+}
