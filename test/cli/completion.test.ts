@@ -50,6 +50,10 @@ describe("what may stand at the end of a command line", () => {
     [["tree", "a", ""], undefined],
     [["search", ""], undefined],
     [["tree", "--dir", ""], undefined],
+    [["export", "-o", ""], undefined],
+    [["export", "-o", "x", ""], "sessions"],
+    [["export", "--output", "x", ""], "sessions"],
+    [["tree", "--", ""], undefined],
   ])("of %j is looked up among: %s", (words, lookUp) => {
     expect(candidatesFor(words, COMMANDS).lookUp).toBe(lookUp);
   });

@@ -6,7 +6,11 @@ import { Project } from "./support/console.ts";
 
 const PATH = new URL("../../docs/cli.md", import.meta.url);
 
-/** Set to write what the examples give now into the document, to be looked at before it is committed. */
+/**
+ * Set by `npm run update:cli-docs`, which writes what the examples give now into the document: to be looked at before it
+ * is committed. A new example is a line `$ sessiontree …` in a block of the language `console`; each block runs in a
+ * project of its own, and `$ echo $?` shows the exit code.
+ */
 const isUpdating = process.env["UPDATE_CLI_DOCS"] === "1";
 
 const markdown = readFileSync(PATH, "utf8");

@@ -68,8 +68,10 @@ function candidatesOf(command: Command, given: readonly string[], typed: string)
   const { awaited, places, dir } = read(given, options);
   const found = awaited !== undefined ? valuesOf(awaited) : undefined;
   if (found !== undefined) return found;
+  // What stands behind this is no option, and may be another program's command line.
+  if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
-    const unused = options.filter((option) => !given.includes(longName(option)));
+    const unused = options.filter((option) => !namesOf(option).some((name) => given.includes(name)));
     const words = unused.map((option) => ({ value: longName(option), description: option.description }));
     return { words: [...words, HELP] };
   }
@@ -89,14 +91,19 @@ function read(given: readonly string[], options: readonly Parameter<unknown>[]) 
       if (awaited === SESSION_DIR) dir = word;
       awaited = undefined;
     } else if (word.startsWith("-")) {
-      awaited = options.find((option) => option.form.includes("<") && longName(option) === word);
+      awaited = options.find((option) => option.form.includes("<") && namesOf(option).includes(word));
     } else places++;
   }
   return { awaited, places, dir };
 }
 
-function longName({ form }: Parameter<unknown>): string {
-  return /--[\w-]+/.exec(form)?.[0] ?? form;
+/** The ways in which an option can be written: `-o` and `--output`. */
+function namesOf({ form }: Parameter<unknown>): string[] {
+  return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
+}
+
+function longName(option: Parameter<unknown>): string {
+  return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
 function valuesOf({ form }: Parameter<unknown>): Candidates {
