@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 // What is shipped is what is measured.
-import { SessionManager, searchSessions } from "../dist/index.js";
+import { iterateSessions, SessionManager, searchSessions } from "../dist/index.js";
 import {
   naiveAppend,
   naiveContext,
@@ -40,6 +40,7 @@ function timed(work: () => number): Outcome {
 const readOnly = { mode: "read-only" } as const;
 const APPENDS = 20_000;
 const TURNS = 1_000;
+const WANTED = "wrong path in its";
 
 function userMessage(i: number) {
   return { role: "user" as const, content: `turn ${i} ${"of a benchmark ".repeat(40)}`, timestamp: i };
@@ -168,16 +169,25 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
       return listed(path);
     },
   },
+  "list, first row": { ours: (path) => untilFirst(iterateSessions({ sessionDir: path })) },
   search: {
     ours: async (path) => {
       const start = performance.now();
       let hits = 0;
-      for await (const _hit of searchSessions("wrong path in its", { sessionDir: path })) hits++;
+      for await (const _hit of searchSessions(WANTED, { sessionDir: path })) hits++;
       return { ms: performance.now() - start, result: hits > 0 ? 1 : 0 };
     },
-    naive: (path) => timed(() => (naiveSearch(path, "wrong path in its") > 0 ? 1 : 0)),
+    naive: (path) => timed(() => (naiveSearch(path, WANTED) > 0 ? 1 : 0)),
   },
+  "search, first hit": { ours: (path) => untilFirst(searchSessions(WANTED, { sessionDir: path })) },
 };
+
+/** The time until something comes. */
+async function untilFirst(found: AsyncIterable<unknown>): Promise<Outcome> {
+  const start = performance.now();
+  for await (const _first of found) return { ms: performance.now() - start, result: 1 };
+  return { ms: performance.now() - start, result: 0 };
+}
 
 async function listed(folder: string): Promise<Outcome> {
   const start = performance.now();

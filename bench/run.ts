@@ -40,6 +40,13 @@ interface Row {
 
 const dropCache = () => rmSync(cache, { recursive: true, force: true });
 const large = () => file("large.jsonl", 100_000, 2_000);
+const million = () =>
+  sessionFile(join(data, "million.jsonl"), {
+    entries: 1_000_000,
+    textBytes: 100,
+    compactEvery: 2_000,
+    seed: 1_000_000,
+  });
 const small = () => file("small.jsonl", 1_000, 0);
 const many = () => sessionFolder(join(data, "many"), 2_000, 500e6, 7);
 
@@ -101,14 +108,33 @@ const rows: Row[] = [
     path: many,
     implementations: ["ours"],
   },
+  {
+    name: "list 2,000 sessions, first row",
+    measure: "list, first row",
+    path: many,
+    implementations: ["ours"],
+    before: dropCache,
+  },
   { name: "search 2,000 sessions", measure: "search", path: many, implementations: ["ours", "naive"] },
+  {
+    name: "search 2,000 sessions, first hit",
+    measure: "search, first hit",
+    path: many,
+    implementations: ["ours"],
+  },
   ...(values.huge
     ? [
         {
           name: "2 GB: open, context, append",
           measure: "open, context, append, huge",
-          path: () => file("huge.jsonl", 36_000, 0, 10),
+          path: () => file("huge.jsonl", 36_100, 200, 10),
           implementations: ["ours"],
+        },
+        {
+          name: "open and first context, 1,000,000 entries",
+          measure: "open and first context",
+          path: million,
+          implementations: ["ours", "naive", "readFileSync alone"],
         },
       ]
     : []),
