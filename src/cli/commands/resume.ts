@@ -1,3 +1,4 @@
+import { iterateSessions } from "../../catalog/catalog.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -50,7 +51,7 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     colours: new Output(io.stderr, io.env).colours,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now ?? Date.now,
-    scopeOf: (scope) => sessionScope(call, scope !== "project"),
+    find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
     preview: previewOf,
     rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),

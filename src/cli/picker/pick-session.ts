@@ -1,6 +1,5 @@
 import type { Key } from "node:readline";
-import { iterateSessions } from "../../catalog/catalog.ts";
-import type { CatalogScope } from "../../catalog/session-files.ts";
+import type { SessionInfo } from "../../catalog/session-info.ts";
 import { isSessionError } from "../../errors.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
@@ -27,7 +26,8 @@ export interface PickerWorld {
   /** Which sessions are shown first. */
   readonly scope: PickerScope;
   readonly nowMs: () => number;
-  readonly scopeOf: (scope: PickerScope) => CatalogScope;
+  /** Gives sessions as they are found, until nobody wants them any more. */
+  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<SessionInfo>;
   readonly preview: (path: string) => PreviewLine[];
   readonly rename: (path: string, name: string) => Promise<unknown>;
   readonly remove: (path: string) => Promise<unknown>;
@@ -161,7 +161,8 @@ class Picker {
     const { signal } = this.#search;
     this.#found = [];
     try {
-      for await (const info of iterateSessions({ ...this.#world.scopeOf(scope), signal })) {
+      for await (const info of this.#world.find(scope, signal)) {
+        if (signal.aborted) return;
         this.#found.push(pickedFrom(info));
         this.#later("found", FOUND_MS, () => this.#takeFound());
       }
