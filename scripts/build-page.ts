@@ -35,10 +35,18 @@ export async function buildPage(folder: string): Promise<void> {
     write: false,
   });
   mkdirSync(folder, { recursive: true });
-  for (const { path, contents } of outputFiles) {
+  for (const { path, text } of outputFiles) {
     // Others may be reading the one that is there.
     const temporary = `${path}.${process.pid}.tmp`;
-    writeFileSync(temporary, contents);
+    writeFileSync(temporary, path.endsWith(".js") ? forScriptElement(text) : text);
     renameSync(temporary, path);
   }
+}
+
+/**
+ * Spells a script so that HTML sees neither a comment nor a script begin in it: after both, the end tag of the element
+ * would not end it. They stand in texts and patterns only, where `\\x3c` is `<`; esbuild spells end tags differently itself.
+ */
+function forScriptElement(script: string): string {
+  return script.replace(/<(?=!--|script)/gi, "\\x3c");
 }

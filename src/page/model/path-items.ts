@@ -68,7 +68,9 @@ export function viewPath(session: SessionModel, end: number): PathView {
   const projection = buildSessionProjection(entries, leafId, byId);
   const contributions = new Map(projection.entries.map((one) => [one.sourceEntry.id, one.messages]));
   const branch = path.flatMap((ordinal) => entries[ordinal] ?? []);
-  const targets = new Set(branch.map((entry) => fieldsOf(entry)["targetId"]));
+  const targets = new Set(
+    branch.filter(({ type }) => type === "context_edit").map((edit) => fieldsOf(edit)["targetId"]),
+  );
   const items = branch.map((entry, place) => {
     const messages = contributions.get(entry.id);
     return { ordinal: path[place] ?? NONE, entry, state: stateOf(entry, messages, targets) };
@@ -93,7 +95,7 @@ export function viewPath(session: SessionModel, end: number): PathView {
 
 /**
  * @param given - What the entry contributes to the context; undefined if it was not chosen for it.
- * @param targets - Entries of which others on the path speak.
+ * @param targets - Entries that context edits on the path speak of.
  */
 function stateOf(
   entry: AnySessionEntry,

@@ -1,0 +1,101 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { run } from "../../src/cli/run.ts";
+import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+function story(): { folder: string; path: string; first: string } {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  const first = scribe.user("What is <b>wrong</b>?");
+  scribe.assistant("Nothing.");
+  scribe.session.appendLabelChange(first, "start");
+  return { folder, path: scribe.path, first };
+}
+
+/** The path at the end of what the command said. */
+function pathIn(text: string): string {
+  const path = text.trim().split(" to ")[1] ?? "";
+  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  return path;
+}
+
+test("view writes a page to a temporary file that only its owner can read, and says where", async () => {
+  const { path } = story();
+  const { code, stdout, stderr } = await cli(["view", path]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^Wrote 3 entries to .+\.html\n$/);
+  const page = pathIn(stdout);
+  expect(readFileSync(page, "utf8")).toContain("What is \\u003cb>wrong\\u003c/b>?");
+  if (process.platform !== "win32") {
+    expect(statSync(page).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(page)).mode & 0o777).toBe(0o700);
+  }
+});
+
+test("view opens the page where somebody sits at the terminal, unless told not to", async () => {
+  const { path, folder } = story();
+  const opened: string[] = [];
+  const call = async (canOpen: boolean, ...args: string[]) => {
+    const errors: string[] = [];
+    const stdout = { write: () => undefined };
+    const open = (file: string) => {
+      opened.push(file);
+      return Promise.resolve(canOpen);
+    };
+    await run(["view", path, ...args], {
+      stdout,
+      stderr: { write: (text) => errors.push(text) },
+      env: {},
+      cwd: folder,
+      open,
+    });
+    return errors.join("");
+  };
+  expect(await call(true, "-o", "a.html")).toBe("");
+  expect(opened).toEqual([join(folder, "a.html")]);
+  expect(await call(false, "-o", "b.html")).toContain("open the page in a browser yourself");
+  expect(await call(true, "-o", "c.html", "--no-open")).toBe("");
+  expect(opened).toHaveLength(2);
+});
+
+test("view and export replace no file", async () => {
+  const { path, folder } = story();
+  writeFileSync(join(folder, "there.html"), "mine");
+  for (const args of [
+    ["view", path, "-o", "there.html"],
+    ["export", path, "--html", "-o", "there.html"],
+  ]) {
+    const { code, stderr } = await cli(args, { cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain("exists already");
+  }
+  expect(readFileSync(join(folder, "there.html"), "utf8")).toBe("mine");
+});
+
+test("view opens at an entry that is named by its label", async () => {
+  const { path, folder, first } = story();
+  const result = await cli(["view", path, "--leaf", "start", "-o", "p.html", "--json"], { cwd: folder });
+  expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entries: 3 }]);
+  expect(readFileSync(join(folder, "p.html"), "utf8")).toContain(`"leafId":"${first}"`);
+  const missing = await cli(["view", path, "--leaf", "nobody"], { cwd: folder });
+  expect(missing.code).toBe(1);
+});
+
+test("export --html writes the same page, to a file or to the output", async () => {
+  const { path, folder } = story();
+  expect((await cli(["export", path, "--html", "-o", "p.html"], { cwd: folder })).code).toBe(0);
+  const { code, stdout } = await cli(["export", path, "--html"]);
+  expect(code).toBe(0);
+  expect(stdout).toBe(readFileSync(join(folder, "p.html"), "utf8"));
+  expect(stdout).toMatch(/^<!doctype html>/);
+});
+
+test("what is no session is refused before anything is written", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "x.jsonl"), "prose\n");
+  const { code, stderr } = await cli(["view", join(folder, "x.jsonl")]);
+  expect(code).toBe(1);
+  expect(stderr).toContain("sessiontree:");
+});

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest";
+import { blocksOfEntry } from "../../src/page/model/blocks.ts";
+import { editsIn } from "../../src/page/model/edit-diff.ts";
+import { excerptOf } from "../../src/page/model/excerpt.ts";
+import { dollars, tokens } from "../../src/page/model/format.ts";
+import { roundValues } from "../../src/page/model/scale.ts";
+import { SearchIndex } from "../../src/page/model/search.ts";
+import { cacheShare, groupCalls, modelCalls, sumOf, sumsByModel } from "../../src/page/model/usage.ts";
+import { type Line, modelOf, said } from "./support/session.ts";
+
+/** Everything that a field can hold which ought to hold something else. */
+const ODD = [
+  null,
+  undefined,
+  0,
+  -1,
+  true,
+  "",
+  "text",
+  [],
+  [null],
+  [[]],
+  {},
+  { type: "text" },
+  { type: 5 },
+  [{ type: "toolCall" }],
+];
+
+test("whatever stands in the fields of an entry, something is shown and nothing thrown", () => {
+  const types = [
+    "message",
+    "custom_message",
+    "compaction",
+    "branch_summary",
+    "custom",
+    "context_edit",
+    "usage",
+    "label",
+    "new",
+  ];
+  const roles = [
+    "user",
+    "assistant",
+    "toolResult",
+    "bashExecution",
+    "system",
+    "custom",
+    "branchSummary",
+    "else",
+  ];
+  const entries = types.flatMap((type) =>
+    ODD.flatMap((odd) =>
+      [
+        { summary: odd, content: odd, data: odd, replacement: odd, usage: odd, details: odd, label: odd },
+        ...roles.map((role) => ({
+          message: {
+            role,
+            content: odd,
+            command: odd,
+            sections: odd,
+            toolsAdded: odd,
+            errorMessage: odd,
+            stopReason: odd,
+          },
+        })),
+      ].map((fields) => ({ type, id: "a", parentId: null, timestamp: "", ...fields })),
+    ),
+  );
+  for (const entry of entries) {
+    expect(Array.isArray(blocksOfEntry(entry))).toBe(true);
+    expect(excerptOf(entry)).toBeTypeOf("string");
+  }
+});
+
+test("only images that are pixels are shown", () => {
+  const shown = (mimeType: unknown, data: unknown) => {
+    const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entries[0];
+    return entry === undefined ? [] : blocksOfEntry(entry).map(({ kind }) => kind);
+  };
+  expect(shown("image/png", "AAAA")).toEqual(["image"]);
+  for (const [type, data] of [
+    ["image/svg+xml", "AAAA"],
+    ["text/html", "AAAA"],
+    ['image/png" onerror="x', "AAAA"],
+    ["image/png", 'AA" onerror="x'],
+    ["image/png", ""],
+    [5, "AAAA"],
+    ["image/png", ["AAAA"]],
+  ]) {
+    expect(shown(type, data), String(type)).toEqual(["line"]);
+  }
+});
+
+test("edits are compared, one or several, by whatever names tools give them", () => {
+  const signs = (given: unknown) => editsIn(given).map((lines) => lines.map(({ sign, text }) => sign + text));
+  expect(signs({ path: "a", oldText: "x\ny", newText: "x\nz" })).toEqual([[" x", "-y", "+z"]]);
+  expect(signs({ old_string: "a", new_string: "" })).toEqual([["-a"]]);
+  expect(signs({ edits: [{ oldText: "a", newText: "b" }, { oldText: 1 }] })).toEqual([["-a", "+b"]]);
+  for (const given of [null, "text", [], {}, { oldText: "a" }, { oldText: 1, newText: 2 }, { edits: "x" }]) {
+    expect(editsIn(given)).toEqual([]);
+  }
+  const long = Array.from({ length: 30_000 }, (_, line) => `line ${line}`).join("\n");
+  expect(editsIn({ oldText: long, newText: long.replaceAll("line", "row") })[0]).toHaveLength(60_000);
+});
+
+test("a search finds texts of every kind, in any case, with what stands around them", () => {
+  const call = { type: "toolCall", id: "1", name: "grep", arguments: { pattern: "Needle [x]" } };
+  const lines: Line[] = [
+    ["a", null, "a NEEDLE\nin two lines"],
+    ["b", "a", said("assistant", [{ type: "thinking", thinking: "needle?" }, call])],
+    ["c", "b", said("toolResult", [{ type: "text", text: "no such thing" }], { toolName: "grep" })],
+    ["d", "c", { type: "label", targetId: "c", label: "needle here" }],
+    ["e", "d", { type: "custom", customType: "state", data: { deep: ["the needle"] } }],
+  ];
+  const index = new SearchIndex(modelOf(lines));
+  expect(index.find(" Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
+  expect(index.find("needle [")).toHaveLength(1);
+  expect(index.find("needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines a "]);
+  expect(index.find("  ")).toEqual([]);
+  expect(index.find("nothing like it")).toEqual([]);
+});
+
+test("usage is added up by model, whatever numbers are missing", () => {
+  const answer = (model: string, usage: unknown) => said("assistant", [], { provider: "p", model, usage });
+  const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 3 };
+  const calls = modelCalls(
+    modelOf([
+      ["a", null, answer("m", { input: 10, output: 2, cacheRead: 30, cacheWrite: 0, totalTokens: 42, cost })],
+      ["b", "a", answer("n", { input: "5", output: 1 })],
+      ["c", "b", answer("m", { cost: { input: 0.5, output: 0.25 } })],
+      ["d", "c", answer("n", "none")],
+      ["e", "d", { type: "usage", kind: "title", provider: "p", model: "m", usage: { input: 1, output: 1 } }],
+      [
+        "f",
+        "e",
+        { type: "compaction", summary: "", firstKeptEntryId: "a", tokensBefore: 1, usage: { output: 4 } },
+      ],
+    ]),
+  );
+  expect(sumOf(calls)).toMatchObject({ calls: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+    ["p/m", 3],
+    ["(not named)", 1],
+    ["p/n", 1],
+  ]);
+  expect(cacheShare(sumOf(calls))).toBeCloseTo(30 / 41);
+  expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
+});
+
+test("numbers are written short, and scales end above what they show", () => {
+  expect([0, 950, 12_400, 999_499, 1_234_567, 1.8e9].map(tokens)).toEqual([
+    "0",
+    "950",
+    "12.4k",
+    "999k",
+    "1.2M",
+    "1.8B",
+  ]);
+  expect([0, 0.00123, 0.25, 3, 12.5].map(dollars)).toEqual(["$0", "$0.0012", "$0.250", "$3", "$12.50"]);
+  for (const most of [0.003, 1, 7, 99, 100, 12_345]) {
+    const values = roundValues(most);
+    expect(values.at(-1)).toBeGreaterThanOrEqual(most);
+    expect(values.length).toBeLessThan(8);
+  }
+  expect(roundValues(0)).toEqual([0, 1]);
+});

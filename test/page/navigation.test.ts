@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { type Place, type Step, takeStep } from "../../src/page/model/navigation.ts";
+import { NONE } from "../../src/page/model/session-model.ts";
+import { hashOf, placeOf } from "../../src/page/ui/location.ts";
+import { modelOf, said } from "./support/session.ts";
+
+const model = modelOf([
+  ["a", null, "first"],
+  ["b", "a", said("assistant", "left")],
+  ["c", "b", "left end"],
+  ["d", "a", said("assistant", "right")],
+  ["e", "d", "right middle"],
+  ["f", "e", said("assistant", "right end")],
+]);
+const at = (id: string) => model.ordinals.get(id) ?? NONE;
+const idOf = (ordinal: number) => model.entries[ordinal]?.id ?? null;
+const START: Place = { end: at("f"), focus: NONE, view: "path", reveal: undefined };
+
+/** Takes steps from the leaf; gives where they lead: end and focus. */
+function after(...steps: Step[]): [end: string | null, focus: string | null] {
+  const place = steps.reduce((before, step) => takeStep(model, before, step), START);
+  return [idOf(place.end), idOf(place.focus)];
+}
+
+test("an entry of the path is looked at, another one brings its newest path", () => {
+  expect(after({ go: "entry", ordinal: at("d") })).toEqual(["f", "d"]);
+  expect(after({ go: "entry", ordinal: at("b") })).toEqual(["c", "b"]);
+  expect(after({ go: "end", ordinal: at("d") })).toEqual(["d", "d"]);
+  expect(takeStep(model, { ...START, view: "usage" }, { go: "entry", ordinal: at("d") }).view).toBe("path");
+  expect(takeStep(model, { ...START, view: "model" }, { go: "entry", ordinal: at("d") }).view).toBe("model");
+});
+
+test("steps begin with what is in sight and stop at the ends", () => {
+  const next: Step = { go: "by", direction: 1, from: at("d") };
+  expect(after(next)).toEqual(["f", "d"]);
+  expect(after(next, next)).toEqual(["f", "e"]);
+  expect(after(next, next, next, next, next)).toEqual(["f", "f"]);
+  const back: Step = { go: "by", direction: -1, from: at("a") };
+  expect(after({ go: "last" }, back)).toEqual(["f", "e"]);
+  expect(after({ go: "first" }, back)).toEqual(["f", "a"]);
+});
+
+test("steps from message to message of the user pass the rest", () => {
+  const back: Step = { go: "by", direction: -1, from: NONE, only: "user" };
+  expect(after({ go: "last" }, back)).toEqual(["f", "e"]);
+  expect(after({ go: "last" }, back, back)).toEqual(["f", "a"]);
+  expect(after({ go: "first" }, { go: "by", direction: 1, from: NONE, only: "user" })).toEqual(["f", "e"]);
+});
+
+test("branches are changed where the path parts, around the end", () => {
+  expect(after({ go: "branch", direction: 1 })).toEqual(["c", "b"]);
+  expect(after({ go: "branch", direction: -1 }, { go: "branch", direction: -1 })).toEqual(["f", "d"]);
+  const line = modelOf([["x", null, "alone"]]);
+  const place: Place = { end: 0, focus: 0, view: "path", reveal: undefined };
+  expect(takeStep(line, place, { go: "branch", direction: 1 })).toBe(place);
+});
+
+test("an address leads back to the place that it was made for", () => {
+  for (const view of ["path", "model", "usage"] as const) {
+    for (const [end, focus] of [
+      ["f", "e"],
+      ["e", "d"],
+      ["c", "a"],
+      ["c", "b"],
+      ["f", "a"],
+    ] as const) {
+      const place = { end: at(end), focus: at(focus), view, reveal: undefined };
+      const back = placeOf(model, hashOf(model, place), at("f"));
+      expect(back, `${end} ${focus} ${view}`).toMatchObject({ end: at(end), focus: at(focus), view });
+    }
+  }
+  expect(hashOf(model, START)).toBe("");
+  expect(hashOf(model, { ...START, focus: at("e") })).toBe("#entry=e");
+});
+
+test("an address that makes no sense opens the page as it would open without", () => {
+  for (const hash of ["", "#", "#entry=nobody", "#end=nobody&view=none", "#%", "#entry=__proto__"]) {
+    expect(placeOf(model, hash, at("f"))).toEqual(START);
+  }
+  // An end that the entry does not lead to counts for nothing.
+  expect(placeOf(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
+});

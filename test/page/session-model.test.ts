@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { readEmbedded } from "../../src/page/model/embedded-session.ts";
+import { rawTextOf } from "../../src/page/model/raw-line.ts";
+import { NONE, pathTo, siblingsOf } from "../../src/page/model/session-model.ts";
+import { modelOf, modelOfText, straight } from "./support/session.ts";
+
+test("entries hang together as reading says, whatever order they come in", () => {
+  const model = modelOf([
+    ["child", "root", "second"],
+    ["root", null, "first"],
+    ["other", "root", "third"],
+    ["tip", "child", "fourth"],
+  ]);
+  const at = (id: string) => model.ordinals.get(id) ?? NONE;
+  expect(pathTo(model, at("tip")).map((ordinal) => model.entries[ordinal]?.id)).toEqual([
+    "root",
+    "child",
+    "tip",
+  ]);
+  expect(siblingsOf(model, at("other"))).toEqual([at("child"), at("other")]);
+  expect(model.newestTip[at("root")]).toBe(at("tip"));
+  expect(model.newestTip[at("other")]).toBe(at("other"));
+  expect([...model.order][0]).toBe(at("root"));
+  expect(pathTo(model, NONE)).toEqual([]);
+});
+
+test("the latest label and name count, and an empty one clears", () => {
+  const model = modelOf([
+    ["a", null, "one"],
+    ["b", "a", { type: "label", targetId: "a", label: "first" }],
+    ["c", "b", { type: "label", targetId: "a", label: "second" }],
+    ["d", "c", { type: "label", targetId: "b", label: "gone" }],
+    ["e", "d", { type: "label", targetId: "b" }],
+    ["f", "e", { type: "session_info", name: " Till " }],
+    ["g", "f", { type: "label", targetId: "nobody", label: "lost" }],
+  ]);
+  expect([...model.labels]).toEqual([[0, "second"]]);
+  expect(model.name).toBe("Till");
+});
+
+test("a long line of entries is walked without recursion", () => {
+  const model = modelOf(straight(20_000));
+  expect(pathTo(model, model.leaf)).toHaveLength(20_000);
+});
+
+test("ids that objects have as members are ids like any others", () => {
+  const model = modelOf([
+    ["__proto__", null, "a"],
+    ["constructor", "__proto__", "b"],
+    ["toString", "constructor", "c"],
+  ]);
+  expect(pathTo(model, model.leaf)).toHaveLength(3);
+});
+
+test("damage is told with the bytes that it is about", () => {
+  const good =
+    '{"type":"session","version":3,"id":"s","timestamp":"2026-02-03T09:00:00.000Z","cwd":"/projects/till"}\n';
+  const model = modelOfText(`${good}this is <b>no</b> record\n`);
+  const [issue] = model.issues;
+  expect(issue?.line).toBe(2);
+  expect(issue && rawTextOf(model.bytes, issue)).toBe("this is <b>no</b> record");
+});
+
+test("what no session is gives an empty page, not an error", () => {
+  for (const text of ["", "prose", "\u0000\u0000", "[]\n{}\n"]) {
+    const model = modelOfText(text);
+    expect(model.leaf).toBe(NONE);
+    expect(model.entries).toEqual([]);
+  }
+});
+
+test("embedded bytes come back as they were, as text or in base64", () => {
+  const text = readEmbedded(JSON.stringify({ fileName: "a.jsonl", text: "é\r\n\u0000", leafId: "x" }));
+  expect([...text.bytes]).toEqual([0xc3, 0xa9, 0x0d, 0x0a, 0]);
+  expect(text).toMatchObject({ fileName: "a.jsonl", leafId: "x" });
+  const bytes = readEmbedded(JSON.stringify({ fileName: "b.jsonl", base64: "/wD+" }));
+  expect([...bytes.bytes]).toEqual([0xff, 0, 0xfe]);
+  expect(bytes.leafId).toBeUndefined();
+});

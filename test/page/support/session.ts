@@ -1,0 +1,44 @@
+import { makeSessionModel, type SessionModel } from "../../../src/page/model/session-model.ts";
+
+/** An entry as a test writes it down: what it hangs on, and its fields; a text is what the user said. */
+export type Line = readonly [id: string, parentId: string | null, fields: object | string];
+
+/** Makes the text of a session file. */
+export function sessionText(lines: readonly Line[]): string {
+  const header = {
+    type: "session",
+    version: 3,
+    id: "s",
+    timestamp: "2026-02-03T09:00:00.000Z",
+    cwd: "/projects/till",
+  };
+  const entries = lines.map(([id, parentId, fields], index) => {
+    const timestamp = new Date(Date.UTC(2026, 1, 3, 9, index)).toISOString();
+    const own = typeof fields === "string" ? said("user", fields) : fields;
+    return { type: "message", id, parentId, timestamp, ...own };
+  });
+  return `${[header, ...entries].map((record) => JSON.stringify(record)).join("\n")}\n`;
+}
+
+/** Makes the model of a session. */
+export function modelOf(lines: readonly Line[]): SessionModel {
+  return modelOfText(sessionText(lines));
+}
+
+/** Makes the model of a session file. */
+export function modelOfText(text: string): SessionModel {
+  return makeSessionModel({ bytes: new TextEncoder().encode(text), fileName: "s.jsonl", leafId: undefined });
+}
+
+/** Makes the fields of a message entry. */
+export function said(role: string, content: unknown, fields: object = {}): object {
+  return { message: { role, content, timestamp: 0, ...fields } };
+}
+
+/** A straight line of user messages with ids `e0`, `e1`, …; all of them tool results if `role` says so. */
+export function straight(size: number, role = "user"): Line[] {
+  return Array.from({ length: size }, (_, index): Line => {
+    const parent = index === 0 ? null : `e${index - 1}`;
+    return [`e${index}`, parent, said(role, [{ type: "text", text: `said ${index}` }])];
+  });
+}
