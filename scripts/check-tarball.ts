@@ -71,7 +71,13 @@ function check(project: string): void {
   console.log("a session in memory, one on disk, and core: as they should be");
 
   const command = (...args: string[]) => runAtHome(project, "npx", "--no-install", "sessiontree", ...args);
-  for (const args of [["verify", session], ["tree", session], ["context", session, "--json"], ["--help"]]) {
+  for (const args of [
+    ["verify", session],
+    ["tree", session],
+    ["context", session, "--json"],
+    ["export", session, "--html", "-o", "page.html"],
+    ["--help"],
+  ]) {
     console.log(`$ sessiontree ${args.join(" ")}\n${command(...args)}`);
   }
 
