@@ -16,6 +16,7 @@ export default defineConfig(({ mode }) => {
         { find: /^sessiontree$/, replacement: file("index") },
         { find: /^sessiontree\/core$/, replacement: file("core") },
         { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
+        { find: /^sessiontree\/testing$/, replacement: file("testing") },
       ],
     },
     test: {

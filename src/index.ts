@@ -224,3 +224,37 @@ export type { LeaseMode } from "./store/lease.ts";
 export { loadEntriesFromFile } from "./store/load-entries.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./store/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./store/session-paths.ts";
+export { copySession } from "./stores/copy-session.ts";
+export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
+export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
+export type { RetryOptions } from "./stores/retries.ts";
+export type {
+  Amendment,
+  AppendCondition,
+  AppendReceipt,
+  BackendListQuery,
+  BackendSearchQuery,
+  BackendSupport,
+  EntryFacts,
+  FoundLine,
+  LinePage,
+  ListPosition,
+  NewEntryLine,
+  NewLine,
+  SessionBackend,
+  StoredLine,
+} from "./stores/session-backend.ts";
+export { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./stores/session-facts.ts";
+export type {
+  CloseStoreOptions,
+  CreateInStoreOptions,
+  ImportOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+  StoredSession,
+  StoreSearchHit,
+  StoreSessionOptions,
+  StoreSupport,
+} from "./stores/session-store.ts";

@@ -64,13 +64,13 @@ test("connections are cut at any byte: what was appended is there once, in order
   const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES });
   const session = store.create({ cwd: "/project", createAtOnce: true });
   await session.flush();
-  proxy.cutAfter = () => 500 + random(20_000);
+  proxy.cutAfter = () => 500 + random(60_000);
   proxy.cutAll();
   const cutsBefore = proxy.cuts;
   const ids: string[] = [];
   for (let n = 0; n < 400; n++) {
     ids.push(say(session, `${n} ${"x".repeat(random(400))}`));
-    if (random(4) === 0) await session.flush();
+    if (n % 8 === 0 || random(4) === 0) await session.flush();
   }
   await session.flush();
   expect(proxy.cuts - cutsBefore).toBeGreaterThan(10);
@@ -100,6 +100,28 @@ test("a session that is begun, and one that is opened, outlast cuts as well", as
     const entries = await readEntries(backend(), `cut-${n}`);
     expect(entries.map(({ content }) => content)).toEqual(["one", "two"]);
   }
+  await store.close();
+});
+
+test("connections that fall silent count as lost after a time, and nothing is doubled", async () => {
+  const random = numbers(3);
+  const options = { ...RETRIES, timeoutMs: 250 };
+  const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...options });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await session.flush();
+  [proxy.isSilent, proxy.cutAfter] = [true, () => 1_500 + random(20_000)];
+  const [ids, cutsBefore]: [string[], number] = [[], proxy.cuts];
+  proxy.cutAll();
+  while (proxy.cuts < cutsBefore + 8) {
+    ids.push(say(session, `${ids.length} ${"x".repeat(random(2_000))}`));
+    await session.flush();
+  }
+  [proxy.isSilent, proxy.cutAfter] = [false, () => Number.POSITIVE_INFINITY];
+  await session.flush();
+  proxy.cutAll();
+  const entries = await readEntries(backend(), session.getSessionId());
+  expectSound(entries);
+  expect(entries.map(({ id }) => id)).toEqual(ids);
   await store.close();
 });
 

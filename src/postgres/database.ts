@@ -1,9 +1,23 @@
-import { isPool, type PostgresClient, type PostgresPool, type PostgresQueries } from "./client.ts";
+import {
+  isPool,
+  type PostgresClient,
+  type PostgresConnection,
+  type PostgresPool,
+  type PostgresQueries,
+} from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
 import { type Row, rowsOf } from "./rows.ts";
 
 /** Runs one statement and gives its rows. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** On whose behalf statements run, and for how long. */
+export interface DatabaseOptions {
+  /** Undefined: what the connection says. */
+  readonly tenant?: string | undefined;
+  /** Milliseconds after which a connection that does not answer counts as lost. */
+  readonly timeoutMs?: number | undefined;
+}
 
 /**
  * The two kinds of client as one, on behalf of one tenant.
@@ -14,16 +28,21 @@ export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 export class Database {
   readonly client: PostgresClient;
   readonly #tenant: string | undefined;
+  readonly #timeoutMs: number;
 
-  constructor(client: PostgresClient, tenant?: string) {
+  constructor(client: PostgresClient, options: DatabaseOptions = {}) {
+    const { tenant, timeoutMs = Number.POSITIVE_INFINITY } = options;
     this.client = client;
     this.#tenant = tenant;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Runs one statement that says itself whose it is, or need not. */
-  get run(): RunSql {
-    return runnerOf(this.client);
-  }
+  readonly run: RunSql = (text, values) => {
+    const { client } = this;
+    if (!isPool(client)) return runnerOf(client)(text, values);
+    return onConnection(client, this.#timeoutMs, (run) => run(text, values));
+  };
 
   /** Runs one statement, in a transaction of its own. */
   query(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -38,8 +57,14 @@ export class Database {
       if (tenant !== undefined) await run("select set_config($1, $2, true)", [TENANT_SETTING, tenant]);
       return work(run);
     };
-    if (isPool(this.client)) return poolTransaction(this.client, inTransaction);
-    return this.client.transaction((queries) => inTransaction(runnerOf(queries)));
+    const { client } = this;
+    if (!isPool(client)) return client.transaction((queries) => inTransaction(runnerOf(queries)));
+    return onConnection(client, this.#timeoutMs, async (run) => {
+      await run("begin isolation level read committed");
+      const result = await inTransaction(run);
+      await run("commit");
+      return result;
+    });
   }
 }
 
@@ -47,28 +72,66 @@ function runnerOf(queries: PostgresQueries): RunSql {
   return async (text, values = []) => rowsOf((await queries.query(text, values)).rows);
 }
 
-async function poolTransaction<T>(pool: PostgresPool, work: (run: RunSql) => Promise<T>): Promise<T> {
-  const connection = await pool.connect();
+/** Works with one connection of a pool, and gives it back in order, or not at all. */
+async function onConnection<T>(
+  pool: PostgresPool,
+  timeoutMs: number,
+  work: (run: RunSql) => Promise<T>,
+): Promise<T> {
+  const connection = await connected(pool, timeoutMs);
   // An error between two statements has no promise to go to; the next statement fails by it.
   const ignore = () => undefined;
   connection.on("error", ignore);
-  const run = runnerOf(connection);
+  const unlimited = runnerOf(connection);
+  const run: RunSql = (text, values) => within(unlimited(text, values), timeoutMs);
   let isBroken = false;
   try {
-    await run("begin isolation level read committed");
-    const result = await work(run);
-    await run("commit");
-    return result;
+    return await work(run);
   } catch (error) {
-    // What cannot even be rolled back is a connection that nobody else should get.
-    isBroken = !(await run("rollback").then(
-      () => true,
-      () => false,
-    ));
+    // What does not even roll back is a connection that nobody else should get.
+    isBroken =
+      error instanceof NoAnswerError ||
+      !(await run("rollback").then(
+        () => true,
+        () => false,
+      ));
     throw error;
   } finally {
     connection.off("error", ignore);
     connection.release(isBroken);
+  }
+}
+
+/** Waits for a connection; one that comes too late goes back at once. */
+async function connected(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
+  const connecting = pool.connect();
+  try {
+    return await within(connecting, timeoutMs);
+  } catch (error) {
+    if (error instanceof NoAnswerError) {
+      connecting.then(
+        (connection) => connection.release(),
+        () => undefined,
+      );
+    }
+    throw error;
+  }
+}
+
+/** Thrown when a server is silent: whether it did what it was asked to is not known. */
+class NoAnswerError extends Error {}
+
+/** Waits for a promise so many milliseconds. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  if (ms === Number.POSITIVE_INFINITY) return promise;
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NoAnswerError(`the database did not answer for ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([promise, silence]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -40,7 +40,14 @@ export interface PostgresOptions {
    * the other, so that hosts with thousands of appends a second do better without: readers then look from time to time.
    */
   readonly notify?: boolean;
+  /**
+   * Milliseconds after which a connection of a pool that does not answer counts as lost, and the call is made again over
+   * another. Default 30,000.
+   */
+  readonly timeoutMs?: number;
 }
+
+const TIMEOUT_MS = 30_000;
 
 /**
  * Sessions in PostgreSQL: a row for each session, a row for each line.
@@ -60,10 +67,10 @@ export class PostgresBackend implements SessionBackend {
 
   /** @throws {TypeError} If the schema is no name. */
   constructor(options: PostgresOptions) {
-    const { client, schema = DEFAULT_SCHEMA, tenant, notify = true } = options;
+    const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     this.#names = namesIn(schema);
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
-    this.#database = new Database(client, tenant);
+    this.#database = new Database(client, { tenant, timeoutMs });
     this.#listener = new Listener(client, this.#names.channel);
     this.#release = isPool(client) ? tolerateLostConnections(client) : () => undefined;
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };

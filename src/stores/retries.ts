@@ -51,7 +51,11 @@ export async function untilAnswered<T>(
   }
 }
 
-/** @throws {SessionError} `ABORTED` */
+/**
+ * Checks that the work is still wanted.
+ *
+ * @throws {SessionError} `ABORTED`
+ */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted)
     throw new SessionError("ABORTED", "The work was aborted; start it again if it is wanted.");

@@ -1,4 +1,6 @@
-import type { SessionFacts } from "./session-facts.ts";
+import type { EntryFacts, SessionFacts } from "./session-facts.ts";
+
+export type { EntryFacts } from "./session-facts.ts";
 
 /** What a backend can do beside what all can. */
 export interface BackendSupport {
@@ -10,26 +12,6 @@ export interface BackendSupport {
   readonly watch: boolean;
   /** `expectedLeafId` of `append` is compared in the same step in which the lines are added. */
   readonly conditionalAppend: boolean;
-}
-
-/**
- * What a line with an entry can be asked for by; taken from the line, and never more than it says.
- *
- * No text in it holds U+0000 or half a surrogate pair; in facts of sessions neither.
- */
-export interface EntryFacts {
-  readonly id: string;
-  /** Null for a root, and for an entry that does not say. */
-  readonly parentId: string | null;
-  readonly type: string;
-  /** Unix milliseconds, a whole number; null if the line tells no time. */
-  readonly timestampMs: number | null;
-  /** Of an entry that names the session: the name, or null if it takes the name away. Absent in all others. */
-  readonly sessionName?: string | null;
-  /** Of a user message that has text: how it begins, 200 characters at most. Absent in all others. */
-  readonly userText?: string;
-  /** The text in which words are searched; given only to backends that support search. */
-  readonly searchText?: string;
 }
 
 /**

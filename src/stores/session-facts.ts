@@ -1,5 +1,3 @@
-import type { NewLine } from "./session-backend.ts";
-
 export { COMMUTING_TYPES } from "../manager/expected-leaf.ts";
 
 /** What a list shows of a session, and what it is found by. */
@@ -23,12 +21,35 @@ export interface SessionFacts {
 }
 
 /**
+ * What a line with an entry can be asked for by; taken from the line, and never more than it says.
+ *
+ * No text in it holds U+0000 or half a surrogate pair; in facts of sessions neither.
+ */
+export interface EntryFacts {
+  readonly id: string;
+  /** Null for a root, and for an entry that does not say. */
+  readonly parentId: string | null;
+  readonly type: string;
+  /** Unix milliseconds, a whole number; null if the line tells no time. */
+  readonly timestampMs: number | null;
+  /** Of an entry that names the session: the name, or null if it takes the name away. Absent in all others. */
+  readonly sessionName?: string | null;
+  /** Of a user message that has text: how it begins, 200 characters at most. Absent in all others. */
+  readonly userText?: string;
+  /** The text in which words are searched; given only to backends that support search. */
+  readonly searchText?: string;
+}
+
+/**
  * Gives the facts of a session behind which lines were put.
  *
  * @param lines - Only those that were really added, each once, in order.
  * @remarks Cost: O(lines).
  */
-export function factsAfter(session: SessionFacts, lines: readonly NewLine[]): SessionFacts {
+export function factsAfter(
+  session: SessionFacts,
+  lines: readonly { readonly entry?: EntryFacts }[],
+): SessionFacts {
   let { name, modifiedMs, messageCount, firstMessage } = session;
   for (const { entry } of lines) {
     if (entry?.sessionName !== undefined) name = entry.sessionName;

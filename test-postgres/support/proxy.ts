@@ -5,6 +5,8 @@ export interface TcpProxy {
   readonly port: number;
   /** Gives for each new connection after how many bytes, counted over both directions, it is cut. */
   cutAfter: () => number;
+  /** Whether connections made from now on are cut, or fall silent instead and stay open. */
+  isSilent: boolean;
   /** Milliseconds that each piece of an answer is held back. */
   delayMs: number;
   /** Connections made so far. */
@@ -24,6 +26,7 @@ export async function startProxy(host: string, target: number): Promise<TcpProxy
     connections++;
     const upstream = connect(target, host);
     let left = proxy.cutAfter();
+    const { isSilent } = proxy;
     const cut = () => {
       for (const socket of [client, upstream]) {
         sockets.delete(socket);
@@ -39,7 +42,8 @@ export async function startProxy(host: string, target: number): Promise<TcpProxy
         else to.write(part);
         if (left > 0 || sockets.has(from) === false) return;
         cuts++;
-        cut();
+        sockets.delete(from);
+        if (!isSilent) cut();
       });
       from.on("close", cut);
       from.on("error", cut);
@@ -54,6 +58,7 @@ export async function startProxy(host: string, target: number): Promise<TcpProxy
     port: address.port,
     cutAfter: () => Number.POSITIVE_INFINITY,
     delayMs: 0,
+    isSilent: false,
     get connections() {
       return connections;
     },

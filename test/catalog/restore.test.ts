@@ -14,7 +14,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { restoreSession as restoreFrom } from "../../src/catalog/restore.ts";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
 
 // One home for all tests: where the trash is, is asked once, when the first file is deleted.
@@ -208,7 +207,7 @@ onLinux("the trash of another file system", () => {
       const path = discard(note("sub/a.jsonl"), sessionText("far"), top);
       const to = join(folder, "far.jsonl");
       const infoPath = join(top, "info", "one.trashinfo");
-      expect(await restoreFrom({ path: to, trashPath: path, infoPath })).toBe(to);
+      expect(await restoreSession({ path: to, trashPath: path, infoPath })).toBe(to);
       expect(readFileSync(to, "utf8")).toBe(sessionText("far"));
       expect([readdirSync(join(top, "files")), readdirSync(join(top, "info"))]).toEqual([[], []]);
       expect(statSync(to).mode & 0o777).toBe(0o600);

@@ -14,6 +14,7 @@ export const ENTRIES = {
   sessiontree: "index",
   "sessiontree/core": "core",
   "sessiontree/postgres": "postgres",
+  "sessiontree/testing": "testing",
 } as const;
 
 /** Gives the file that the package's name stands for: a source file, or the built declarations. */
