@@ -25,6 +25,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   KEPT_ENTRY_MISSING: (about) =>
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
+  ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };
 
 const LINK_CODES = {
@@ -46,16 +47,29 @@ export function makeIssue(code: IssueCode, place: LinePlace, entryId?: string, a
   };
 }
 
+/** A file of a gigabyte of nonsense must not fill the memory: so many take half of one. */
+const MAX_ISSUES = 1_000_000;
+
 /** The issues of one session. */
 export class IssueLog {
   /** What is wrong with the last line for now: it may still be completed. */
   tail: SessionIssue | undefined;
   readonly #issues = new Map<string, SessionIssue>();
+  readonly #maxIssues: number;
+  /** The first issue that was not kept, and how many there were. */
+  #omitted: { readonly first: LinePlace; count: number } | undefined;
+
+  constructor(maxIssues = MAX_ISSUES) {
+    this.#maxIssues = maxIssues;
+  }
 
   /** Adds an issue unless the same was told before, as when a damaged body is read twice. */
   add(issue: SessionIssue): void {
     const key = keyOf(issue);
-    if (!this.#issues.has(key)) this.#issues.set(key, issue);
+    if (this.#issues.has(key)) return;
+    if (this.#issues.size < this.#maxIssues) this.#issues.set(key, issue);
+    else if (this.#omitted === undefined) this.#omitted = { first: issue, count: 1 };
+    else this.#omitted.count++;
   }
 
   put(code: IssueCode, place: LinePlace, entryId?: string, about?: string): void {
@@ -69,9 +83,13 @@ export class IssueLog {
     else this.add(issue);
   }
 
-  /** All issues; a copy. */
+  /** All issues, or the first million and how many more there were; a copy. */
   list(): SessionIssue[] {
     const issues = [...this.#issues.values()];
+    if (this.#omitted !== undefined) {
+      const { first, count } = this.#omitted;
+      issues.push(makeIssue("ISSUES_OMITTED", first, undefined, String(count)));
+    }
     return this.tail === undefined ? issues : [...issues, this.tail];
   }
 }

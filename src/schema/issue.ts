@@ -19,7 +19,8 @@ export type IssueCode =
   | "PARENT_BRIDGED"
   | "PARENT_CYCLE"
   | "KEPT_ENTRY_MISSING"
-  | "STATE_INVALID";
+  | "STATE_INVALID"
+  | "ISSUES_OMITTED";
 
 /** Something wrong in a session's data: reported, never thrown. */
 export interface SessionIssue {

@@ -88,4 +88,16 @@ describe("IssueLog", () => {
       expect(message).toMatch(/kept|not a number/);
     }
   });
+
+  it("lists so many and counts the rest, whatever a file holds", () => {
+    const log = new IssueLog(10_000);
+    for (let line = 1; line <= 10_500; line++) log.put("NOT_AN_ENTRY", at(line));
+    log.tail = makeIssue("TAIL_TORN", at(10_501));
+    const list = log.list();
+    expect(list).toHaveLength(10_002);
+    expect(list[9_999]).toMatchObject({ code: "NOT_AN_ENTRY", line: 10_000 });
+    expect(list[10_000]).toMatchObject({ code: "ISSUES_OMITTED", ...at(10_001) });
+    expect(list[10_000]?.message).toMatch(/^500 more /);
+    expect(list[10_001]?.code).toBe("TAIL_TORN");
+  });
 });
