@@ -2,29 +2,25 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../src/errors.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { readFences } from "../contract/support/markdown.ts";
+import { readText } from "../contract/support/repository.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 
-const GRANTS = [
-  "create role host",
-  "grant usage on schema sessiontree to host",
-  "grant select on sessiontree.schema_version to host",
-  "grant select, insert, update, delete on sessiontree.sessions, sessiontree.lines to host",
-  "create role writer",
-  "grant usage on schema sessiontree to writer",
-  "grant select on sessiontree.schema_version to writer",
-  "grant select, insert, update on sessiontree.sessions to writer",
-  "grant select, insert on sessiontree.lines to writer",
-  "create role reader",
-  "grant usage on schema sessiontree to reader",
-  "grant select on all tables in schema sessiontree to reader",
-];
+/** Statements that docs/postgres.md gives under a heading word. */
+function statementsOf(kind: string): string[] {
+  const blocks = readFences(readText("docs/postgres.md")).filter(
+    ({ language, flags }) => language === "sql" && flags.includes(kind),
+  );
+  const statements = blocks.flatMap(({ code }) => code.split(";")).map((statement) => statement.trim());
+  return statements.filter((statement) => statement !== "");
+}
 
 beforeAll(async () => {
   await migrate({ client: database() });
-  for (const statement of GRANTS) await database().query(statement);
+  for (const statement of statementsOf("roles")) await database().query(statement);
 });
 
 afterEach(async () => {
@@ -46,7 +42,7 @@ const missing = (error: unknown) => isSessionError(error, "SESSION_NOT_FOUND");
 const refused = (error: unknown) => isSessionError(error, "STORE_UNAVAILABLE") && /42501/.test(error.message);
 
 test("a tenant sees nothing of another's, whatever it calls", async () => {
-  await as("host");
+  await as("sessions_host");
   const [acme, other] = [backendOf("acme"), backendOf("other")];
   await make(acme, "one");
   expect(await acme.list({ limit: 5 })).toHaveLength(1);
@@ -69,7 +65,7 @@ test("a tenant sees nothing of another's, whatever it calls", async () => {
 test("the database itself keeps them apart, from statements of any kind", async () => {
   const client = database();
   await make(backendOf("acme"), "two");
-  await as("host");
+  await as("sessions_host");
   const count = async (table: string) =>
     (await client.query(`select 1 from sessiontree.${table}`)).rows.length;
   expect([await count("sessions"), await count("lines")]).toEqual([0, 0]);
@@ -89,11 +85,7 @@ test("the database itself keeps them apart, from statements of any kind", async 
 test("a role can be bound to one tenant, whatever its connection says", async () => {
   const client = database();
   await make(backendOf("acme"), "three");
-  await client.query("create role acme in role host");
-  for (const table of ["sessions", "lines"])
-    await client.query(
-      `create policy only_acme on sessiontree.${table} as restrictive to acme using (tenant = 'acme')`,
-    );
+  for (const statement of statementsOf("tenant")) await client.query(statement);
   await make(backendOf("other"), "three");
   await as("acme");
   expect(await backendOf("acme").list({ limit: 9, idPrefix: "three" })).toHaveLength(1);
@@ -112,7 +104,7 @@ test("the connection's own setting says whose sessions these are, if the host do
 });
 
 test("a role that may only add can neither change nor take away what is there", async () => {
-  await as("writer");
+  await as("sessions_writer");
   const backend = backendOf("acme");
   await make(backend, "seven");
   await backend.append("seven", [messageLine("000000a2", "000000a1")], { expectedLeafId: "000000a1" });
@@ -124,7 +116,7 @@ test("a role that may only add can neither change nor take away what is there", 
 
 test("a role that may only read reads, and that is all", async () => {
   await make(backendOf("acme"), "eight");
-  await as("reader");
+  await as("sessions_reader");
   const backend = backendOf("acme");
   expect((await backend.read("eight", 0, 9)).lines).toHaveLength(2);
   expect(await backend.list({ limit: 9, idPrefix: "eight" })).toHaveLength(1);
