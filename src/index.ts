@@ -228,6 +228,7 @@ export { copySession } from "./stores/copy-session.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
 export type { RetryOptions } from "./stores/retries.ts";
+export { selectSessions } from "./stores/select-sessions.ts";
 export type {
   Amendment,
   AppendCondition,
@@ -258,3 +259,4 @@ export type {
   StoreSessionOptions,
   StoreSupport,
 } from "./stores/session-store.ts";
+export { sessionExists, sessionNotFound } from "./stores/store-errors.ts";

@@ -6,7 +6,6 @@ import { searchSessions } from "../catalog/search.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionInfo } from "../catalog/session-info.ts";
 import { deleteSession } from "../catalog/trash.ts";
-import { SessionError } from "../errors.ts";
 import { assertValidSessionId } from "../ids.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
@@ -29,6 +28,8 @@ import { factsOfHeader } from "./header-facts.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { assertNotAborted } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
+import { compareSessions, holdsText } from "./select-sessions.ts";
+import type { ListPosition } from "./session-backend.ts";
 import type {
   CreateInStoreOptions,
   ImportOptions,
@@ -39,6 +40,7 @@ import type {
   StoredSession,
   StoreSearchHit,
 } from "./session-store.ts";
+import { sessionExists, sessionNotFound } from "./store-errors.ts";
 
 /** Where a store keeps its files, and how they are written. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
@@ -98,10 +100,10 @@ class FileStore implements SessionStore {
     // Of several files with the same id the first counts, which is the one modified last.
     for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, storedSession(info));
     const wanted = [...newest.values()]
-      .filter((one) => name === undefined || holds(one.name ?? "", name))
+      .filter((one) => name === undefined || holdsText(one.name ?? "", name))
       .filter((one) => one.id.startsWith(idPrefix))
-      .sort(compareSessions)
-      .filter((one) => after === undefined || compareSessions(one, after) > 0);
+      .sort((a, b) => compareSessions(positionOf(a), positionOf(b)))
+      .filter((one) => after === undefined || compareSessions(positionOf(one), positionOf(after)) > 0);
     yield* wanted.slice(0, Math.max(0, Math.floor(Math.min(limit, wanted.length))));
   }
 
@@ -192,22 +194,12 @@ class FileStore implements SessionStore {
 
   #require(id: string): string {
     const path = this.#find(id);
-    if (path !== undefined) return path;
-    throw new SessionError(
-      "SESSION_NOT_FOUND",
-      `There is no session ${id}. List the sessions to see which there are.`,
-      { details: { id } },
-    );
+    if (path === undefined) throw sessionNotFound(id);
+    return path;
   }
 
   #assertFree(id: string): void {
-    const path = this.#find(id);
-    if (path === undefined) return;
-    throw new SessionError(
-      "SESSION_EXISTS",
-      `There is a session ${id} already. Open it, or choose another id.`,
-      { details: { id, path } },
-    );
+    if (this.#find(id) !== undefined) throw sessionExists(id);
   }
 }
 
@@ -248,12 +240,6 @@ function storedSession(info: SessionInfo): StoredSession {
 /** What the catalog says where there is no first message. */
 const NO_MESSAGES = "(no messages)";
 
-type Position = Pick<StoredSession, "modified" | "id">;
-
-function compareSessions(a: Position, b: Position): number {
-  return b.modified.getTime() - a.modified.getTime() || (a.id < b.id ? -1 : Number(a.id > b.id));
-}
-
-function holds(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
+function positionOf({ modified, id }: Pick<StoredSession, "modified" | "id">): ListPosition {
+  return { modifiedMs: modified.getTime(), id };
 }

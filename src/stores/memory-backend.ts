@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import { staleLeaf } from "../manager/expected-leaf.ts";
+import { holdsText, selectSessions } from "./select-sessions.ts";
 import type {
   Amendment,
   AppendCondition,
@@ -13,6 +13,7 @@ import type {
   SessionBackend,
 } from "./session-backend.ts";
 import { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./session-facts.ts";
+import { sessionExists, sessionNotFound } from "./store-errors.ts";
 
 interface HeldLine extends NewLine {
   readonly seq: number;
@@ -83,15 +84,11 @@ export class MemoryBackend implements SessionBackend {
     return receiptFor(session, change.append);
   }
 
-  async list({ cwd, name, idPrefix = "", limit, after }: BackendListQuery): Promise<SessionFacts[]> {
-    return [...this.#sessions.values()]
-      .map(({ facts }) => facts)
-      .filter((facts) => cwd === undefined || facts.cwd === cwd)
-      .filter((facts) => name === undefined || holds(facts.name ?? "", name))
-      .filter((facts) => facts.id.startsWith(idPrefix))
-      .sort(compareFacts)
-      .filter((facts) => after === undefined || compareFacts(facts, after) > 0)
-      .slice(0, limit);
+  async list(query: BackendListQuery): Promise<SessionFacts[]> {
+    return selectSessions(
+      Array.from(this.#sessions.values(), ({ facts }) => facts),
+      query,
+    );
   }
 
   async search({ words, cwd, limit, after }: BackendSearchQuery): Promise<FoundLine[]> {
@@ -104,7 +101,7 @@ export class MemoryBackend implements SessionBackend {
       for (const line of lines) {
         if (after !== undefined && order === 0 && line.seq <= after.seq) continue;
         const text = line.entry?.searchText;
-        if (text !== undefined && words.every((word) => holds(text, word)))
+        if (text !== undefined && words.every((word) => holdsText(text, word)))
           found.push({ session: facts, line });
       }
     }
@@ -127,25 +124,12 @@ export class MemoryBackend implements SessionBackend {
 
   #session(id: string): HeldSession {
     const session = this.#sessions.get(id);
-    if (session !== undefined) return session;
-    throw new SessionError(
-      "SESSION_NOT_FOUND",
-      `There is no session ${id}. List the sessions to see which there are.`,
-      {
-        details: { id },
-      },
-    );
+    if (session === undefined) throw sessionNotFound(id);
+    return session;
   }
 
   #assertFree(id: string): void {
-    if (!this.#sessions.has(id)) return;
-    throw new SessionError(
-      "SESSION_EXISTS",
-      `There is a session ${id} already. Open it, or choose another id.`,
-      {
-        details: { id },
-      },
-    );
+    if (this.#sessions.has(id)) throw sessionExists(id);
   }
 }
 
@@ -177,15 +161,4 @@ function assertLeaf(lines: readonly HeldLine[], expectedLeafId: string | null): 
     if (!COMMUTING_TYPES.includes(entry.type)) throw staleLeaf(expectedLeafId, entry.id);
   }
   if (expectedLeafId !== null) throw staleLeaf(expectedLeafId, null);
-}
-
-function compareFacts(
-  a: Pick<SessionFacts, "modifiedMs" | "id">,
-  b: Pick<SessionFacts, "modifiedMs" | "id">,
-): number {
-  return b.modifiedMs - a.modifiedMs || compareIds(a.id, b.id);
-}
-
-function holds(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
 }

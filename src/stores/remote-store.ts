@@ -31,6 +31,7 @@ import type {
   StoreSearchHit,
   StoreSupport,
 } from "./session-store.ts";
+import { sessionNotFound } from "./store-errors.ts";
 
 /** How sessions in a place far away are kept. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode">;
@@ -125,7 +126,7 @@ class RemoteStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
-    if (!(await this.#ask(() => this.#backend.delete(id)))) throw notFound(id);
+    if (!(await this.#ask(() => this.#backend.delete(id)))) throw sessionNotFound(id);
   }
 
   async *exportBytes(
@@ -278,14 +279,6 @@ function hitIn({ session, line }: FoundLine, words: readonly string[]): StoreSea
   const [match] = matches;
   if (match === undefined || matches.includes(undefined)) return undefined;
   return { session: storedSession(session), entryId: id, role: searched.role, ...snippetOf(text, match) };
-}
-
-function notFound(id: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `There is no session ${id}. List the sessions to see which there are.`,
-    { details: { id } },
-  );
 }
 
 function notImported(id: string, cause: unknown): SessionError {

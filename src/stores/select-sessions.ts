@@ -1,0 +1,32 @@
+import type { BackendListQuery, ListPosition } from "./session-backend.ts";
+import type { SessionFacts } from "./session-facts.ts";
+
+/**
+ * Orders sessions as lists do: those modified last first, then by id, ascending by code unit.
+ *
+ * @returns Below 0 if the first comes first.
+ */
+export function compareSessions(a: ListPosition, b: ListPosition): number {
+  return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+/** Tells whether a text holds another, whatever the case of their letters. */
+export function holdsText(text: string, part: string): boolean {
+  return text.toLowerCase().includes(part.toLowerCase());
+}
+
+/**
+ * Answers a list query from the facts of all sessions, for backends that hold them in memory.
+ *
+ * @remarks Cost: O(n log n).
+ */
+export function selectSessions(all: Iterable<SessionFacts>, query: BackendListQuery): SessionFacts[] {
+  const { cwd, name, idPrefix = "", limit, after } = query;
+  return [...all]
+    .filter((one) => cwd === undefined || one.cwd === cwd)
+    .filter((one) => name === undefined || holdsText(one.name ?? "", name))
+    .filter((one) => one.id.startsWith(idPrefix))
+    .filter((one) => after === undefined || compareSessions(one, after) > 0)
+    .sort(compareSessions)
+    .slice(0, limit);
+}

@@ -1,0 +1,19 @@
+import { SessionError } from "../errors.ts";
+
+/** The error for an id that a store or backend does not have. */
+export function sessionNotFound(id: string): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `There is no session ${id}. List the sessions to see which there are.`,
+    { details: { id } },
+  );
+}
+
+/** The error for an id that a store or backend has already. */
+export function sessionExists(id: string): SessionError {
+  return new SessionError(
+    "SESSION_EXISTS",
+    `There is a session ${id} already. Open it, or choose another id.`,
+    { details: { id } },
+  );
+}
