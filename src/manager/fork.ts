@@ -121,12 +121,25 @@ export function writeCopy(
   try {
     const log = FileLog.open(path, options);
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
+    assertInOrder(path, log);
     return log;
   } catch (error) {
     // A copy that its maker cannot open is nobody's.
     removeQuietly(options.fs ?? realFileSystem, path);
     throw error;
   }
+}
+
+/** Makes sure of what a copy must be: each line is an entry, and each parent is there, before its children. */
+function assertInOrder(path: string, log: FileLog): void {
+  const [issue] = log.index.issues;
+  if (issue === undefined) return;
+  log.release();
+  throw new SessionError(
+    "WRITE_FAILED",
+    `The copy at ${path} is not in order, and was removed: ${issue.message} Run "sessiontree verify" on the session that was copied.`,
+    { details: { path, issue } },
+  );
 }
 
 /**
