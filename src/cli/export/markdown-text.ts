@@ -3,6 +3,15 @@ import { plainLine, plainText } from "../text/plain.ts";
 /** The beginning or end of a fenced block, as CommonMark has it. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 
+/** A fenced block that begins on the line of a list's marker. */
+const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
+
+/** Of what stands behind a fence only this much is taken over: some readers take more of it for a table. */
+const LANGUAGE = /^ *[\w+#.-]+/;
+
+/** The line below the head of a table. */
+const TABLE = /^[\s|:-]*-[\s|:-]*$/;
+
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
 
 /** Headings in what was said are below those of the transcript. */
@@ -44,23 +53,40 @@ export function code(text: string): string {
  * Takes in Markdown that somebody else wrote so that it stays in its place: its headings become lower ones, a block of
  * code that it left open is closed, and what would begin an HTML element outside of code is text.
  *
+ * Where it is not certain that Markdown takes something for code, it counts as none: in lists, fences go to the margin,
+ * and a span of code counts only on its own line.
+ *
  * @remarks Cost: O(text).
  */
 export function adopted(text: string): string {
-  let fence = "";
   const lines = plainText(text)
     .trim()
     .split("\n")
-    .map((line) => {
-      const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
-      if (fence !== "") {
-        if (mark.startsWith(fence) && info.trim() === "") fence = "";
-        return line;
-      }
-      if (mark !== "" && !(mark.startsWith("`") && info.includes("`"))) fence = mark;
-      return withoutHtml(line.replace(HEADING, lowered));
+    .flatMap((line) => {
+      const [, marker = "", fence = ""] = FENCE_IN_LIST.exec(line) ?? [];
+      return fence === "" ? [line] : [marker.trimEnd(), fence];
     });
-  return [...lines, ...(fence === "" ? [] : [fence])].join("\n");
+  const result: string[] = [];
+  let fence = "";
+  let isCertain = true;
+  lines.forEach((line, i) => {
+    const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
+    if (fence !== "") {
+      if (mark.startsWith(fence) && info.trim() === "") fence = "";
+      result.push(line);
+    } else if (mark !== "" && !(mark.startsWith("`") && info.includes("`"))) {
+      fence = mark;
+      isCertain = true;
+      result.push(mark + (LANGUAGE.exec(info)?.[0] ?? ""));
+    } else {
+      if (line.trim() === "") isCertain = true;
+      if (TABLE.test(lines[i + 1] ?? "")) isCertain = false;
+      const { text: shown, isClosed } = withoutHtml(line.replace(HEADING, lowered), isCertain);
+      if (!isClosed) isCertain = false;
+      result.push(shown);
+    }
+  });
+  return [...result, ...(fence === "" ? [] : [fence])].join("\n");
 }
 
 /** Puts text into a part that a viewer shows folded. */
@@ -72,10 +98,16 @@ function lowered(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
-/** Escapes what would begin an HTML element, outside of code spans in the line. */
-function withoutHtml(line: string): string {
-  let result = "";
+/**
+ * Escapes what would begin an HTML element.
+ *
+ * @param withCode - Whether spans of code stay as they are.
+ * @returns The line, and whether all spans that begin on it end on it.
+ */
+function withoutHtml(line: string, withCode: boolean): { text: string; isClosed: boolean } {
+  let text = "";
   let done = 0;
+  let isClosed = true;
   for (const { 0: found, index } of line.matchAll(SPANS)) {
     if (index < done) continue;
     let end = index + found.length;
@@ -83,13 +115,14 @@ function withoutHtml(line: string): string {
     if (found === "<") shown = "&lt;";
     else if (found.startsWith("`")) {
       const close = closeOf(line, end, found.length);
-      if (close !== -1) end = close;
+      if (close === -1) isClosed = false;
+      else if (withCode) end = close;
       shown = line.slice(index, end);
     }
-    result += line.slice(done, index) + shown;
+    text += line.slice(done, index) + shown;
     done = end;
   }
-  return result + line.slice(done);
+  return { text: text + line.slice(done), isClosed };
 }
 
 /** Where the code span ends that a run of so many backticks began, or -1. */

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import MarkdownIt from "markdown-it";
 import { describe, expect, test } from "vitest";
 import { adopted, code, escaped, fenced } from "../../../src/cli/export/markdown-text.ts";
 import fc from "../../support/fast-check.ts";
@@ -118,10 +119,34 @@ describe("text that others wrote", () => {
     ["~~~~\n~~~\n```", "~~~~\n~~~\n```\n~~~~"],
     ["<script>x</script> <!-- 1 < 2", "&lt;script>x&lt;/script> &lt;!-- 1 < 2"],
     ["`<b>` and ``a`<i>`` and \\`<u>`", "`<b>` and ``a`<i>`` and \\`&lt;u>`"],
+    ["- ```js\n  <b>\n  ```\n<i>", "-\n```js\n  <b>\n  ```\n&lt;i>"],
+    ["a ` b\n` <b> `", "a ` b\n` &lt;b> `"],
+    ["a | `b | <c>`\n--|--", "a | `b | &lt;c>`\n--|--"],
     ["`a\\`<b>` \\<i>", "`a\\`&lt;b>` \\<i>"],
     ["<https://example.org/a> <mailto:a@b.c>", "<https://example.org/a> <mailto:a@b.c>"],
   ])("stays in its place: %j", (text, expected) => {
     expect(adopted(text)).toBe(expected);
+  });
+
+  test("is no HTML to a reader of Markdown, and leaves no block open", () => {
+    const reader = new MarkdownIt({ html: true });
+    const parts = ["`", "``", "```", "~~~", "\n", "\n\n", " ", "    ", "- ", "1. ", "> ", "|", "---", "# "];
+    const text = fc
+      .array(fc.constantFrom(...parts, "\\", "<b>", "<script>", "</details>", "<!--", "<https://a.b>", "x"), {
+        maxLength: 24,
+      })
+      .map((chosen) => chosen.join(""));
+    fc.assert(
+      fc.property(text, (written) => {
+        const tokens = reader.parse(`${adopted(written)}\n\n# After\n`, {});
+        const all = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
+        expect(all.filter(({ type }) => type.startsWith("html_"))).toEqual([]);
+        expect(
+          tokens.filter(({ type, tag, level }) => type === "heading_open" && tag === "h1" && level === 0),
+        ).not.toEqual([]);
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   test("a fence is longer than any run in its text, and ends on a line of its own", () => {
