@@ -1,25 +1,11 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { htmlPage } from "../../src/cli/page/html-page.ts";
-
-/** Where Debian puts it. */
-const USUAL_PATH = "/usr/bin/chromium";
-
-/** Starts headless Chromium. */
-export async function launchChromium(): Promise<Browser> {
-  const executablePath = process.env["CHROMIUM_PATH"] ?? USUAL_PATH;
-  if (!existsSync(executablePath)) {
-    throw new Error(
-      `There is no Chromium at ${executablePath}. Install the package chromium, or name the program in CHROMIUM_PATH.`,
-    );
-  }
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-  return await chromium.launch({ executablePath, args });
-}
+import { launchChromium } from "./chromium.ts";
 
 /** What a page did that no page of ours may do. */
 export interface Offences {

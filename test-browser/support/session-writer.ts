@@ -16,11 +16,12 @@ export class SessionWriter {
   leaf: string | null = null;
   size = 0;
   readonly #lines: string[] = [];
-  readonly #model: Model;
+  /** Who answers from now on. */
+  model: Model;
   #contextTokens = 2_000;
 
   constructor(model: Model, id = "019c22f0-4e00-7000-8000-0000000000aa") {
-    this.#model = model;
+    this.model = model;
     const timestamp = new Date(START_MS).toISOString();
     this.#lines.push(JSON.stringify({ type: "session", version: 3, id, timestamp, cwd: "/home/ada/till" }));
   }
@@ -74,7 +75,7 @@ export class SessionWriter {
       role: "assistant",
       content: blocks,
       api: "acme-chat",
-      ...this.#model,
+      ...this.model,
       usage,
       stopReason: "stop",
     };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { roundValues } from "../model/scale.ts";
 
 /** Size of the drawing area of a chart, in the units of its `viewBox`. */
-export const PLOT = { width: 760, height: 180, left: 54, top: 10 } as const;
+export const PLOT = { width: 760, height: 180, left: 62, top: 10 } as const;
 
 interface ChartFrameProps {
   readonly title: string;
