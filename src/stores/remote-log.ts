@@ -10,7 +10,7 @@ import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { hints } from "./hints.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
-import { type RetryOptions, retryPace } from "./retries.ts";
+import { pauseUnless, type RetryOptions, retryPace } from "./retries.ts";
 import type { SessionBackend } from "./session-backend.ts";
 import { SettlingQueue } from "./settling-queue.ts";
 
@@ -163,9 +163,14 @@ export class RemoteLog implements SessionLog {
   }
 
   async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
-    const pace = { pollMs: this.#options.pollMs ?? POLL_MS };
-    for await (const _ of hints((onMore, end) => this.#place.subscribe(onMore, end), pace, signal)) {
-      if (await this.#place.pullIfReachable(signal)) yield;
+    const { pollMs = POLL_MS } = this.#options;
+    const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
+    for await (const _ of hints(subscribe, { pollMs }, signal)) {
+      while (!(await this.#place.pullIfReachable())) {
+        if (signal?.aborted) return;
+        await pauseUnless(signal, pollMs);
+      }
+      if (!signal?.aborted) yield;
     }
   }
 

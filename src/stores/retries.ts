@@ -51,6 +51,19 @@ export async function untilAnswered<T>(
   }
 }
 
+/** Waits so many milliseconds, or until the signal aborts. */
+export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}
+
 /**
  * Checks that the work is still wanted.
  *
