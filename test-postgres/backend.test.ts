@@ -94,3 +94,17 @@ test("others are told over a connection of its own, and again after it was lost"
   end.abort();
   await reader.close();
 });
+
+test("a host may make a store for each of its tenants over one pool", async () => {
+  const client = place.pool({ isBare: true });
+  const before = client.listenerCount("error");
+  const backends = Array.from({ length: 50 }, (_, i) => new PostgresBackend({ client, tenant: `t${i}` }));
+  expect(client.listenerCount("error")).toBe(before + 1);
+  await Promise.all(
+    backends.map((backend) => backend.create(sessionFactsOf("same"), piecesOf([headerLine("same")]))),
+  );
+  const lists = await Promise.all(backends.map((backend) => backend.list({ limit: 9 })));
+  expect(lists.map(({ length }) => length)).toEqual(backends.map(() => 1));
+  for (const backend of backends) await Promise.all([backend.close(), backend.close()]);
+  expect(client.listenerCount("error")).toBe(before);
+});

@@ -1,11 +1,11 @@
 import type { Amendment, AppendReceipt } from "../stores/session-backend.ts";
 import { COMMUTING_TYPES } from "../stores/session-facts.ts";
+import { sessionNotFound } from "../stores/store-errors.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import { searchForm } from "./column-text.ts";
 import type { RunSql } from "./database.ts";
 import { givenLine } from "./line-rows.ts";
 import type { Names } from "./names.ts";
-import { sessionNotFound } from "./postgres-errors.ts";
 import { sessionSql } from "./queries.ts";
 import { numberOf, requiredText } from "./rows.ts";
 

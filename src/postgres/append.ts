@@ -1,10 +1,10 @@
 import { staleLeaf } from "../manager/expected-leaf.ts";
 import type { AppendCondition, AppendReceipt, NewEntryLine } from "../stores/session-backend.ts";
+import { sessionNotFound } from "../stores/store-errors.ts";
 import { columnKey } from "./column-text.ts";
 import type { RunSql } from "./database.ts";
 import { givenLines } from "./line-rows.ts";
 import type { Names } from "./names.ts";
-import { sessionNotFound } from "./postgres-errors.ts";
 import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
 
 /** Where lines are appended, and on whose behalf. */

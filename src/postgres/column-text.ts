@@ -6,10 +6,15 @@ const MAX_KEY_UNITS = 256;
 /** What hashes begin with. */
 const HASHED = "sha256:";
 
+/** Gives the SHA-256 of a text, in hexadecimal. */
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
 /** Gives the form in which a text stands in an indexed column: short, and no two texts have the same. */
 export function columnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED)) return text;
-  return HASHED + createHash("sha256").update(text).digest("hex");
+  return HASHED + hashOf(text);
 }
 
 /**

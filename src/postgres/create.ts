@@ -1,6 +1,6 @@
-import { SessionError } from "../errors.ts";
 import type { AppendReceipt, NewLine } from "../stores/session-backend.ts";
 import type { SessionFacts } from "../stores/session-facts.ts";
+import { sessionExists } from "../stores/store-errors.ts";
 import type { Database, RunSql } from "./database.ts";
 import { givenLines } from "./line-rows.ts";
 import type { Names } from "./names.ts";
@@ -108,14 +108,4 @@ class Making {
 async function assertFree(database: Database, names: Names, id: string): Promise<void> {
   const { text, values } = sessionSql(id, (where) => `select 1 from ${names.sessions} s where ${where}`);
   if ((await database.query(text, values)).length > 0) throw sessionExists(id);
-}
-
-function sessionExists(id: string): SessionError {
-  return new SessionError(
-    "SESSION_EXISTS",
-    `Session ${id} is there already; open it, or choose another id.`,
-    {
-      details: { id },
-    },
-  );
 }

@@ -135,16 +135,23 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
+/** For each pool that is worked with, who listens to its errors, and for how many. */
+const tolerated = new WeakMap<PostgresPool, { readonly ignore: () => void; count: number }>();
+
 /**
  * Lets a pool lose idle connections: its next statement makes another, so that nothing is lost with them, while an
  * `error` that nobody listens to would end the process.
  *
- * @returns Ends that.
+ * @returns Ends that; idempotent.
  */
 export function tolerateLostConnections(pool: PostgresPool): () => void {
-  const ignore = () => undefined;
-  pool.on("error", ignore);
+  const known = tolerated.get(pool) ?? { ignore: () => undefined, count: 0 };
+  tolerated.set(pool, known);
+  if (known.count++ === 0) pool.on("error", known.ignore);
+  let isOver = false;
   return () => {
-    pool.off("error", ignore);
+    if (isOver) return;
+    isOver = true;
+    if (--known.count === 0) pool.off("error", known.ignore);
   };
 }

@@ -1,12 +1,13 @@
-import { createHash } from "node:crypto";
 import { SessionError } from "../errors.ts";
 import type { PostgresClient } from "./client.ts";
+import { hashOf } from "./column-text.ts";
 import { Database, type RunSql } from "./database.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { tables } from "./migrations/v1-tables.ts";
 import { tenants } from "./migrations/v2-tenants.ts";
 import { searchIndex } from "./migrations/v3-search-index.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
 /** Every step, in order. A step that was released is never changed: another is added. */
@@ -41,9 +42,9 @@ export interface MigrationResult {
  * The schema is made if it is missing, and is never taken away.
  *
  * @throws {TypeError} If `to` is no version of this release.
- * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database does
- *   not keep text as UTF-8.
- * @throws The client's error if the role may not do it, and then nothing has changed.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database
+ *   refuses it or does not keep text as UTF-8. Then nothing has changed.
+ * @throws The client's error if the connection is lost.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
@@ -51,7 +52,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
   if (!Number.isInteger(to) || to < 0 || to > SCHEMA_VERSION) {
     throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
   }
-  return new Database(client).transaction(async (run) => {
+  const migrating = new Database(client).transaction(async (run) => {
     await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
     await assertUtf8(run);
     await makeSchema(run, names);
@@ -70,6 +71,9 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
     }
     if (to === 0) await run(`drop table ${names.versions}`);
     return { from, to };
+  });
+  return migrating.catch((error: unknown) => {
+    throw translated(error, schema);
   });
 }
 
@@ -125,5 +129,5 @@ async function assertUtf8(run: RunSql): Promise<void> {
 
 /** The number of the lock under which a schema is changed. */
 function lockKey(schema: string): string {
-  return createHash("sha256").update(`sessiontree ${schema}`).digest().readBigInt64BE(0).toString();
+  return BigInt.asIntN(64, BigInt(`0x${hashOf(`sessiontree ${schema}`).slice(0, 16)}`)).toString();
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hashOf } from "./column-text.ts";
 
 /** PostgreSQL cuts longer names off, so that two could become one. */
 const MAX_NAME_BYTES = 63;
@@ -50,7 +50,7 @@ export function namesIn(schema: string): Names {
     lines: inSchema("lines"),
     addLines: inSchema("add_lines"),
     append: inSchema("append_entries"),
-    channel: `sessiontree_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`,
+    channel: `sessiontree_${hashOf(schema).slice(0, 16)}`,
   };
 }
 

@@ -1,6 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../errors.ts";
 import { remoteStore } from "../stores/remote-store.ts";
+import { retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { PostgresPool } from "./client.ts";
 import { migrate } from "./migrate.ts";
@@ -36,7 +37,8 @@ export function isPostgresUrl(text: string): boolean {
  *   everything else is the driver's.
  * @returns A store that closes its connections when it is closed.
  * @throws {TypeError} If it is no such address.
- * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or tables cannot be made.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or tables cannot be made;
+ *   `VERSION_TOO_NEW`.
  */
 export async function openPostgresStore(
   url: string,
@@ -49,7 +51,8 @@ export async function openPostgresStore(
   const backend = new OwningBackend({ ...settings, client: pool }, pool);
   if (!isMigrated) return remoteStore(backend, settings);
   try {
-    await migrate({ client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) });
+    const place = { client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) };
+    await untilAnswered(() => migrate(place), retryPace(settings));
   } catch (error) {
     await backend.close();
     throw error;

@@ -13,6 +13,7 @@ import type {
   SessionBackend,
 } from "../stores/session-backend.ts";
 import type { SessionFacts } from "../stores/session-facts.ts";
+import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import { isPool, type PostgresClient } from "./client.ts";
@@ -22,7 +23,7 @@ import { storedLine } from "./line-rows.ts";
 import { Listener } from "./listener.ts";
 import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
-import { sessionNotFound, translated } from "./postgres-errors.ts";
+import { translated } from "./postgres-errors.ts";
 import { listSql, type Query, readSql, searchSql, sessionSql } from "./queries.ts";
 import { numberOf, textOf } from "./rows.ts";
 import { sessionFacts } from "./session-rows.ts";

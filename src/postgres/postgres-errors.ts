@@ -33,10 +33,3 @@ export function translated(error: unknown, schema: string): unknown {
     cause: error,
   });
 }
-
-/** Says that there is no session with an id. */
-export function sessionNotFound(id: string): SessionError {
-  return new SessionError("SESSION_NOT_FOUND", `No session ${id} in this store; look for it with list().`, {
-    details: { id },
-  });
-}
