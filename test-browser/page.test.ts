@@ -163,6 +163,15 @@ test("keeps 10,000 entries smooth", async () => {
   expectHarmless(opened);
 });
 
+test("the tree follows what is looked at", async () => {
+  const { page } = await open(bigSession(1000));
+  await page.locator(".tree-row.is-current:has-text('A very long session')").waitFor();
+  await page.locator(".conversation").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+  await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
+  await page.keyboard.press("G");
+  await page.locator(".tree-row.is-current .is-leaf").waitFor();
+});
+
 test("is light or dark as the system prefers, and as one likes", async () => {
   const { page } = await open(smallSession().text, { colorScheme: "dark" });
   const brightness = () =>

@@ -8,6 +8,7 @@ import { IssuesView } from "./issues-view.tsx";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
 import { SearchPanel } from "./search-panel.tsx";
+import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
 import { TopBar, titleOf } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
@@ -29,7 +30,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
   const [isHelpShown, showHelp] = useState(false);
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
-  const inSight = useRef(NONE);
+  const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
   const { view, focus } = place;
   const { query } = search;
@@ -52,7 +53,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
   };
   const toggleAll = () => changeFolds(() => folds.setAll(!folds.areAllOpen));
   const step = (direction: 1 | -1, only?: "user") =>
-    go({ go: "by", direction, from: inSight.current, ...(only !== undefined && { only }) });
+    go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   useKeys({
     next: () => step(1),
     previous: () => step(-1),
@@ -97,7 +98,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
           {isTreeShown && (
             <aside class="panel">
               {query === "" ? (
-                <TreePanel path={path} place={place} />
+                <TreePanel path={path} sight={sight} />
               ) : (
                 <SearchPanel
                   hits={search.hits}
@@ -112,13 +113,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
             {(view === "path" || view === "model") && (
               <>
                 <PathBar path={path} place={place} />
-                <Conversation
-                  path={path}
-                  place={place}
-                  onSight={(ordinal) => {
-                    inSight.current = ordinal;
-                  }}
-                />
+                <Conversation path={path} place={place} sight={sight} />
               </>
             )}
             {view === "usage" && <UsageView path={path} />}

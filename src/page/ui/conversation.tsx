@@ -5,6 +5,7 @@ import type { Place } from "../model/navigation.ts";
 import type { ModelItem, PathItem, PathView } from "../model/path-items.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./folds.ts";
+import type { Sight } from "./sight.ts";
 import { markText } from "./text-marks.ts";
 import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -12,12 +13,12 @@ import { VirtualList } from "./virtual-list.tsx";
 interface ConversationProps {
   readonly path: PathView;
   readonly place: Place;
-  /** Told the first entry in sight. */
-  readonly onSight: (ordinal: number) => void;
+  /** Told what is looked at. */
+  readonly sight: Sight;
 }
 
 /** The entries of a path, or what the model gets of them. */
-export function Conversation({ path, place, onSight }: ConversationProps) {
+export function Conversation({ path, place, sight }: ConversationProps) {
   const { query } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = place;
@@ -35,7 +36,10 @@ export function Conversation({ path, place, onSight }: ConversationProps) {
     },
     [query],
   );
-  const onRange = (first: number) => onSight(items[first]?.ordinal ?? end);
+  const onRange = (first: number, last: number) => {
+    const isFocusInSight = items.slice(first, last + 1).some(({ ordinal }) => ordinal === focus);
+    sight.move(isFocusInSight ? focus : (items[first]?.ordinal ?? end));
+  };
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
     <VirtualList

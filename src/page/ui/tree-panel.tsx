@@ -1,6 +1,5 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { count, counted } from "../model/format.ts";
-import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE } from "../model/session-model.ts";
 import {
@@ -12,6 +11,7 @@ import {
   usualDetail,
 } from "../model/tree-rows.ts";
 import { Segments } from "./segments.tsx";
+import { type Sight, useSight } from "./sight.ts";
 import { TreeRowView } from "./tree-row.tsx";
 import { usePage } from "./use-page.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
@@ -26,15 +26,16 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
 const ROW_HEIGHT = 30;
 
 /** The tree of the session as a graph: a column of entries, with branches to the side. */
-export function TreePanel({ path, place }: { path: PathView; place: Place }) {
+export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => usualDetail(session));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const trunk = useMemo(() => findTrunk(session), [session]);
   const isDrawn = useMemo(() => chooseRows(session, trunk, detail), [session, trunk, detail]);
   const rows = useMemo(() => treeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
-  const shown = place.focus !== NONE ? place.focus : place.end;
-  const current = useMemo(() => rowOf(rows, shown), [rows, shown]);
+  const shown = useSight(sight);
+  const rowsByEntry = useMemo(() => rowsOf(rows), [rows]);
+  const current = rowsByEntry.get(shown) ?? -1;
   const jump = useJump(current, `${detail}:${shown}`);
   const below = ({ ordinal, run, isOpen }: TreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
@@ -43,7 +44,7 @@ export function TreePanel({ path, place }: { path: PathView; place: Place }) {
     if (!next.delete(ordinal)) next.add(ordinal);
     setOpen(next);
   };
-  const tips = session.children.filter((below) => below.length === 0).length;
+  const tips = useMemo(() => session.children.filter((children) => children.length === 0).length, [session]);
   return (
     <>
       <div class="panel-bar">
@@ -75,10 +76,14 @@ export function TreePanel({ path, place }: { path: PathView; place: Place }) {
   );
 }
 
-/** The row of an entry, or the one in whose run it is. */
-function rowOf(rows: readonly TreeRow[], ordinal: number): number {
-  const exact = rows.findIndex((row) => row.ordinal === ordinal);
-  return exact === -1 ? rows.findIndex((row) => !row.isOpen && row.run.includes(ordinal)) : exact;
+/** The row of each entry, or the one in whose run it is. */
+function rowsOf(rows: readonly TreeRow[]): Map<number, number> {
+  const places = new Map<number, number>();
+  rows.forEach(({ ordinal, run, isOpen }, index) => {
+    places.set(ordinal, index);
+    if (!isOpen) for (const hidden of run) places.set(hidden, index);
+  });
+  return places;
 }
 
 /** Asks for the current row when `reason` is another one, and not when rows are only folded. */
