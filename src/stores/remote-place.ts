@@ -194,6 +194,8 @@ export class RemotePlace {
           throw error;
         }
         await this.#catchUp();
+        // While lines are being changed it has a place for now only, until all are read anew.
+        if (this.#amendments > 0) this.lines.adopt([line]);
       },
     };
     this.#queue.push(job);

@@ -11,6 +11,8 @@ export interface Job {
 
 interface Waiter {
   readonly job: Job;
+  /** Whether the job is the waiter's own; otherwise it is only the last one before it could be done. */
+  readonly isOwner: boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   timer?: NodeJS.Timeout;
@@ -61,13 +63,17 @@ export class SettlingQueue {
    */
   settled(): Promise<void> {
     const last = this.#jobs.at(-1);
-    return last === undefined ? Promise.resolve() : this.wait(last);
+    return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
   }
 
-  /** Waits until a job that is in the queue is done; see `settled`. */
+  /** Waits until a job that is in the queue is done, and fails if it is refused; see `settled`. */
   wait(job: Job): Promise<void> {
+    return this.#waitFor(job, true);
+  }
+
+  #waitFor(job: Job, isOwner: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { job, resolve, reject };
+      const waiter: Waiter = { job, isOwner, resolve, reject };
       this.#waiters.push(waiter);
       this.#setTimer(waiter, performance.now());
       this.#start();
@@ -116,7 +122,10 @@ export class SettlingQueue {
   #drop(job: Job, error: Error): void {
     this.#progress();
     this.#remove(job);
-    for (const waiter of this.#take((one) => one.job === job)) waiter.reject(error);
+    for (const waiter of this.#take((one) => one.job === job)) {
+      if (waiter.isOwner) waiter.reject(error);
+      else waiter.resolve();
+    }
   }
 
   /** The job in front stays there, and nothing can be done before it is. */
@@ -155,8 +164,19 @@ export class SettlingQueue {
 
   #giveUp(waiter: Waiter): void {
     this.#waiters = this.#waiters.filter((one) => one !== waiter);
-    if (waiter.job.isOptional) this.#remove(waiter.job);
+    if (waiter.isOwner && waiter.job.isOptional) this.#abandon(waiter.job);
     waiter.reject(notWritten(this.#lastError, this.#options.giveUpAfterMs));
+  }
+
+  /** Takes a job out that nobody waits for any more; whoever waited for all up to it waits for those before it. */
+  #abandon(job: Job): void {
+    const at = this.#jobs.indexOf(job);
+    this.#remove(job);
+    const before = this.#jobs[at - 1];
+    for (const waiter of this.#take((one) => one.job === job)) {
+      if (before === undefined) waiter.resolve();
+      else this.#waitFor(before, false).then(waiter.resolve, waiter.reject);
+    }
   }
 
   #remove(job: Job): void {
