@@ -43,8 +43,13 @@ export async function amendSession(
   );
   await run(...factsSql(names, key, facts));
   const receipt = await appendEntries(run, { ...place, channel: undefined }, id, append, {});
-  if (channel !== undefined) await run("select pg_notify($1, $2)", [channel, key]);
+  if (channel !== undefined) await run(notifySql(names), [channel, key]);
   return { ...receipt, revision: revision + 1 };
+}
+
+/** Tells those who watch a session that it has changed. */
+function notifySql({ sessions }: Names): string {
+  return `select pg_notify($1, s.key::text) from ${sessions} s where s.key = $2 and s.watched_until > now()`;
 }
 
 function replaceSql({ lines }: Names): string {

@@ -9,26 +9,37 @@ import {
 /** Milliseconds between attempts to listen again after the connection was lost. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
 
+/** Milliseconds between renewals of what is watched. */
+const RENEW_MS = 30_000;
+
 /** Ends the listening of one connection. */
 type StopListening = () => Promise<void>;
+
+/** What a listener works with. */
+export interface ListenerOptions {
+  readonly client: PostgresClient;
+  readonly channel: string;
+  /** Says in the database what is watched, from now on for some renewals. */
+  readonly mark: (payloads: readonly string[]) => Promise<unknown>;
+}
 
 /**
  * Tells who is interested that a session has grown: one connection listens for all sessions of a store.
  *
  * It is opened for the first who asks and given back after the last. If it is lost, it is opened again, and then
- * everybody is told, since nobody knows what was said meanwhile.
+ * everybody is told, since nobody knows what was said meanwhile. What is watched is said in the database and renewed,
+ * so that sessions which nobody watches cost no notifications.
  */
 export class Listener {
-  readonly #client: PostgresClient;
-  readonly #channel: string;
+  readonly #options: ListenerOptions;
   readonly #interested = new Map<string, Set<() => void>>();
   #listening: Promise<StopListening> | undefined;
   #retry: NodeJS.Timeout | undefined;
+  #renewal: NodeJS.Timeout | undefined;
   #attempts = 0;
 
-  constructor(client: PostgresClient, channel: string) {
-    this.#client = client;
-    this.#channel = channel;
+  constructor(options: ListenerOptions) {
+    this.#options = options;
   }
 
   /** Calls `onMore` for each notification with this payload, from when the promise resolves until the signal. */
@@ -39,6 +50,7 @@ export class Listener {
     signal.addEventListener("abort", () => this.#remove(payload, onMore), { once: true });
     try {
       await this.#listen();
+      await this.#options.mark([payload]);
     } catch (error) {
       this.#remove(payload, onMore);
       throw error;
@@ -49,6 +61,8 @@ export class Listener {
   async close(): Promise<void> {
     this.#interested.clear();
     clearTimeout(this.#retry);
+    clearTimeout(this.#renewal);
+    this.#renewal = undefined;
     const listening = this.#listening;
     this.#listening = undefined;
     // What could not be opened needs no end.
@@ -72,10 +86,12 @@ export class Listener {
       if (this.#listening === listening) this.#listening = undefined;
       this.#listenAgain();
     };
-    const listening = isPool(this.#client)
-      ? listenOnPool(this.#client, this.#channel, take, lost)
-      : listenEmbedded(this.#client, this.#channel, take);
+    const { client, channel } = this.#options;
+    const listening = isPool(client)
+      ? listenOnPool(client, channel, take, lost)
+      : listenEmbedded(client, channel, take);
     this.#listening = listening;
+    this.#renewal ??= this.#renewLater(false);
     listening.catch(() => {
       if (this.#listening === listening) this.#listening = undefined;
     });
@@ -88,15 +104,37 @@ export class Listener {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       if (this.#interested.size === 0) return;
-      this.#listen().then(
-        () => {
-          this.#attempts = 0;
-          for (const those of this.#interested.values()) this.#tell(those);
-        },
-        () => this.#listenAgain(),
-      );
+      this.#listen()
+        .then(() => this.#options.mark([...this.#interested.keys()]))
+        .then(
+          () => {
+            this.#attempts = 0;
+            this.#tellAll();
+          },
+          () => this.#listenAgain(),
+        );
     }, wait);
     this.#retry.unref();
+  }
+
+  /** @param isLate - Whether the renewal before has failed, so that something may have been missed. */
+  #renewLater(isLate: boolean): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#options.mark([...this.#interested.keys()]).then(
+        () => {
+          if (isLate) this.#tellAll();
+          if (this.#renewal === timer) this.#renewal = this.#renewLater(false);
+        },
+        () => {
+          if (this.#renewal === timer) this.#renewal = this.#renewLater(true);
+        },
+      );
+    }, RENEW_MS);
+    return timer.unref();
+  }
+
+  #tellAll(): void {
+    for (const those of this.#interested.values()) this.#tell(those);
   }
 
   #tell(those: Iterable<() => void> | undefined): void {

@@ -23,8 +23,8 @@ import { storedLine } from "./line-rows.ts";
 import { Listener } from "./listener.ts";
 import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
-import { translated } from "./postgres-errors.ts";
-import { listSql, type Query, readSql, searchSql, sessionSql } from "./queries.ts";
+import { sqlState, translated } from "./postgres-errors.ts";
+import { listSql, type Query, readSql, searchSql, sessionSql, watchSql } from "./queries.ts";
 import { numberOf, textOf } from "./rows.ts";
 import { sessionFacts } from "./session-rows.ts";
 
@@ -37,8 +37,8 @@ export interface PostgresOptions {
   /** Whose sessions these are. Default: what the connection's setting `sessiontree.tenant` says, else nobody's. */
   readonly tenant?: string;
   /**
-   * Whether appends tell other processes of themselves. Default true. The server lets such transactions end one after
-   * the other, so that hosts with thousands of appends a second do better without: readers then look from time to time.
+   * Whether appends to sessions that somebody watches tell of themselves. Default true. The server lets such transactions
+   * end one after the other: where thousands of watched sessions grow at once, looking from time to time is cheaper.
    */
   readonly notify?: boolean;
   /**
@@ -49,6 +49,8 @@ export interface PostgresOptions {
 }
 
 const TIMEOUT_MS = 30_000;
+
+const NO_RIGHT = "42501";
 
 /**
  * Sessions in PostgreSQL: a row for each session, a row for each line.
@@ -72,7 +74,8 @@ export class PostgresBackend implements SessionBackend {
     this.#names = namesIn(schema);
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
     this.#database = new Database(client, { tenant, timeoutMs });
-    this.#listener = new Listener(client, this.#names.channel);
+    const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
+    this.#listener = new Listener({ client, channel: this.#names.channel, mark });
     this.#release = isPool(client) ? tolerateLostConnections(client) : () => undefined;
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
     if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
@@ -143,7 +146,12 @@ export class PostgresBackend implements SessionBackend {
         sessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
       );
       if (row === undefined) throw sessionNotFound(id);
-      await this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
+      const added = this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
+      await added.catch((error: unknown) => {
+        if (sqlState(error) !== NO_RIGHT) throw error;
+        // No refusal of the call, but of this way: whoever may only read looks from time to time.
+        throw new Error("the role may not say that it watches a session", { cause: error });
+      });
     });
   }
 

@@ -83,3 +83,15 @@ export function searchSql(names: Names, { words, cwd, limit, after }: BackendSea
     values: parameters.values,
   };
 }
+
+/** How long the database remembers that a session is watched, unless it is said again. */
+const WATCHED_FOR = "2 minutes";
+
+/** Makes the statement that says which sessions are watched, by their keys. */
+export function watchSql({ sessions }: Names, keys: readonly string[]): Query {
+  return {
+    text: `update ${sessions} s set watched_until = now() + $2::interval
+      where s.key in (select g::bigint from json_array_elements_text($1::json) as g)`,
+    values: [JSON.stringify(keys), WATCHED_FOR],
+  };
+}

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { isSessionError, type SessionErrorCode } from "../../src/errors.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { namesIn } from "../../src/postgres/names.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 import type { StoredLine } from "../../src/stores/session-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
@@ -256,6 +257,23 @@ test("an embedded database tells of every append, until the signal", async () =>
   end.abort();
   await backend.append(id, [messageLine("000000a2", null)]);
   expect(told).toEqual(["more"]);
+});
+
+test("a session that nobody watches costs no notification, nor one that nobody watches any more", async () => {
+  const id = await newSession();
+  const told: string[] = [];
+  const stop = await database().listen(namesIn("sessiontree").channel, (payload) => told.push(payload));
+  await backend.append(id, [messageLine("000000a1", null)]);
+  expect(told).toEqual([]);
+  const end = new AbortController();
+  await backend.subscribe?.(id, () => undefined, end.signal);
+  await backend.append(id, [messageLine("000000a2", null)]);
+  expect(told).toHaveLength(1);
+  await database().query("update sessiontree.sessions set watched_until = now() - interval '1 second'");
+  await backend.append(id, [messageLine("000000a3", null)]);
+  expect(told).toHaveLength(1);
+  end.abort();
+  await stop();
 });
 
 test("without notifications nobody is told, and it says so", async () => {

@@ -122,4 +122,7 @@ test("a role that may only read reads, and that is all", async () => {
   expect(await backend.list({ limit: 9, idPrefix: "eight" })).toHaveLength(1);
   await expect(backend.append("eight", [messageLine("000000a2", null)])).rejects.toSatisfy(refused);
   await expect(make(backend, "nine")).rejects.toSatisfy(refused);
+  // It cannot say what it watches, and is left to look from time to time.
+  const watching = backend.subscribe?.("eight", () => undefined, AbortSignal.timeout(1));
+  await expect(watching).rejects.toSatisfy((error) => !isSessionError(error));
 });

@@ -24,6 +24,7 @@ create table ${sessions} (
   last_seq bigint not null default 0,
   leaf_seq bigint not null default 0,
   is_complete boolean not null default true,
+  watched_until timestamptz,
   made_at timestamptz not null default now()
 )`;
 
@@ -98,7 +99,7 @@ declare
   v_new json;
 begin
   if p_tenant is not null then perform set_config('${TENANT_SETTING}', p_tenant, true); end if;
-  select s.key, s.revision, s.last_seq, s.leaf_seq into v_session from ${names.sessions} s
+  select s.key, s.revision, s.last_seq, s.leaf_seq, s.watched_until into v_session from ${names.sessions} s
     where s.tenant = ${TENANT_SQL} and s.id = p_id and s.is_complete for update;
   if not found then
     status := 'missing';
@@ -128,7 +129,7 @@ begin
     select json_agg(g.e) into v_new from json_array_elements(p_lines) as g(e)
       where v_known[(g.e ->> 'n')::integer + 1] is null;
     first_seq := ${names.addLines}(v_session.key, v_new);
-    if p_channel is not null then perform pg_notify(p_channel, v_session.key::text); end if;
+    if p_channel is not null and v_session.watched_until > now() then perform pg_notify(p_channel, v_session.key::text); end if;
   end if;
   preceding_seq := v_session.last_seq;
   if v_known[1] is not null then

@@ -1,0 +1,45 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { PostgresEmbedded } from "../../src/postgres/client.ts";
+import { Listener } from "../../src/postgres/listener.ts";
+
+afterEach(() => vi.useRealTimers());
+
+/** A database in which listening always works. */
+const client: PostgresEmbedded = {
+  query: async () => ({ rows: [] }),
+  transaction: async (run) => run(client),
+  listen: async () => async () => undefined,
+};
+
+test("what is watched is said again and again, and a renewal that failed is made up for", async () => {
+  vi.useFakeTimers();
+  const marked: string[][] = [];
+  let isDown = false;
+  const mark = async (payloads: readonly string[]) => {
+    if (isDown) throw new Error("no connection");
+    marked.push([...payloads]);
+  };
+  const listener = new Listener({ client, channel: "c", mark });
+  const [one, two] = [new AbortController(), new AbortController()];
+  const told: string[] = [];
+  await listener.add("1", () => told.push("1"), one.signal);
+  await listener.add("2", () => told.push("2"), two.signal);
+  expect(marked).toEqual([["1"], ["2"]]);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(marked.at(-1)).toEqual(["1", "2"]);
+  expect(told).toEqual([]);
+
+  isDown = true;
+  await vi.advanceTimersByTimeAsync(60_000);
+  one.abort();
+  isDown = false;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(marked).toHaveLength(4);
+  expect(marked.at(-1)).toEqual(["2"]);
+  expect(told).toEqual(["2"]);
+
+  two.abort();
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(marked).toHaveLength(4);
+  expect(vi.getTimerCount()).toBe(0);
+});
