@@ -22,6 +22,8 @@ interface HeldLine extends NewLine {
 interface HeldSession {
   facts: SessionFacts;
   lines: HeldLine[];
+  /** The lines with an entry id. */
+  byEntryId: Map<string, HeldLine[]>;
   nextSeq: number;
   revision: number;
   readonly listeners: Set<() => void>;
@@ -33,7 +35,7 @@ const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b)
 /**
  * A backend in memory: the executable specification of one.
  *
- * @remarks Cost: O(lines of a session) for each append to it.
+ * @remarks Cost: O(lines appended), O(lines of the session) for an amendment, O(lines of all sessions) for a search.
  */
 export class MemoryBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
@@ -41,7 +43,14 @@ export class MemoryBackend implements SessionBackend {
 
   async create(facts: SessionFacts, batches: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
     this.#assertFree(facts.id);
-    const session = { facts, lines: [], nextSeq: 1, revision: 0, listeners: new Set<() => void>() };
+    const session: HeldSession = {
+      facts,
+      lines: [],
+      byEntryId: new Map(),
+      nextSeq: 1,
+      revision: 0,
+      listeners: new Set(),
+    };
     for await (const lines of batches) add(session, lines);
     this.#assertFree(facts.id);
     this.#sessions.set(facts.id, session);
@@ -50,8 +59,8 @@ export class MemoryBackend implements SessionBackend {
 
   async read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
     const { lines, revision } = this.#session(id);
-    const start = lines.findIndex(({ seq }) => seq > afterSeq);
-    const page = start === -1 ? [] : lines.slice(start, start + limit);
+    const start = countUpTo(lines, afterSeq);
+    const page = lines.slice(start, start + limit);
     return { lines: page, isEnd: page.at(-1) === lines.at(-1) || page.length === 0, revision };
   }
 
@@ -61,7 +70,7 @@ export class MemoryBackend implements SessionBackend {
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
     const session = this.#session(id);
-    const added = lines.filter((line) => !session.lines.some((held) => isSame(held, line)));
+    const added = lines.filter((line) => findSame(session, line) === undefined);
     const { expectedLeafId } = condition;
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
     add(session, added);
@@ -77,6 +86,8 @@ export class MemoryBackend implements SessionBackend {
     session.lines = session.lines
       .filter(({ seq }) => !removed.has(seq))
       .map((line) => replaced.get(line.seq) ?? line);
+    session.byEntryId = new Map();
+    for (const line of session.lines) noteEntry(session, line);
     session.facts = { ...session.facts, ...change.facts };
     session.revision++;
     add(session, change.append);
@@ -134,28 +145,53 @@ export class MemoryBackend implements SessionBackend {
 }
 
 function add(session: HeldSession, lines: readonly NewLine[]): void {
-  for (const line of lines) session.lines.push({ ...line, seq: session.nextSeq++ });
+  for (const line of lines) {
+    const held = { ...line, seq: session.nextSeq++ };
+    session.lines.push(held);
+    noteEntry(session, held);
+  }
   session.facts = factsAfter(session.facts, lines);
+}
+
+function noteEntry({ byEntryId }: HeldSession, line: HeldLine): void {
+  if (line.entry === undefined) return;
+  const { id } = line.entry;
+  const bearers = byEntryId.get(id);
+  if (bearers === undefined) byEntryId.set(id, [line]);
+  else bearers.push(line);
 }
 
 function notify({ listeners }: HeldSession): void {
   for (const onMore of [...listeners]) onMore();
 }
 
-function isSame(held: NewLine, line: NewEntryLine): boolean {
-  return held.entry?.id === line.entry.id && held.text === line.text;
+/** Finds the line that is another one once more. */
+function findSame({ byEntryId }: HeldSession, line: NewEntryLine): HeldLine | undefined {
+  return byEntryId.get(line.entry.id)?.find(({ text }) => text === line.text);
 }
 
-function receiptFor({ lines, revision }: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {
-  const placeOf = (line: NewEntryLine | undefined) =>
-    line === undefined ? lines.length : lines.findIndex((held) => isSame(held, line));
-  const first = placeOf(given[0]);
-  const last = given.length === 0 ? lines.length - 1 : placeOf(given.at(-1));
-  return { precedingSeq: lines[first - 1]?.seq ?? 0, lastSeq: lines[last]?.seq ?? 0, revision };
+function receiptFor(session: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {
+  const { lines, revision } = session;
+  const end = lines.at(-1)?.seq ?? 0;
+  const seqs = given.map((line) => findSame(session, line)?.seq ?? end);
+  const first = countUpTo(lines, (seqs[0] ?? end + 1) - 1);
+  return { precedingSeq: lines[first - 1]?.seq ?? 0, lastSeq: seqs.at(-1) ?? end, revision };
+}
+
+/** Counts the lines up to a place. */
+function countUpTo(lines: readonly HeldLine[], lastSeq: number): number {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle]?.seq ?? 0) <= lastSeq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function assertLeaf(lines: readonly HeldLine[], expectedLeafId: string | null): void {
-  for (const { entry } of [...lines].reverse()) {
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const entry = lines[i]?.entry;
     if (entry === undefined) continue;
     if (entry.id === expectedLeafId) return;
     if (!COMMUTING_TYPES.includes(entry.type)) throw staleLeaf(expectedLeafId, entry.id);

@@ -8,6 +8,7 @@ import { notASession } from "../store/file-errors.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { hints } from "./hints.ts";
+import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
 import { pauseUnless, type RetryOptions, retryPace } from "./retries.ts";
@@ -213,7 +214,7 @@ export class RemoteLog implements SessionLog {
   #assertRoom(lines: readonly LogLine[]): void {
     const { maxQueueBytes = MAX_QUEUE_BYTES, maxQueueEntries = MAX_QUEUE_ENTRIES } = this.#options;
     const { count, characters } = this.#place.waiting;
-    const more = lines.reduce((sum, { text }) => sum + text.length, 0);
+    const more = charactersOf(lines);
     if (count === 0) return;
     if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
     throw new SessionError(

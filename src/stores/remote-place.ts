@@ -4,28 +4,16 @@ import type { LogChange, LogLine } from "../store/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { type EntryChange, planAmendment } from "./amendment.ts";
 import { factsOfHeader } from "./header-facts.ts";
+import { LineBatch } from "./line-batch.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
-import type { AppendReceipt, NewEntryLine, SessionBackend, StoredLine } from "./session-backend.ts";
+import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
 import type { Job, SettlingQueue } from "./settling-queue.ts";
-
-/** Lines that are asked for at a time. */
-const PAGE_LINES = 1_000;
-
-/** Lines that are written together, at most. */
-const BATCH_LINES = 500;
-
-/** Characters of lines that are written together, at most, unless one call appends more. */
-const BATCH_CHARACTERS = 1024 * 1024;
 
 /** How often a change is worked out anew because somebody else changed lines meanwhile. */
 const MAX_ATTEMPTS = 5;
-
-/** Lines on their way, written together. */
-interface Batch extends Job {
-  add(lines: readonly LogLine[]): boolean;
-}
 
 /**
  * One session in a backend, and what is known of it here.
@@ -44,7 +32,7 @@ export class RemotePlace {
   #waiting: LogLine[] = [];
   #waitingCharacters = 0;
   /** The batch that can still grow. */
-  #open: Batch | undefined;
+  #open: LineBatch | undefined;
   /** Changes of lines whose answer has not come: until then nothing is known of places. */
   #amendments = 0;
   #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
@@ -122,7 +110,10 @@ export class RemotePlace {
   append(lines: readonly LogLine[]): void {
     this.#wait(lines);
     if (this.#open?.add(lines)) return;
-    this.#open = this.#newBatch(lines);
+    this.#open = new LineBatch(lines, async (batch) => {
+      const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
+      await this.#acknowledge(await this.#backend.append(this.#id, encoded), batch.length);
+    });
     this.#queue.push(this.#open);
   }
 
@@ -222,28 +213,6 @@ export class RemotePlace {
     }
   }
 
-  #newBatch(given: readonly LogLine[]): Batch {
-    const lines: LogLine[] = [...given];
-    let characters = given.reduce((sum, { text }) => sum + text.length, 0);
-    let encoded: NewEntryLine[] | undefined;
-    return {
-      isOptional: false,
-      add: (more) => {
-        const added = more.reduce((sum, { text }) => sum + text.length, 0);
-        const fits = lines.length + more.length <= BATCH_LINES && characters + added <= BATCH_CHARACTERS;
-        if (encoded !== undefined || !fits) return false;
-        lines.push(...more);
-        characters += added;
-        return true;
-      },
-      run: async () => {
-        encoded ??= lines.map(({ text }) => newEntryLine(text, this.#withSearchText));
-        const receipt = await this.#backend.append(this.#id, encoded);
-        await this.#acknowledge(receipt, lines.length);
-      },
-    };
-  }
-
   async #created(bytes: Uint8Array, isRepeated: boolean): Promise<AppendReceipt> {
     const { header } = this.lines.index;
     if (header === undefined) throw new TypeError("a session without a header cannot be written");
@@ -252,7 +221,7 @@ export class RemotePlace {
     } catch (error) {
       if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
       // The answer to an earlier attempt may have been lost.
-      const { lines, revision } = await this.#readAll();
+      const { lines, revision } = await readAllLines(this.#backend, this.#id);
       const count =
         lines.findIndex((_, i) => joinLines(lines.slice(0, i + 1), false).length >= bytes.length) + 1;
       const own = lines.slice(0, count);
@@ -289,7 +258,7 @@ export class RemotePlace {
 
   /** Reads everything anew, since lines were changed. */
   async #reload(): Promise<void> {
-    const { lines, revision } = await this.#readAll();
+    const { lines, revision } = await readAllLines(this.#backend, this.#id);
     if (this.#amendments > 0) return;
     const before = this.lines.index;
     this.lines = sessionIn(lines);
@@ -299,25 +268,10 @@ export class RemotePlace {
     this.#tell({ kind: "reloaded", before });
   }
 
-  async #readAll(): Promise<{ readonly lines: StoredLine[]; readonly revision: number }> {
-    const id = this.#id;
-    let lines: StoredLine[] = [];
-    for (let revision: number | undefined; ; ) {
-      const page = await this.#backend.read(id, lines.at(-1)?.seq ?? 0, PAGE_LINES);
-      if (revision !== undefined && page.revision !== revision) {
-        [lines, revision] = [[], undefined];
-        continue;
-      }
-      revision = page.revision;
-      lines.push(...page.lines);
-      if (page.isEnd) return { lines, revision };
-    }
-  }
-
   async #amended(change: EntryChange, more: readonly LogLine[]): Promise<void> {
     const append = more.map(({ text }) => newEntryLine(text, this.#withSearchText));
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const { lines, revision } = await this.#readAll();
+      const { lines, revision } = await readAllLines(this.#backend, this.#id);
       const session = sessionIn(lines);
       const plan = planAmendment(lines, session, change, this.#withSearchText);
       const { tree } = session.index;
@@ -328,13 +282,6 @@ export class RemotePlace {
     }
     throw new Error("others changed lines of the session all the time");
   }
-}
-
-function sessionIn(stored: readonly StoredLine[]): RemoteLines {
-  const lines = new RemoteLines();
-  lines.take(joinLines(stored, true));
-  lines.end();
-  return lines;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {

@@ -14,6 +14,7 @@ import { factsOfHeader } from "./header-facts.ts";
 import { bytesOf, joinLines, linesOf } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
+import { PAGE_LINES } from "./read-lines.ts";
 import { RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
 import { assertNotAborted, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
@@ -38,9 +39,6 @@ export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode">
 
 /** Sessions or lines that are asked for at a time. */
 const PAGE = 100;
-
-/** Lines that are exported at a time. */
-const PAGE_LINES = 1_000;
 
 /**
  * Makes a store of a backend.
