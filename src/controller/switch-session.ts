@@ -48,11 +48,12 @@ export async function switchSession(
   const { cwd, signal } = options;
   const { current } = host;
   const from = current.session;
-  const target = requireFile(absolutePath(path));
+  const findTarget = () => (from.isInStore ? path : requireFile(absolutePath(path)));
+  const target = findTarget();
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
   // A handler may have taken its time, and a missing file would be opened as a new session.
-  requireFile(target);
+  findTarget();
   const load = () =>
     from.loadBeside(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
   if (isSameFile(target, from.getSessionFile())) {

@@ -194,6 +194,11 @@ export class SessionManager extends SessionAppender {
     });
   }
 
+  /** Whether the session lives in a store, in which sessions are opened by id and not by path. */
+  get isInStore(): boolean {
+    return this.#options.home !== undefined;
+  }
+
   /** Gives the working directory. */
   getCwd(): string {
     return this.#cwd;
