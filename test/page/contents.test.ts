@@ -77,13 +77,17 @@ test("only images that are pixels are shown", () => {
     const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entries[0];
     return entry === undefined ? [] : blocksOfEntry(entry).map(({ kind }) => kind);
   };
-  expect(shown("image/png", "AAAA")).toEqual(["image"]);
+  for (const data of ["AAAA", "AAA=", "AA==", "AAA", "AA\r\nAA"])
+    expect(shown("image/png", data)).toEqual(["image"]);
   for (const [type, data] of [
     ["image/svg+xml", "AAAA"],
     ["text/html", "AAAA"],
     ['image/png" onerror="x', "AAAA"],
     ["image/png", 'AA" onerror="x'],
     ["image/png", ""],
+    ["image/png", "AAAAA"],
+    ["image/png", "AA=A"],
+    ["image/png", "[image removed]"],
     [5, "AAAA"],
     ["image/png", ["AAAA"]],
   ]) {
