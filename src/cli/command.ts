@@ -2,6 +2,8 @@ import type { ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import type { Output } from "./output.ts";
 import { flag, type Parameter, textOption } from "./parameters.ts";
+import type { SessionChange, SessionLocation } from "./sessions.ts";
+import type { StoredSessions } from "./store/stored-sessions.ts";
 
 /** One call of a command: what it was told, and where it writes to. */
 export interface CommandCall {
@@ -11,6 +13,8 @@ export interface CommandCall {
   readonly json: boolean;
   /** Folder in which sessions are looked for; undefined for where they usually are. */
   readonly dir: string | undefined;
+  /** Sessions of a database, if the call is about such; undefined if it is about files. */
+  readonly stored: StoredSessions | undefined;
   /**
    * Gives the value of a parameter that the command declares.
    *
@@ -22,16 +26,32 @@ export interface CommandCall {
   /**
    * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, or `@last`.
    *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
+   * Of a session in a database it is that of a copy, which is only read and is gone when the call ends.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`
    */
   findSession(name: string): Promise<string>;
+  /**
+   * Opens a session, has something done to it, and makes sure that it is written.
+   *
+   * @param path - What `findSession` gave.
+   * @returns What `change` gives.
+   * @throws {SessionError} What `change` throws, `WRITE_FAILED`, or `STORE_UNAVAILABLE`.
+   */
+  changeSession<T>(path: string, change: SessionChange<T>): Promise<T>;
+  /**
+   * Says where a session is that is read from a path: there, or in a database.
+   *
+   * @param path - What `findSession` gave.
+   */
+  locationOf(path: string): SessionLocation;
 }
 
 /**
  * A command of `sessiontree`: one of these per file in commands/, and all that is known of it.
  *
- * Parsing, help, and later completion and documentation are made from it. `--json` and `--dir` are understood by every
- * command and are not listed.
+ * Parsing, help, and later completion and documentation are made from it. `--json`, `--dir` and `--store` are
+ * understood by every command and are not listed.
  */
 export interface Command {
   readonly name: string;
@@ -39,6 +59,8 @@ export interface Command {
   readonly summary: string;
   /** What else there is to know. */
   readonly details?: string;
+  /** For a command that works on files alone: what to do about sessions in a database, as a sentence. */
+  readonly filesOnly?: string;
   /** In the order in which they are given. */
   readonly parameters: readonly Parameter<unknown>[];
   /** Command lines without the name of the program, and what each does; at least one. */
@@ -52,5 +74,8 @@ export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
 /** Says where sessions are kept. */
 export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in this folder");
 
+/** Says in which database sessions are kept. */
+export const STORE = textOption("--store <url>", "look for sessions in this PostgreSQL database");
+
 /** The parameters that every command has. */
-export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR];
+export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { SessionStore } from "../stores/session-store.ts";
 
 /** A stream that is written to: what `process.stdout` has, and a test can make. */
 export interface CliStream {
@@ -17,6 +18,18 @@ export interface CliTerminal {
   readonly output: Writable & { readonly columns?: number; readonly rows?: number };
 }
 
+/** How databases are reached. */
+export interface CliStores {
+  /** Opens the store at an address. */
+  open(url: string): Promise<SessionStore>;
+  /**
+   * Makes its tables, or changes them.
+   *
+   * @param to - Version to go to; undefined for the newest.
+   */
+  migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
+}
+
 /** The world of the command line: all that it reads from and writes to beside session files. */
 export interface CliIo {
   readonly stdout: CliStream;
@@ -33,6 +46,8 @@ export interface CliIo {
   readonly terminal?: CliTerminal;
   /** Opens a file as a double click would; gives whether that can be done. Missing where nobody is there. */
   readonly open?: (path: string) => Promise<boolean>;
+  /** Default: PostgreSQL, by the package `pg`. */
+  readonly stores?: CliStores;
   /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }

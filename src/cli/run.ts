@@ -1,13 +1,15 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { isSessionError } from "../errors.ts";
-import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR } from "./command.ts";
+import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
-import { findSession } from "./session-argument.ts";
+import { accessSessions } from "./sessions.ts";
+import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store/address.ts";
+import { StoredSessions } from "./store/stored-sessions.ts";
 import { plainLine } from "./text/plain.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -21,20 +23,25 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   const out = new Output(io.stdout, io.env);
   const errors = new Output(io.stderr, io.env);
   let exitCode: ExitCode = EXIT_CODES.ok;
+  let stored: StoredSessions | undefined;
   const parser = makeParser(
     COMMANDS,
     async (command, given) => {
-      exitCode = await command.run(makeCall(command, given, io, { out, errors }));
+      const address = addressFor(command, given, io);
+      stored = address && new StoredSessions(address, io);
+      exitCode = await command.run(makeCall(command, given, { io, stored, out, errors }));
     },
     // Help that nobody asked for is a complaint.
     argv.length === 0 ? errors : out,
   );
   let failure = await failureOf(() => parser.parseAsync(understandable(argv), { from: "user" }));
+  const closingFailure = await failureOf(() => stored?.close(failure !== undefined));
   const outputFailure = await failureOf(() => out.flush());
   if (isHelp(failure)) {
     exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
     failure = undefined;
   }
+  failure ??= closingFailure;
   if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
   failure ??= outputFailure;
   if (failure !== undefined) exitCode = explainFailure(failure, argv, io, errors);
@@ -68,14 +75,38 @@ function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-/** Where a call writes to. */
-interface Outputs {
+/**
+ * Gives the database that a call is about; undefined if it is about files.
+ *
+ * @throws {UsageError} If the command works on files alone.
+ */
+function addressFor(command: Command, given: GivenValues, { env }: CliIo): StoreAddress | undefined {
+  const option = STORE.parse(given.get(STORE));
+  const isFolder = SESSION_DIR.parse(given.get(SESSION_DIR)) !== undefined;
+  if (option !== undefined && isFolder) throw new UsageError("Give --store or --dir, not both.");
+  const text = option ?? (isFolder ? undefined : env[STORE_VARIABLE]);
+  if (!text) return undefined;
+  const from = option === undefined ? STORE_VARIABLE : STORE.form;
+  if (command.filesOnly === undefined) return storeAddress(text, from);
+  const how = option === undefined ? ` With --dir, ${STORE_VARIABLE} does not count.` : "";
+  throw new UsageError(`${command.name} works on files. ${command.filesOnly}${how}`);
+}
+
+/** What a call works with and writes to. */
+interface Surroundings {
+  readonly io: CliIo;
+  readonly stored: StoredSessions | undefined;
   readonly out: Output;
   readonly errors: Output;
 }
 
-function makeCall(command: Command, given: GivenValues, io: CliIo, { out, errors }: Outputs): CommandCall {
-  const call: CommandCall = {
+function makeCall(
+  command: Command,
+  given: GivenValues,
+  { io, stored, out, errors }: Surroundings,
+): CommandCall {
+  const dir = SESSION_DIR.parse(given.get(SESSION_DIR));
+  return {
     io,
     out,
     json: JSON_OUTPUT.parse(given.get(JSON_OUTPUT)),
@@ -84,20 +115,21 @@ function makeCall(command: Command, given: GivenValues, io: CliIo, { out, errors
       return parameter.parse(given.get(parameter));
     },
     warn: (message) => {
-      errors.line(`sessiontree: ${plainLine(message)}`);
+      errors.line(withoutPasswords(`sessiontree: ${plainLine(message)}`));
       errors.flush();
     },
-    dir: SESSION_DIR.parse(given.get(SESSION_DIR)),
-    findSession: (name) => findSession(name, call),
+    dir,
+    stored,
+    ...accessSessions({ io, dir, stored }),
   };
-  return call;
 }
 
 /** Says in one line what went wrong, and gives the exit code for it. */
 function explainFailure(error: unknown, argv: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  errors.line(`sessiontree: ${isUsage ? usageMessage(error, argv) : failureMessage(error)}`);
-  if (io.env["SESSIONTREE_DEBUG"]) errors.line(inspect(error));
+  const message = isUsage ? usageMessage(error, argv) : failureMessage(error);
+  errors.line(withoutPasswords(`sessiontree: ${message}`));
+  if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 

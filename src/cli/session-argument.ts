@@ -46,7 +46,7 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
 export async function findSession(name: string, place: SessionPlace): Promise<string> {
   if (name === LATEST) return findLatest(place);
   const path = pathOf(place.io.cwd, name);
-  if (LOOKS_LIKE_PATH.test(name) || existsSync(path)) return path;
+  if (looksLikePath(name) || existsSync(path)) return path;
   try {
     return (await resolveSession(name, sessionScope(place, true))).path;
   } catch (error) {
@@ -74,6 +74,11 @@ async function findLatest(place: SessionPlace): Promise<string> {
   if (latest !== undefined) return latest.path;
   const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';
   throw new SessionError("SESSION_NOT_FOUND", message);
+}
+
+/** Tells whether what names a session is a path, whether anything stands there or not. */
+export function looksLikePath(name: string): boolean {
+  return LOOKS_LIKE_PATH.test(name);
 }
 
 /** Makes a path absolute that somebody typed: it starts at the folder of the command line. */

@@ -1,10 +1,10 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../errors.ts";
 import { remoteStore } from "../stores/remote-store.ts";
-import { retryPace, untilAnswered } from "../stores/retries.ts";
+import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { PostgresPool } from "./client.ts";
-import { migrate } from "./migrate.ts";
+import { type MigrateOptions, type MigrationResult, migrate } from "./migrate.ts";
 import { PostgresBackend } from "./postgres-backend.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
@@ -58,6 +58,28 @@ export async function openPostgresStore(
     throw error;
   }
   return remoteStore(backend, settings);
+}
+
+/**
+ * Makes the tables of a store, changes them or takes them away, as `migrate` does, by the address of their database.
+ *
+ * @param options - `to`: the version to go to; 0 takes all tables away, with all sessions.
+ * @throws {TypeError} If it is no such address, or `to` is no version.
+ * @throws {SessionError} `STORE_UNAVAILABLE`, or `VERSION_TOO_NEW`.
+ */
+export async function migratePostgres(
+  url: string,
+  options: Pick<MigrateOptions, "to"> & RetryOptions = {},
+): Promise<MigrationResult> {
+  const { address, schema } = readAddress(url);
+  const { to, ...pace } = options;
+  const client = await makePool(address, 1);
+  const place = { client, ...(schema !== undefined && { schema }), ...(to !== undefined && { to }) };
+  try {
+    return await untilAnswered(() => migrate(place), retryPace(pace));
+  } finally {
+    await client.end();
+  }
 }
 
 /** A backend that ends the pool that was made for it. */

@@ -38,7 +38,7 @@ describe("what may stand at the end of a command line", () => {
   });
 
   test("is an option that was not given yet", () => {
-    expect(values("tree", "x", "--")).toEqual(["--all", "--json", "--dir", "--help"]);
+    expect(values("tree", "x", "--")).toEqual(["--all", "--json", "--dir", "--store", "--help"]);
     expect(values("tree", "x", "--all", "--a")).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { writeNewSession } from "../view/new-session.ts";
+import { forkSession, writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
 const HERE = flag("--here", "with all branches, as a session of the project in the current folder");
@@ -13,7 +13,7 @@ const HERE = flag("--here", "with all branches, as a session of the project in t
 export const cloneCommand: Command = {
   name: "clone",
   summary: "Copy a session, to go on in the copy",
-  details: `Copies the active branch into the same folder. The copy knows which session it
+  details: `Copies the active branch into the same folder or database. The copy knows which session it
 comes from; that one stays as it is.`,
   parameters: [SESSION, HERE],
   examples: [
@@ -22,17 +22,17 @@ comes from; that one stays as it is.`,
   ],
   run: async (call) => {
     const view = new SessionView(await call.findSession(call.get(SESSION)));
-    writeNewSession(call, call.get(HERE) ? cloneHere(call, view.path) : cloneBranch(view));
+    const clone = call.get(HERE)
+      ? await cloneHere(call, view.path)
+      : await forkSession(call, view.path, view.findEntry("@leaf"));
+    await writeNewSession(call, clone);
     return EXIT_CODES.ok;
   },
 };
 
-function cloneBranch(view: SessionView): SessionManager {
-  return SessionManager.open(view.path, { mode: "read-only" }).forkBeside(view.findEntry("@leaf"));
-}
-
 /** What `--dir` says is about where the source is looked for, and not about this project's sessions. */
-function cloneHere({ io }: CommandCall, path: string): SessionManager {
+async function cloneHere({ io, stored }: CommandCall, path: string): Promise<SessionManager> {
+  if (stored !== undefined) return stored.cloneHere(path);
   const { sessionDir } = sessionScope({ io, dir: undefined }, false);
   return SessionManager.forkFrom(path, io.cwd, sessionDir === undefined ? {} : { sessionDir });
 }

@@ -10,7 +10,6 @@ import { estimateAll, estimateProjectedContextTokens } from "../../compaction/to
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
@@ -83,26 +82,26 @@ If there is nothing to compact, it says why.`,
   ],
   run: async (call) => {
     const { path } = new SessionView(await call.findSession(call.get(SESSION)));
-    if (call.get(DRY_RUN)) compactSession(call, SessionManager.open(path, { mode: "read-only" }));
-    else await changeSession(path, call.io, (session) => compactSession(call, session));
+    if (call.get(DRY_RUN)) compactSession(call, path, SessionManager.open(path, { mode: "read-only" }));
+    else await call.changeSession(path, (session) => compactSession(call, path, session));
     return EXIT_CODES.ok;
   },
 };
 
-function compactSession(call: CommandCall, session: SessionManager): void {
+function compactSession(call: CommandCall, path: string, session: SessionManager): void {
   const { out, json, get } = call;
   const isDryRun = get(DRY_RUN);
   const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
   const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
-  const path = session.getSessionFile();
+  const { json: location } = call.locationOf(path);
   if (plan.kind === "skip") {
-    if (json) out.json({ path, isDryRun, skipped: plan.reason });
+    if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
     else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
     return;
   }
   const explained = explainPlan(session, plan.preparation);
   const compacted = isDryRun ? undefined : append(session, plan.preparation);
-  if (json) out.json({ path, isDryRun, ...planJson(explained), ...(compacted && { compacted }) });
+  if (json) out.json({ ...location, isDryRun, ...planJson(explained), ...(compacted && { compacted }) });
   else writePlan(explained, compacted, out);
 }
 

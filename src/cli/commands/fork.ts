@@ -1,9 +1,8 @@
-import { SessionManager } from "../../manager/session-manager.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, optionalArgument } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { writeNewSession } from "../view/new-session.ts";
+import { forkSession, writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
@@ -15,7 +14,7 @@ const ENTRY = optionalArgument(
 export const forkCommand: Command = {
   name: "fork",
   summary: "Copy the path to an entry into a session of its own",
-  details: `The new session lies in the same folder, has the labels of what was copied, and
+  details: `The new session lies in the same folder or database, has the labels of what was copied, and
 knows which session it comes from; that one stays as it is.`,
   parameters: [SESSION, ENTRY],
   examples: [
@@ -25,7 +24,7 @@ knows which session it comes from; that one stays as it is.`,
   run: async (call) => {
     const view = new SessionView(await call.findSession(call.get(SESSION)));
     const entryId = view.findEntry(call.get(ENTRY) ?? "@leaf");
-    writeNewSession(call, SessionManager.open(view.path, { mode: "read-only" }).forkBeside(entryId));
+    await writeNewSession(call, await forkSession(call, view.path, entryId));
     return EXIT_CODES.ok;
   },
 };

@@ -1,4 +1,3 @@
-import { changeSession } from "../change-session.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
@@ -22,7 +21,7 @@ export const labelCommand: Command = {
     ["label session.jsonl 1a2b3c4d", "show the label"],
     ["label session.jsonl works --clear", "take it away"],
   ],
-  run: async ({ findSession, get, io, json, out }) => {
+  run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
     const wanted = get(LABEL);
     const isCleared = get(CLEAR);
     if (isCleared && wanted !== undefined) throw new UsageError("Give a label or --clear, not both.");
@@ -30,13 +29,13 @@ export const labelCommand: Command = {
     const entryId = view.findEntry(get(ENTRY));
     const isChanged = isCleared || wanted !== undefined;
     const label = isChanged
-      ? await changeSession(view.path, io, (session) => {
+      ? await changeSession(view.path, (session) => {
           session.appendLabelChange(entryId, wanted);
           return session.getLabel(entryId);
         })
       : view.labels.get(entryId)?.label;
     const entry = plainLine(entryId);
-    if (json) out.json({ path: view.path, entryId, label: label ?? null });
+    if (json) out.json({ ...locationOf(view.path).json, entryId, label: label ?? null });
     else if (label === undefined) out.line(`Entry ${entry} has no label.`);
     else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
     return EXIT_CODES.ok;

@@ -1,10 +1,10 @@
 import { listSessions } from "../../catalog/catalog.ts";
-import type { SessionInfo } from "../../catalog/session-info.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
+import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
@@ -31,7 +31,8 @@ With --dir: all sessions in that folder, whatever their project.`,
     ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
   ],
   run: async (call) => {
-    const { out, json } = call;
+    const { out, json, stored } = call;
+    if (stored !== undefined) return listStored(call, stored);
     const scope = sessionScope(call, call.get(ALL));
     const sessions = await withProgress(call, "Reading sessions", (onProgress) =>
       listSessions({ ...scope, onProgress }),
@@ -47,24 +48,44 @@ With --dir: all sessions in that folder, whatever their project.`,
   },
 };
 
-function sessionJson(session: SessionInfo): object {
-  const { path, id, cwd, name, parentSessionPath, created, modified, messageCount, firstMessage } = session;
+async function listStored(call: CommandCall, stored: StoredSessions): Promise<ExitCode> {
+  const { get, io, json, out } = call;
+  const isAll = get(ALL);
+  const sessions: ListedSession[] = [];
+  for await (const session of (await stored.store()).list(isAll ? {} : { cwd: io.cwd })) {
+    const listed = listedSession(session);
+    if (json) out.json(sessionJson({ ...listed, ...stored.locationOf(listed.id).json }));
+    else sessions.push(listed);
+  }
+  if (sessions.length > 0) writeList(call, sessions, isAll);
+  else if (!json) {
+    out.line(`No sessions${isAll ? "" : ` of ${plainLine(io.cwd)}`} in ${plainLine(stored.address)}.`);
+    if (!isAll) out.line("sessiontree list --all lists those of all projects.");
+  }
+  return EXIT_CODES.ok;
+}
+
+function sessionJson(session: ListedSession): object {
+  const { id, path, store, cwd, name, parentSessionPath, parentSession } = session;
+  const { created, modified, messageCount, firstMessage, issueCount } = session;
   return {
     id,
-    path,
+    ...(path !== undefined && { path }),
+    ...(store !== undefined && { store }),
     cwd,
     ...(name !== undefined && { name }),
     ...(parentSessionPath !== undefined && { parentSessionPath }),
+    ...(parentSession !== undefined && { parentSession }),
     created,
     modified,
     messageCount,
     firstMessage,
-    issueCount: session.issueCount ?? 0,
+    ...((path !== undefined || issueCount !== undefined) && { issueCount: issueCount ?? 0 }),
   };
 }
 
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
-function writeList({ out, io }: CommandCall, sessions: readonly SessionInfo[], withProject: boolean): void {
+function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[], withProject: boolean): void {
   const { colours, width } = out;
   const now = io.now?.() ?? Date.now();
   const idLength = shortIdLength(sessions.map(({ id }) => id));
@@ -89,6 +110,6 @@ function writeList({ out, io }: CommandCall, sessions: readonly SessionInfo[], w
 }
 
 /** The last folder of a project's path. */
-function projectName({ cwd }: SessionInfo): string {
+function projectName({ cwd }: ListedSession): string {
   return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }

@@ -34,7 +34,7 @@ are both kept: one gets an id of its own. The copies stay as they are.`,
     ["merge session.jsonl session-conflict.jsonl --in-place", "into the first, with a backup"],
   ],
   run: async (call) => {
-    const { get, findSession, io } = call;
+    const { get, findSession, io, locationOf } = call;
     const output = get(OUTPUT);
     const isInPlace = get(IN_PLACE);
     if ((output === undefined) !== isInPlace) {
@@ -42,10 +42,13 @@ are both kept: one gets an id of its own. The copies stay as they are.`,
     }
     const allowDifferentIds = get(ANY_ID);
     const [a, b] = [await findSession(get(FIRST)), await findSession(get(SECOND))];
+    if (isInPlace && "store" in locationOf(a).json) {
+      throw new UsageError("In a database nothing is put in the place of a session; add -o and a file.");
+    }
     const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
     const result = mergeSessions(a, b, { ...target, allowDifferentIds });
     if (call.json) call.out.json(result);
-    else writeResult(call, result, a, b);
+    else writeResult(call, result, locationOf(a).text, locationOf(b).text);
     return EXIT_CODES.ok;
   },
 };

@@ -1,4 +1,3 @@
-import { changeSession } from "../change-session.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
@@ -20,19 +19,19 @@ export const nameCommand: Command = {
     ["name session.jsonl", "show the name"],
     ["name session.jsonl --clear", "take it away"],
   ],
-  run: async ({ findSession, get, io, json, out }) => {
+  run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
     const wanted = get(NAME);
     const isCleared = get(CLEAR);
     if (isCleared && wanted !== undefined) throw new UsageError("Give a name or --clear, not both.");
     const view = new SessionView(await findSession(get(SESSION)));
     const isChanged = isCleared || wanted !== undefined;
     const name = isChanged
-      ? await changeSession(view.path, io, (session) => {
+      ? await changeSession(view.path, (session) => {
           session.appendSessionInfo(wanted ?? "");
           return session.getSessionName();
         })
       : view.name;
-    if (json) out.json({ path: view.path, name: name ?? null });
+    if (json) out.json({ ...locationOf(view.path).json, name: name ?? null });
     else if (name === undefined) out.line("The session has no name.");
     else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
     return EXIT_CODES.ok;

@@ -57,6 +57,8 @@ export const pruneCommand: Command = {
   details: `Shows the plan, and asks before it is carried out. Without --all: the sessions of
 the project in the current folder; with --dir: all in that folder. Age counts
 from the last message. A session stays from which one descends that stays.`,
+  filesOnly:
+    '"sessiontree rm" removes sessions from a database, and "sessiontree list --json" tells their times.',
   parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
   examples: [
     ["prune --older-than 90d --dry-run", "what would go"],

@@ -1,4 +1,3 @@
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -43,9 +42,10 @@ session are not touched: "sessiontree search" finds them.`,
       return EXIT_CODES.failed;
     }
     const { path } = session;
-    const recordId = await changeSession(path, call.io, (opened) => opened.redact(entryId, text));
+    const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
     const leftovers = leftoversOf(path);
-    if (call.json) call.out.json({ path, entryId, replacement: text, recordId, leftovers });
+    if (call.json)
+      call.out.json({ ...call.locationOf(path).json, entryId, replacement: text, recordId, leftovers });
     else writeDone(call, { what, text, recordId, leftovers });
     return EXIT_CODES.ok;
   },

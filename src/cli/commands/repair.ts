@@ -18,6 +18,8 @@ export const repairCommand: Command = {
 the original stays beside the file (.bak), and what belongs to no entry goes to
 a file of its own (.damaged). A healthy file is left alone.
 With --dry-run it exits with 1 if there is something to repair.`,
+  filesOnly:
+    'A database keeps lines whole; "sessiontree copy" brings a session into a folder, where it can be repaired.',
   parameters: [SESSION, DRY_RUN],
   examples: [
     ["repair session.jsonl --dry-run", "what is wrong, and what would be done about it"],

@@ -30,6 +30,7 @@ export const restoreCommand: Command = {
   details: `Without a name: the sessions in the trash, the one deleted last first. With --dir:
 only those that were in this folder. Nothing is overwritten. On macOS and
 Windows it says how a session is brought back by hand.`,
+  filesOnly: "What is removed from a database is in no trash.",
   parameters: [NAME, TO],
   examples: [
     ["restore", "what is in the trash"],

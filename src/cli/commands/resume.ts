@@ -30,6 +30,8 @@ and end move; enter chooses; ctrl-r renames; ctrl-d or delete puts the session i
 trash; tab changes between this project and all; escape leaves with exit code 130.
 The picker is drawn on stderr, so that its choice can be read from the output. A program
 that is run gives its exit code.`,
+  filesOnly:
+    '"sessiontree list" lists what is in a database, and "sessiontree copy" brings a session into a folder.',
   parameters: [COMMAND, ALL],
   examples: [
     ["resume", "choose, and print the path"],

@@ -1,11 +1,11 @@
 import { type SearchHit, type SearchOptions, searchSessions } from "../../catalog/search.ts";
-import type { SessionInfo } from "../../catalog/session-info.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption, textOption } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
+import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
@@ -33,6 +33,12 @@ const SKIPPED: { readonly [reason in SkippedFile["reason"]]?: string } = {
   "too-slow": "the expression takes too long on it; a simpler one may not",
 };
 
+/** A hit in a file, or in a database, where an entry has no offset. */
+type FoundEntry = Omit<SearchHit, "session" | "offset"> & {
+  readonly session: ListedSession;
+  readonly offset?: number;
+};
+
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
   name: "search",
@@ -52,14 +58,14 @@ compactionSummary and branchSummary.`,
 };
 
 async function search(call: CommandCall): Promise<ExitCode> {
-  const { out, json } = call;
-  const hits = startSearch(call, call.get(TEXT));
+  const { out, json, stored } = call;
+  const hits = stored === undefined ? startSearch(call, call.get(TEXT)) : searchStored(call, stored);
   let number = 0;
-  let session: SessionInfo | undefined;
+  let session: ListedSession | undefined;
   let sessions = 0;
   for await (const hit of hits) {
     number++;
-    if (session?.path !== hit.session.path) {
+    if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
       if (!json) writeSession(call, session, sessions > 1);
@@ -76,13 +82,35 @@ async function search(call: CommandCall): Promise<ExitCode> {
   return EXIT_CODES.ok;
 }
 
+/** @throws {UsageError} If it is not about words. */
+async function* searchStored(
+  { get, io }: CommandCall,
+  stored: StoredSessions,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  if (get(REGEX) || get(CASE)) {
+    throw new UsageError("A database looks for words, whatever their case; leave out --regex and --case.");
+  }
+  const limit = get(LIMIT);
+  const roles = rolesOf(get(ROLE));
+  const options = {
+    ...(!get(ALL) && { cwd: io.cwd }),
+    ...(limit !== undefined && { limit }),
+    ...(roles !== undefined && { roles }),
+  };
+  for await (const { session, ...hit } of (await stored.store()).search(get(TEXT), options)) {
+    yield { ...hit, session: { ...listedSession(session), ...stored.locationOf(session.id).json } };
+  }
+}
+
+function rolesOf(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((role) => role.trim());
+}
+
 /** @throws {UsageError} If the text is no regular expression. */
 function startSearch(call: CommandCall, text: string): AsyncIterable<SearchHit> {
   const { get } = call;
   const limit = get(LIMIT);
-  const roles = get(ROLE)
-    ?.split(",")
-    .map((role) => role.trim());
+  const roles = rolesOf(get(ROLE));
   const options: SearchOptions = {
     ...sessionScope(call, get(ALL)),
     regex: get(REGEX),
@@ -103,15 +131,15 @@ function startSearch(call: CommandCall, text: string): AsyncIterable<SearchHit> 
 }
 
 function hitJson({
-  session: { id, path, cwd, name },
+  session: { id, path, store, cwd, name },
   entryId,
   role,
   snippet,
   match,
   offset,
-}: SearchHit): object {
+}: FoundEntry): object {
   return {
-    session: { id, path, cwd, ...(name !== undefined && { name }) },
+    session: { id, path, store, cwd, name },
     entryId,
     role,
     snippet,
@@ -121,7 +149,7 @@ function hitJson({
 }
 
 /** Says whose hits follow. */
-function writeSession({ io, out }: CommandCall, session: SessionInfo, isFurther: boolean): void {
+function writeSession({ io, out }: CommandCall, session: ListedSession, isFurther: boolean): void {
   const { colours, width } = out;
   const { id, modified, name, firstMessage } = session;
   if (isFurther) out.line();
@@ -130,7 +158,7 @@ function writeSession({ io, out }: CommandCall, session: SessionInfo, isFurther:
   out.line(`${colours.dim(front)}  ${colours.bold(title)}`.trimEnd());
 }
 
-function writeHit({ entryId, role, snippet, match }: SearchHit, out: Output): void {
+function writeHit({ entryId, role, snippet, match }: FoundEntry, out: Output): void {
   const { colours, width } = out;
   const kind = kindOfMessage({ role });
   const id = shortId(entryId, MOST_ID_WIDTH);

@@ -37,8 +37,9 @@ export const showCommand: Command = {
   },
 };
 
-function showSession({ out, json }: CommandCall, session: SessionView): ExitCode {
-  const { path, name, header, version, size, tree, leaf, labels } = session;
+function showSession({ out, json, locationOf }: CommandCall, session: SessionView): ExitCode {
+  const { name, header, version, size, tree, leaf, labels } = session;
+  const location = locationOf(session.path);
   const counts = countKinds(readKinds(session));
   const [first, last] = timeRange(tree);
   const branches = [...tree.leaves()].length;
@@ -50,7 +51,7 @@ function showSession({ out, json }: CommandCall, session: SessionView): ExitCode
     const entries = tree.size;
     out.json({
       id: header?.id,
-      path,
+      ...location.json,
       name,
       cwd: header?.cwd,
       timestamp: header?.timestamp,
@@ -69,7 +70,7 @@ function showSession({ out, json }: CommandCall, session: SessionView): ExitCode
   const facts: Facts = [
     ["name", name ?? ""],
     ["id", header?.id ?? ""],
-    ["file", path],
+    "path" in location.json ? ["file", location.json.path] : ["store", location.json.store],
     ["size", `${bytes(size)}, version ${version}`],
     ["project", header?.cwd ?? ""],
     ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],

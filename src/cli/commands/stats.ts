@@ -38,20 +38,23 @@ there, not here.`,
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],
-  run: async ({ findSession, get, io, json, out }) => {
-    const session = SessionManager.open(await findSession(get(SESSION)), { mode: "read-only" });
+  run: async ({ findSession, get, io, json, locationOf, out }) => {
+    const path = await findSession(get(SESSION));
+    const session = SessionManager.open(path, { mode: "read-only" });
     const nowMs = io.now?.() ?? Date.now();
     const stats = collectStats(
       { session, counter: undefined, nowMs, isInherited: undefined },
       { includeInherited: get(INHERITED), contextWindow: get(WINDOW) },
     );
-    if (json) out.json(stats);
-    else writeStats(stats, nowMs, out);
+    const { json: location } = locationOf(path);
+    const file = "path" in location ? {} : { sessionFile: undefined, store: location.store };
+    if (json) out.json({ ...stats, ...file });
+    else writeStats({ ...stats, ...file }, nowMs, out);
     return EXIT_CODES.ok;
   },
 };
 
-function writeStats(stats: SessionStats, nowMs: number, out: Output): void {
+function writeStats(stats: SessionStats & { store?: string }, nowMs: number, out: Output): void {
   const { createdAt, usage, cacheHitRate, messages, toolCalls } = stats;
   const createdMs = createdAt?.getTime() ?? Number.NaN;
   const created = dateAndTime(createdMs);
@@ -62,6 +65,7 @@ function writeStats(stats: SessionStats, nowMs: number, out: Output): void {
       ["name", stats.sessionName ?? ""],
       ["id", stats.sessionId],
       ["file", stats.sessionFile ?? ""],
+      ["store", stats.store ?? ""],
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
       ["entries", count(stats.entries)],
       [

@@ -14,6 +14,7 @@ export const upgradeCommand: Command = {
   summary: "Rewrite a session of an older version in the current one",
   details: `The original stays beside the file (.v1.bak, .v2.bak). Whatever appends to an
 older file does this by itself; a file of the current version is left alone.`,
+  filesOnly: "In a database a session of an older version is brought to the current one by its first append.",
   parameters: [SESSION],
   examples: [["upgrade session.jsonl", "so that older entries have ids and parents in the file"]],
   run: async ({ findSession, get, io, json, out }) => {

@@ -9,6 +9,7 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argumentList, flag } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
+import type { SessionLocation } from "../sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { bytes, counted } from "../text/words.ts";
 import { makeAncestorTest } from "../tree/ancestry.ts";
@@ -28,6 +29,7 @@ interface Warning {
 /** What was found in one file. */
 interface Verdict {
   readonly session: SessionView;
+  readonly location: SessionLocation;
   readonly issues: readonly SessionIssue[];
   readonly warnings: readonly Warning[];
 }
@@ -57,7 +59,7 @@ Exits with 1 if there is an issue, or a file is no session.`,
 async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   const { out, json } = call;
   try {
-    const verdict = inspectSession(await call.findSession(name), call.get(SCHEMA));
+    const verdict = inspectSession(call, await call.findSession(name));
     if (json) out.json(verdictJson(verdict));
     else writeVerdict(verdict, out);
     return verdict.issues.length === 0;
@@ -70,7 +72,8 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   }
 }
 
-function inspectSession(path: string, withSchema: boolean): Verdict {
+function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict {
+  const withSchema = get(SCHEMA);
   const session = new SessionView(path);
   const { tree, places } = session;
   const warnings: Warning[] = [];
@@ -83,7 +86,8 @@ function inspectSession(path: string, withSchema: boolean): Verdict {
     warnings.push({ line, offset, entryId: tree.idAt(ordinal), problems: validation.problems });
   });
   if (compactions.length > 0) checkCompactions(session, compactions);
-  return { session, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
+  const location = locationOf(path);
+  return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
 /** Reports compactions whose first kept entry is not on their path. */
@@ -100,10 +104,10 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   }
 }
 
-function verdictJson({ session, issues, warnings }: Verdict): object {
-  const { path, header, version, size, tree } = session;
+function verdictJson({ location, session, issues, warnings }: Verdict): object {
+  const { header, version, size, tree } = session;
   return {
-    path,
+    ...location.json,
     ok: issues.length === 0,
     id: header?.id,
     version,
@@ -114,13 +118,13 @@ function verdictJson({ session, issues, warnings }: Verdict): object {
   };
 }
 
-function writeVerdict({ session, issues, warnings }: Verdict, out: Output): void {
+function writeVerdict({ location, session, issues, warnings }: Verdict, out: Output): void {
   const { colours } = out;
   const { tree, version, size } = session;
-  const path = plainLine(session.path);
+  const place = plainLine(location.text);
   const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
-  if (issues.length === 0) out.line(`${colours.green("OK")}  ${path}  (${facts})`);
-  else out.line(`${colours.red(counted(issues.length, "issue"))}  ${path}  (${facts})`);
+  if (issues.length === 0) out.line(`${colours.green("OK")}  ${place}  (${facts})`);
+  else out.line(`${colours.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
   for (const { line, offset, entryId, problems } of warnings) {
     out.line(

@@ -1,6 +1,6 @@
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
-import type { Command } from "../command.ts";
+import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";
@@ -28,12 +28,12 @@ export const watchCommand: Command = {
     ["watch @last", "what an agent is doing"],
     ["watch session.jsonl --json | jq .message", "the entries themselves"],
   ],
-  run: async ({ findSession, get, io, json, out, warn }) => {
-    const { path } = new SessionView(await findSession(get(SESSION)));
-    const session = SessionManager.open(path, { mode: "read-only" });
+  run: async (call) => {
+    const { io, json, out, warn } = call;
+    const { session, text } = await openWatched(call);
     const signal = io.untilInterrupted?.();
     // Also for a program that starts this one: from here on nothing is missed.
-    warn(`Watching ${plainLine(path)}; an interrupt (Ctrl-C) ends it.`);
+    warn(`Watching ${plainLine(text)}; an interrupt (Ctrl-C) ends it.`);
     for await (const entry of session.watch(signal && { signal })) {
       if (json) out.json(entry);
       else writeEntry(entry, out);
@@ -42,6 +42,16 @@ export const watchCommand: Command = {
     return EXIT_CODES.ok;
   },
 };
+
+/** Opens the session, and says where it is. In a database no copy of it is needed. */
+async function openWatched({ findSession, get, stored }: CommandCall) {
+  const name = get(SESSION);
+  const id = (await stored?.find(name))?.id;
+  if (stored !== undefined && id !== undefined)
+    return { session: await stored.open(id), text: stored.locationOf(id).text };
+  const { path } = new SessionView(await findSession(name));
+  return { session: SessionManager.open(path, { mode: "read-only" }), text: path };
+}
 
 function writeEntry(entry: SessionEntry, out: Output): void {
   const { colours } = out;

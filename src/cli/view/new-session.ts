@@ -1,23 +1,42 @@
-import type { SessionManager } from "../../manager/session-manager.ts";
+import { SessionManager } from "../../manager/session-manager.ts";
 import type { CommandCall } from "../command.ts";
 import { plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
 
-/** Says what session was made of another, and where its file is. */
-export function writeNewSession({ json, out }: CommandCall, session: SessionManager): void {
-  const path = session.getSessionFile() ?? "";
+/**
+ * Copies the path to an entry into a session of its own, where the first one is.
+ *
+ * @param path - What `findSession` gave.
+ * @returns The copy; it is there when it is closed.
+ */
+export async function forkSession(
+  { stored }: CommandCall,
+  path: string,
+  entryId: string,
+): Promise<SessionManager> {
+  const id = stored?.idOf(path);
+  const session =
+    stored === undefined || id === undefined
+      ? SessionManager.open(path, { mode: "read-only" })
+      : await stored.open(id);
+  return session.forkBeside(entryId);
+}
+
+/** Closes a session that was made of another, and says what it is and where. */
+export async function writeNewSession(
+  { json, out, stored }: CommandCall,
+  session: SessionManager,
+): Promise<void> {
+  const path = session.getSessionFile();
   const id = session.getSessionId();
   const entries = session.getEntryCount();
+  const [parentSession, leafId] = [session.getHeader()?.parentSession, session.getLeafId()];
+  await session.close();
+  const location = path === undefined ? stored?.locationOf(id).json : { path };
   if (json) {
-    out.json({
-      id,
-      path,
-      parentSession: session.getHeader()?.parentSession,
-      entries,
-      leafId: session.getLeafId(),
-    });
+    out.json({ id, ...location, parentSession, entries, leafId });
     return;
   }
   out.line(`Session ${id} has ${counted(entries, "entry", "entries")} and stands in`);
-  out.line(plainLine(path));
+  out.line(plainLine(path ?? stored?.address ?? ""));
 }

@@ -1,0 +1,55 @@
+import { UsageError } from "../usage-error.ts";
+
+/** Where a database is, and how output names it. */
+export interface StoreAddress {
+  /** As it was given: with the password, if there is one. */
+  readonly url: string;
+  /** Without anything that is nobody's business. */
+  readonly shown: string;
+}
+
+/** The variable that names a database where neither `--store` nor `--dir` does. */
+export const STORE_VARIABLE = "SESSIONTREE_STORE";
+
+/** Parts of an address that say whose sessions are meant; every other one is the driver's, and may be a secret. */
+const SHOWN_SETTINGS = ["schema", "tenant"] as const;
+
+/** Tells whether a text is meant as the address of a database. */
+export function isStoreUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/**
+ * Reads the address of a database.
+ *
+ * @param from - The option or variable that it stands in.
+ * @throws {UsageError} If it is none; the message does not repeat it.
+ */
+export function storeAddress(text: string, from: string): StoreAddress {
+  if (!isStoreUrl(text) || !URL.canParse(text)) {
+    throw new UsageError(
+      `${from} must be an address such as postgres://user@host/database; a folder with session files is named by --dir.`,
+    );
+  }
+  return { url: text, shown: shownAddress(text) };
+}
+
+/** Leaves out password and settings. An `@` behind the host says that a password was written with a `/` in it. */
+function shownAddress(text: string): string {
+  const { protocol, username, host, pathname, search, hash, searchParams } = new URL(text);
+  if (/@|%40/i.test(`${pathname}${search}${hash}`)) return `${protocol}//…`;
+  const settings = new URLSearchParams();
+  for (const name of SHOWN_SETTINGS) {
+    const value = searchParams.get(name);
+    if (value !== null) settings.set(name, value);
+  }
+  const user = username === "" ? "" : `${username}@`;
+  return `${protocol}//${user}${host}${pathname}${settings.size > 0 ? `?${settings}` : ""}`;
+}
+
+/** Takes users and passwords out of all addresses in a text, also out of those that are none because of a mistake. */
+export function withoutPasswords(text: string): string {
+  return text
+    .replace(/\b(postgres(?:ql)?:\/\/)\S*@/gi, "$1…@")
+    .replace(/([?&](?:ssl)?password=)[^&\s'"]*/gi, "$1…");
+}
