@@ -2,7 +2,7 @@
  * Measures sessions in PostgreSQL against session files, in the same run, over the build: npm run bench:postgres
  *
  * Options: --json, --only TEXT, --entries N (default 100000), --sessions N (default 100000), --seconds N per rate
- * (default 2), --url postgres://… for a server that is there; else one is started on loopback, as the tests do.
+ * (default 2), --large N to fill the database with N sessions of ten lines first (default 0), --url postgres://… for a server that is there; else one is started on loopback, as the tests do.
  */
 import { createReadStream, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     entries: { type: "string", default: "100000" },
     sessions: { type: "string", default: "100000" },
     seconds: { type: "string", default: "2" },
+    large: { type: "string", default: "0" },
     url: { type: "string" },
     data: { type: "string", default: join(tmpdir(), "sessiontree-bench-data") },
   },
@@ -100,8 +101,7 @@ const appends: Case = {
   name: "appends",
   async run({ client, files, folder }) {
     const durable = fileStore({ sessionDir: folder, durability: "fsync" });
-    const of = (count: number, notify = true) =>
-      Array.from({ length: count }, () => postgresStore({ client, notify }));
+    const of = (count: number) => Array.from({ length: count }, () => postgresStore({ client }));
     for (const batch of [1, 10, 100]) {
       const name = `append and flush, ${batch} at a time, 1 writer`;
       report(name, "PostgreSQL", await appendRate(of(1), batch, false), "entries/s");
@@ -115,7 +115,6 @@ const appends: Case = {
       ] as const) {
         const name = `append and flush, 1 at a time, ${writers} writers, ${where}`;
         report(name, "PostgreSQL", await appendRate(of(writers), 1, isShared), "entries/s");
-        report(name, "PostgreSQL, no notify", await appendRate(of(writers, false), 1, isShared), "entries/s");
       }
     }
   },
@@ -187,6 +186,13 @@ const listing: Case = {
       [sessions],
     );
     await client.query("analyze");
+    const size = await client.query("select pg_total_relation_size('sessiontree.sessions')::float8 as bytes");
+    report(
+      "a session takes in table and indexes",
+      "PostgreSQL",
+      size.rows[0].bytes / sessions,
+      "bytes/session",
+    );
     const page = (store: SessionStore, options: object) =>
       medianMs(() => count(store.list({ limit: 100, ...options })), 9);
     const last = { modified: new Date(1700000000000 + 5_000), id: "listed-5" };
@@ -227,6 +233,63 @@ const listing: Case = {
   },
 };
 
+/** Fills the database, in steps, with sessions whose lines have a thousand bytes. */
+const large: Case = {
+  name: "large",
+  async run({ client, postgres }) {
+    const sessions = Number(values.large);
+    const lines = 10;
+    const fillMs = await timed(async () => {
+      for (let from = 1; from <= sessions; from += 10_000)
+        await fill(client, from, Math.min(from + 9_999, sessions), lines);
+      await client.query("analyze");
+    });
+    const name = `${sessions} sessions of ${lines} lines`;
+    report(`fill with ${name}`, "PostgreSQL", (sessions * lines * 1000) / fillMs, "entries/s");
+    for (const [what, bytes] of Object.entries(await tableSizes(client)))
+      report(`${name} take in ${what}`, "PostgreSQL", bytes / 1e9, "GB");
+    report(
+      `append and flush among ${name}`,
+      "PostgreSQL",
+      await appendRate([postgres], 1, false),
+      "entries/s",
+    );
+    report(
+      `open one of ${name}`,
+      "PostgreSQL",
+      await medianMs(() => postgres.open(`large-${sessions >> 1}`)),
+      "ms",
+    );
+    report(
+      `search ${name}`,
+      "PostgreSQL",
+      await medianMs(() => count(postgres.search(`needle${sessions >> 1}x`))),
+      "ms",
+    );
+  },
+};
+
+async function fill(client: pg.Pool, from: number, to: number, lines: number): Promise<void> {
+  await client.query(
+    `insert into sessiontree.sessions (id, cwd, project, created_ms, modified_ms, next_seq, last_seq, leaf_seq)
+      select 'large-' || n, '/large', '/large', n, n, $3::integer + 1, $3, $3 from generate_series($1::integer, $2) n`,
+    [from, to, lines],
+  );
+  await client.query(
+    `insert into sessiontree.lines (session, seq, entry_id, type, time_ms, line, search)
+      select s.key, i, to_hex(i), case when i > 1 then 'message' end, s.created_ms,
+        case when i = 1 then format('{"type":"session","version":3,"id":"%s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/large"}', s.id)
+        else format('{"type":"message","id":"%s","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"%s"}}',
+          lpad(to_hex(i), 8, '0'), t.text) end,
+        case when i > 1 then upper(t.text) end
+      from sessiontree.sessions s, generate_series(1, $3) i,
+        lateral (select format('needle%sx ', s.created_ms)
+          || (select string_agg(md5(format('%s %s %s', s.key, i, k)), ' ') from generate_series(1, 25) k) as text) t
+      where s.id = any (select 'large-' || n from generate_series($1::integer, $2) n) order by s.key, i`,
+    [from, to, lines],
+  );
+}
+
 const server = values.url === undefined ? await startServer() : undefined;
 const url = values.url ?? server?.url() ?? "";
 const folder = join(values.data, "postgres-files");
@@ -243,7 +306,8 @@ try {
     postgres: postgresStore({ client }),
     files: fileStore({ sessionDir: folder }),
   };
-  for (const one of [appends, listing, opening]) if (one.name.includes(values.only)) await one.run(bench);
+  const cases = Number(values.large) > 0 ? [large] : [appends, listing, opening];
+  for (const one of cases) if (one.name.includes(values.only)) await one.run(bench);
 } finally {
   await client.end();
   await server?.remove();
