@@ -3,12 +3,14 @@ import { cloneCommand } from "./commands/clone.ts";
 import { compactCommand } from "./commands/compact.ts";
 import { makeCompletionCommand } from "./commands/completion.ts";
 import { contextCommand } from "./commands/context.ts";
+import { copyCommand } from "./commands/copy.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { labelCommand } from "./commands/label.ts";
 import { listCommand } from "./commands/list.ts";
 import { mergeCommand } from "./commands/merge.ts";
+import { migrateCommand } from "./commands/migrate.ts";
 import { nameCommand } from "./commands/name.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { redactCommand } from "./commands/redact.ts";
@@ -45,11 +47,13 @@ export const COMMANDS: readonly Command[] = [
   forkCommand,
   cloneCommand,
   exportCommand,
+  copyCommand,
   mergeCommand,
   compactCommand,
   redactCommand,
   rmCommand,
   restoreCommand,
   pruneCommand,
+  migrateCommand,
   makeCompletionCommand(() => COMMANDS),
 ];

@@ -176,7 +176,7 @@ export class PostgresBackend implements SessionBackend {
     if (version >= OLDEST_SCHEMA_VERSION) return;
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has no tables for sessions; call migrate() of sessiontree/postgres.`,
+      `Schema ${schema} of the database has no tables for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,
       { details: { schema, version } },
     );
   }

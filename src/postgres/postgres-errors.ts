@@ -26,7 +26,7 @@ export function translated(error: unknown, schema: string): unknown {
   if (isSessionError(error) || !FINAL_CLASSES.includes(state.slice(0, 2))) return error;
   const said = error instanceof Error ? error.message : String(error);
   const advice = MISSING_STATES.includes(state)
-    ? `call migrate() of sessiontree/postgres to make the tables in schema ${schema}`
+    ? `call migrate() of sessiontree/postgres, or run "sessiontree migrate", to make the tables in schema ${schema}`
     : "correct what it says (address, password, rights), and try again";
   return new SessionError("STORE_UNAVAILABLE", `The database refuses it (${state}): ${said}; ${advice}.`, {
     details: { sqlState: state },

@@ -83,7 +83,8 @@ async function findCandidates(
   const typed = words.at(-1) ?? "";
   const isAnother = (session: SessionInfo) => session.id.startsWith(typed) && HARMLESS_ID.test(session.id);
   const place = { io: call.io, dir: dir ?? call.dir };
-  const found = lookUp === undefined ? [] : await lookUpSessions(lookUp, typed, place);
+  const isOfFiles = lookUp === "trashed" || call.stored === undefined || place.dir !== undefined;
+  const found = lookUp === undefined || !isOfFiles ? [] : await lookUpSessions(lookUp, typed, place);
   return [...known, ...found.filter(isAnother).map(sessionCandidate)];
 }
 

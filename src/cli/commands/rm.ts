@@ -11,6 +11,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
 import { argumentList, flag } from "../parameters.ts";
+import { findStored, removeStored } from "../store/remove-stored.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { counted } from "../text/words.ts";
@@ -37,13 +38,17 @@ export const rmCommand: Command = {
   summary: "Put sessions into the trash, or remove them for good",
   details: `Asks first if somebody is at the terminal. What is in the trash comes back by
 "sessiontree restore". Sessions that were forked from one that goes are named;
-they are whole without it. Backups beside a session (.bak) stay.`,
+they are whole without it. Backups beside a session (.bak) stay.
+From a database sessions are removed for good, if that is confirmed.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
     ["rm old.jsonl older.jsonl --permanent --yes", "for good, and without a question"],
   ],
   run: async (call) => {
+    const { get, stored } = call;
+    const others = stored === undefined ? [] : await findStored(stored, get(SESSIONS));
+    if (stored !== undefined && others.length > 0) return removeStored(call, stored, others, get(YES));
     const candidates = await candidatesOf(call);
     if (!(await isMeant(call, candidates))) {
       call.warn("Nothing was deleted.");

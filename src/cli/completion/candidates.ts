@@ -1,4 +1,4 @@
-import { COMMON_PARAMETERS, type Command, SESSION_DIR } from "../command.ts";
+import { COMMON_PARAMETERS, type Command, SESSION_DIR, STORE } from "../command.ts";
 import type { Parameter } from "../parameters.ts";
 
 /** A word that may stand where somebody is typing. */
@@ -65,7 +65,7 @@ function allCandidates(before: readonly string[], typed: string, commands: reado
 function candidatesOf(command: Command, given: readonly string[], typed: string): Candidates {
   const parameters = [...command.parameters, ...COMMON_PARAMETERS];
   const options = parameters.filter(({ kind }) => kind === "option");
-  const { awaited, places, dir } = read(given, options);
+  const { awaited, places, dir, isOfStore } = read(given, options);
   const found = awaited !== undefined ? valuesOf(awaited) : undefined;
   if (found !== undefined) return found;
   // What stands behind this is no option, and may be another program's command line.
@@ -78,7 +78,11 @@ function candidatesOf(command: Command, given: readonly string[], typed: string)
   const args = command.parameters.filter(({ kind }) => kind === "argument");
   const last = args.at(-1);
   const parameter = args[places] ?? (last?.form.includes("...") ? last : undefined);
-  return parameter === undefined ? NOTHING : { ...valuesOf(parameter), ...(dir !== undefined && { dir }) };
+  if (parameter === undefined) return NOTHING;
+  const values = valuesOf(parameter);
+  // A key that waits for a server is worse than one that does nothing.
+  if (values.lookUp === "sessions" && isOfStore) return { words: values.words };
+  return { ...values, ...(dir !== undefined && { dir }) };
 }
 
 /** Goes through the words before the one that is typed. */
@@ -86,15 +90,17 @@ function read(given: readonly string[], options: readonly Parameter<unknown>[]) 
   let awaited: Parameter<unknown> | undefined;
   let places = 0;
   let dir: string | undefined;
+  let isOfStore = false;
   for (const word of given) {
     if (awaited !== undefined) {
       if (awaited === SESSION_DIR) dir = word;
       awaited = undefined;
     } else if (word.startsWith("-")) {
+      isOfStore ||= word.split("=")[0] === longName(STORE);
       awaited = options.find((option) => option.form.includes("<") && namesOf(option).includes(word));
     } else places++;
   }
-  return { awaited, places, dir };
+  return { awaited, places, dir, isOfStore };
 }
 
 /** The ways in which an option can be written: `-o` and `--output`. */

@@ -148,6 +148,11 @@ export class StoredSessions {
     return this.open(clone.getSessionId());
   }
 
+  /** Makes the database's tables, or changes them: see `CliStores`. */
+  migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
+    return storesOf(this.#io).migrate(this.#url, to);
+  }
+
   /**
    * Closes what was opened, and removes the copies. Idempotent.
    *

@@ -6,6 +6,9 @@ import { truncate } from "../text/width.ts";
 const ID_WIDTH = 36;
 
 /** Names a session in one line: its id, and its name or what it begins with. */
-export function sessionLine({ id, name, firstMessage }: SessionInfo, width: number): string {
+export function sessionLine(
+  { id, name, firstMessage }: Pick<SessionInfo, "id" | "name" | "firstMessage">,
+  width: number,
+): string {
   return truncate(`${truncate(plainLine(id), ID_WIDTH)}  ${plainLine(name ?? firstMessage)}`, width);
 }

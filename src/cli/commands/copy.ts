@@ -1,0 +1,111 @@
+import { createReadStream } from "node:fs";
+import { findSessionById } from "../../catalog/catalog.ts";
+import { isSessionError } from "../../errors.ts";
+import { fileError } from "../../store/file-errors.ts";
+import { fileStore } from "../../stores/file-store.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { argumentList, textOption } from "../parameters.ts";
+import { pathOf } from "../session-argument.ts";
+import type { SessionLocation } from "../sessions.ts";
+import { isStoreUrl, storeAddress } from "../store/address.ts";
+import { storesOf } from "../store/open-store.ts";
+import { plainLine } from "../text/plain.ts";
+import { UsageError } from "../usage-error.ts";
+
+const SESSIONS = argumentList("<sessions...>", "the sessions");
+const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");
+
+/** Where copies go. */
+interface Target {
+  readonly store: SessionStore;
+  locationOf(id: string): SessionLocation;
+}
+
+/** `sessiontree copy`: copies sessions between folders and databases. */
+export const copyCommand: Command = {
+  name: "copy",
+  summary: "Copy sessions into a folder or a database, byte for byte",
+  details: `A copy has the id and the bytes of the original. Nothing is overwritten: a
+session whose id is there already is left out, and the exit code is 1.
+--store says in which database sessions are looked for; a path is always a file.`,
+  parameters: [SESSIONS, TO],
+  examples: [
+    ["copy @last --to postgres://host@db.example/agents", "from a file into a database"],
+    ["copy 019c4512 --store postgres://host@db.example/agents --to ./sessions", "and into a folder"],
+  ],
+  run: async (call) => {
+    const target = await openTarget(call);
+    try {
+      let exitCode: ExitCode = EXIT_CODES.ok;
+      for (const name of call.get(SESSIONS)) {
+        if (!(await copyOne(call, name, target))) exitCode = EXIT_CODES.failed;
+      }
+      return exitCode;
+    } finally {
+      await target.store.close();
+    }
+  },
+};
+
+async function openTarget({ get, io }: CommandCall): Promise<Target> {
+  const to = get(TO);
+  if (to === undefined) throw new UsageError("Say where to: add --to and a folder, or a database's address.");
+  if (isStoreUrl(to)) {
+    const { url, shown } = storeAddress(to, TO.form);
+    return {
+      store: await storesOf(io).open(url),
+      locationOf: (id) => ({ text: `${id} in ${shown}`, json: { id, store: shown } }),
+    };
+  }
+  if (/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(to)) {
+    throw new UsageError(`${TO.form} must be a folder, or an address such as postgres://user@host/database.`);
+  }
+  const sessionDir = pathOf(io.cwd, to);
+  return {
+    store: fileStore({ sessionDir }),
+    locationOf: (id) => {
+      const path = findSessionById({ sessionDir }, id) ?? sessionDir;
+      return { text: path, json: { path } };
+    },
+  };
+}
+
+/** Copies a session and says so; one that cannot be copied does not keep the others from it. */
+async function copyOne(call: CommandCall, name: string, { store, locationOf }: Target): Promise<boolean> {
+  const { json, out, warn } = call;
+  try {
+    const id = await store.importBytes(await bytesOf(call, name));
+    const location = locationOf(id);
+    if (json) out.json({ id, ...location.json });
+    else out.line(`Copied: ${plainLine(location.text)}`);
+    return true;
+  } catch (error) {
+    if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
+    warn(`${name}: ${error.message}`);
+    return false;
+  }
+}
+
+/** Gives the bytes of a session of a database, or of a file. */
+async function bytesOf(
+  { findSession, stored }: CommandCall,
+  name: string,
+): Promise<AsyncIterable<Uint8Array>> {
+  const id = (await stored?.find(name))?.id;
+  return stored === undefined || id === undefined
+    ? readFile(await findSession(name))
+    : (await stored.store()).exportBytes(id);
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
+  const stream = createReadStream(path);
+  try {
+    for await (const piece of stream) if (piece instanceof Uint8Array) yield piece;
+  } catch (error) {
+    throw fileError(path, "read", error);
+  } finally {
+    stream.destroy();
+  }
+}

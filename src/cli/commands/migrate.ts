@@ -1,0 +1,73 @@
+import type { Command, CommandCall } from "../command.ts";
+import { confirm, YES } from "../confirm.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
+import type { Parameter } from "../parameters.ts";
+import { plainLine } from "../text/plain.ts";
+import { UsageError } from "../usage-error.ts";
+
+const TO: Parameter<number | undefined> = {
+  kind: "option",
+  form: "--to <version>",
+  description: "another version than the newest; 0 takes all away, sessions included",
+  parse: (given) => {
+    if (given === undefined) return undefined;
+    if (typeof given === "string" && /^\d{1,9}$/.test(given)) return Number(given);
+    throw new UsageError("--to <version> must be a whole number, 0 or more.");
+  },
+};
+
+/** `sessiontree migrate`: makes the tables of a database, or changes them. */
+export const migrateCommand: Command = {
+  name: "migrate",
+  summary: "Make the tables of a database, or bring them up to date",
+  details: `Sessions are kept in tables of their own schema. Everything happens in one
+transaction; it may be run again, and by several at once. A role that may make
+tables must be in the address; those who only work with sessions need less.
+With --to it asks first.`,
+  parameters: [TO, YES],
+  examples: [
+    ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
+    ["migrate --store postgres://owner@db.example/agents --to 1 --yes", "an older version"],
+  ],
+  run: async (call) => {
+    const { get, json, out, stored } = call;
+    if (stored === undefined) {
+      throw new UsageError("Name the database: add --store and its address, or set SESSIONTREE_STORE.");
+    }
+    const to = get(TO);
+    const { address } = stored;
+    if (to !== undefined && !get(YES) && !(await confirm(call, question(to, address)))) {
+      call.warn("Nothing was changed.");
+      return EXIT_CODES.failed;
+    }
+    const result = await changeTables(stored, to);
+    if (json) out.json({ store: address, ...result });
+    else out.line(`${describe(result)} ${plainLine(address)}`);
+    return EXIT_CODES.ok;
+  },
+};
+
+function question(to: number, address: string): string {
+  return to === 0
+    ? `All sessions in ${plainLine(address)} will be gone for good, with their tables.\nTake them away?`
+    : `What versions after ${to} have added to ${plainLine(address)} will be gone.\nGo to version ${to}?`;
+}
+
+/** @throws {UsageError} If there is no such version. */
+async function changeTables(
+  stored: NonNullable<CommandCall["stored"]>,
+  to: number | undefined,
+): Promise<{ readonly from: number; readonly to: number }> {
+  try {
+    return await stored.migrate(to);
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function describe({ from, to }: { readonly from: number; readonly to: number }): string {
+  if (from === to) return to === 0 ? "There are no tables in" : `Tables of version ${to} are there already:`;
+  if (to === 0) return "Took all tables away from";
+  return from === 0 ? `Made tables of version ${to} in` : `Changed tables from version ${from} to ${to} in`;
+}

@@ -1,0 +1,78 @@
+import { isSessionError } from "../../errors.ts";
+import type { StoredSession } from "../../stores/session-store.ts";
+import type { CommandCall } from "../command.ts";
+import { confirm } from "../confirm.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { plainLine } from "../text/plain.ts";
+import { ago } from "../text/times.ts";
+import { counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+import { sessionLine } from "../view/session-line.ts";
+import { listedSession, type StoredSessions } from "./stored-sessions.ts";
+
+/**
+ * Finds the sessions of a database that are named, each once.
+ *
+ * @returns Empty if all that is named are files.
+ * @throws {UsageError} If both are.
+ * @throws {SessionError} As `StoredSessions.find`.
+ */
+export async function findStored(
+  stored: StoredSessions,
+  names: readonly string[],
+): Promise<readonly StoredSession[]> {
+  const found = new Map<string, StoredSession>();
+  const files: string[] = [];
+  for (const name of names) {
+    const session = await stored.find(name);
+    if (session === undefined) files.push(name);
+    else found.set(session.id, session);
+  }
+  if (files.length > 0 && found.size > 0) {
+    throw new UsageError(`${files[0]} is a file, and others are in the database; name them apart.`);
+  }
+  return [...found.values()];
+}
+
+/** Removes sessions from a database, for good, if that is meant. */
+export async function removeStored(
+  call: CommandCall,
+  stored: StoredSessions,
+  sessions: readonly StoredSession[],
+  isConfirmed: boolean,
+): Promise<ExitCode> {
+  if (!isConfirmed && !(await isMeant(call, stored, sessions))) {
+    call.warn("Nothing was deleted.");
+    return EXIT_CODES.failed;
+  }
+  const store = await stored.store();
+  let exitCode: ExitCode = EXIT_CODES.ok;
+  for (const { id } of sessions) {
+    const { json, text } = stored.locationOf(id);
+    try {
+      await store.delete(id);
+      if (call.json) call.out.json({ ...json, method: "permanent" });
+      else call.out.line(`Removed for good: ${plainLine(text)}`);
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      call.warn(error.message);
+      exitCode = EXIT_CODES.failed;
+    }
+  }
+  return exitCode;
+}
+
+function isMeant(
+  call: CommandCall,
+  { address }: StoredSessions,
+  sessions: readonly StoredSession[],
+): Promise<boolean> {
+  const { io, out } = call;
+  const now = io.now?.() ?? Date.now();
+  const lines = sessions.map((session) => {
+    const facts = `${counted(session.messageCount, "message")}, last used ${ago(session.modified.getTime(), now)}`;
+    return `${sessionLine(listedSession(session), out.width)}\n  ${facts}`;
+  });
+  const what = sessions.length === 1 ? "it" : `these ${counted(sessions.length, "session")}`;
+  return confirm(call, [...lines, `Remove ${what} from ${plainLine(address)} for good?`].join("\n"));
+}
