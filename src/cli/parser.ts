@@ -18,7 +18,7 @@ const NAMING =
   "A session is named by its path, its id or name or the beginning of one, or @last for the latest of this project.";
 
 const EXITS =
-  "Exit codes: 0 all is well, 1 issues were found or the operation failed, 2 the command line is wrong.";
+  "Exit codes: 0 all is well, 1 issues were found or the operation failed, 2 the command line is wrong, 130 a choice was left.";
 
 /**
  * Makes the parser of the command line from the commands.

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 
+/** Makes a drawing of 16 by 16 units that takes the colour of the text around it. */
 function icon(children: ComponentChildren) {
   return () => (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
@@ -8,17 +9,24 @@ function icon(children: ComponentChildren) {
   );
 }
 
+/** Points to what is folded. */
 export const ChevronIcon = icon(<path d="M6 4l4 4-4 4" />);
+/** Goes back. */
 export const BackIcon = icon(<path d="M10 4L6 8l4 4" />);
+/** Goes to the one before. */
 export const UpIcon = icon(<path d="M4 10l4-4 4 4" />);
+/** Goes to the next one. */
 export const DownIcon = icon(<path d="M4 6l4 4 4-4" />);
+/** Closes something. */
 export const CloseIcon = icon(<path d="M4 4l8 8M12 4l-8 8" />);
+/** Stands before the field for a search. */
 export const SearchIcon = icon(
   <>
     <circle cx="7" cy="7" r="4.2" />
     <path d="M10.2 10.2L14 14" />
   </>,
 );
+/** Shows the tree. */
 export const TreeIcon = icon(
   <>
     <circle cx="4" cy="3.5" r="1.6" />
@@ -27,21 +35,27 @@ export const TreeIcon = icon(
     <path d="M4 5.1v5.8M4 6c0 2 2.5 2 6.4 2" />
   </>,
 );
+/** Changes between light and dark. */
 export const ThemeIcon = icon(
   <>
     <circle cx="8" cy="8" r="5.6" />
     <path d="M8 2.4v11.2A5.6 5.6 0 0 0 8 2.4z" class="icon-fill" />
   </>,
 );
+/** Prints the path. */
 export const PrintIcon = icon(<path d="M4.5 6V2.5h7V6M4.5 11.5H2.8V6h10.4v5.5h-1.7M4.5 9.5h7v4h-7z" />);
+/** Shows the keys. */
 export const HelpIcon = icon(
   <>
     <path d="M5.6 6a2.4 2.4 0 1 1 3.6 2.1c-.8.5-1.2.9-1.2 1.7" />
     <path d="M8 12.4v.2" class="icon-dot" />
   </>,
 );
+/** Links to an entry. */
 export const LinkIcon = icon(
   <path d="M6.8 9.2l2.4-2.4M7.4 4.8l1.5-1.5a2.7 2.7 0 0 1 3.8 3.8l-1.5 1.5M8.6 11.2l-1.5 1.5a2.7 2.7 0 0 1-3.8-3.8l1.5-1.5" />,
 );
+/** Makes an entry the end of the path. */
 export const EndHereIcon = icon(<path d="M8 2.5v8M4.8 7.5L8 10.7l3.2-3.2M3.5 13.5h9" />);
+/** Unfolds everything. */
 export const UnfoldIcon = icon(<path d="M5 5.5L8 2.5l3 3M5 10.5l3 3 3-3" />);
