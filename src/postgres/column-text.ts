@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
+import { storable } from "../stores/line-facts.ts";
 
 /** Longer ids are kept as their hash: an index takes rows of some 2,700 bytes and no more. */
 const MAX_KEY_UNITS = 256;
 
 /** What hashes begin with. */
 const HASHED = "sha256:";
+
+/** Tells whether a column can hold a text as it is. */
+export function isStorable(text: string): boolean {
+  return storable(text) === text;
+}
 
 /** Gives the SHA-256 of a text, in hexadecimal. */
 export function hashOf(text: string): string {
@@ -13,7 +19,7 @@ export function hashOf(text: string): string {
 
 /** Gives the form in which a text stands in an indexed column: short, and no two texts have the same. */
 export function columnKey(text: string): string {
-  if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED)) return text;
+  if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + hashOf(text);
 }
 
@@ -23,7 +29,7 @@ export function columnKey(text: string): string {
  * Upper case, since what becomes of a letter does not depend on those around it: a part of a text stays a part.
  */
 export function searchForm(text: string): string {
-  return text.toUpperCase();
+  return storable(text.toUpperCase());
 }
 
 /** Gives a pattern for LIKE that finds a text in `searchForm` as any part of another. */

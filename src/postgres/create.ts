@@ -7,7 +7,7 @@ import type { Names } from "./names.ts";
 import { sqlState } from "./postgres-errors.ts";
 import { sessionSql } from "./queries.ts";
 import { numberOf, requiredText } from "./rows.ts";
-import { assertShortId, NEW_SESSION_COLUMNS, sessionValues } from "./session-rows.ts";
+import { assertPossibleId, NEW_SESSION_COLUMNS, sessionValues } from "./session-rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
 
@@ -27,7 +27,7 @@ export async function createSession(
   session: SessionFacts,
   pieces: AsyncIterable<readonly NewLine[]>,
 ): Promise<AppendReceipt> {
-  assertShortId(session.id);
+  assertPossibleId(session.id);
   await assertFree(database, names, session.id);
   const making = new Making(database, names, session);
   try {

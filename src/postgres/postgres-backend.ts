@@ -17,6 +17,7 @@ import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import { isPool, type PostgresClient } from "./client.ts";
+import { isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
 import { storedLine } from "./line-rows.ts";
@@ -86,7 +87,7 @@ export class PostgresBackend implements SessionBackend {
   }
 
   read(id: string, afterSeq: number, limit: number): Promise<LinePage> {
-    return this.#do(async () => {
+    return this.#about(id, async () => {
       const rows = await this.#run(readSql(this.#names, id, afterSeq, limit));
       const [first] = rows;
       if (first === undefined) throw sessionNotFound(id);
@@ -102,11 +103,13 @@ export class PostgresBackend implements SessionBackend {
     lines: readonly NewEntryLine[],
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
-    return this.#do(() => appendEntries(this.#database.run, this.#place, id, lines, condition));
+    return this.#about(id, () => appendEntries(this.#database.run, this.#place, id, lines, condition));
   }
 
   amend(id: string, change: Amendment): Promise<AppendReceipt | undefined> {
-    return this.#do(() => this.#database.transaction((run) => amendSession(run, this.#place, id, change)));
+    return this.#about(id, () =>
+      this.#database.transaction((run) => amendSession(run, this.#place, id, change)),
+    );
   }
 
   list(query: BackendListQuery): Promise<readonly SessionFacts[]> {
@@ -124,6 +127,7 @@ export class PostgresBackend implements SessionBackend {
 
   delete(id: string): Promise<boolean> {
     return this.#do(async () => {
+      if (!isStorable(id)) return false;
       const { sessions } = this.#names;
       const { text, values } = sessionSql(
         id,
@@ -140,7 +144,7 @@ export class PostgresBackend implements SessionBackend {
   }
 
   #subscribe(id: string, onMore: () => void, signal: AbortSignal): Promise<void> {
-    return this.#do(async () => {
+    return this.#about(id, async () => {
       const { sessions } = this.#names;
       const [row] = await this.#run(
         sessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
@@ -157,6 +161,14 @@ export class PostgresBackend implements SessionBackend {
 
   #run({ text, values }: Query) {
     return this.#database.query(text, values);
+  }
+
+  /** Works with a session, if there can be one with this id. */
+  #about<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#do(() => {
+      if (!isStorable(id)) throw sessionNotFound(id);
+      return work();
+    });
   }
 
   async #do<T>(work: () => Promise<T>): Promise<T> {

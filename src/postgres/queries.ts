@@ -1,3 +1,4 @@
+import { storable } from "../stores/line-facts.ts";
 import type { BackendListQuery, BackendSearchQuery } from "../stores/session-backend.ts";
 import { columnKey, literalPattern, partPattern } from "./column-text.ts";
 import { LINE_COLUMNS } from "./line-rows.ts";
@@ -53,7 +54,8 @@ export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: Bac
   const parameters = new Parameters();
   const conditions = [IS_SEEN];
   if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
-  if (idPrefix !== undefined) conditions.push(`s.id like ${parameters.add(`${literalPattern(idPrefix)}%`)}`);
+  if (idPrefix !== undefined)
+    conditions.push(`s.id like ${parameters.add(`${literalPattern(storable(idPrefix))}%`)}`);
   if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(partPattern(name))}`);
   if (after !== undefined) {
     const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];

@@ -1,6 +1,6 @@
 import { SessionError } from "../errors.ts";
 import type { SessionFacts } from "../stores/session-facts.ts";
-import { columnKey, searchForm } from "./column-text.ts";
+import { columnKey, isStorable, searchForm } from "./column-text.ts";
 import { numberOf, type Row, requiredText, textOf } from "./rows.ts";
 
 /** Bytes of an id at most: it stands in indexes. */
@@ -32,15 +32,15 @@ export function sessionValues(session: SessionFacts): unknown[] {
 }
 
 /**
- * Refuses an id that no index can hold.
+ * Refuses an id that no index can hold, or no text.
  *
  * @throws {SessionError} `INVALID_SESSION_ID`
  */
-export function assertShortId(id: string): void {
-  if (Buffer.byteLength(id) <= MAX_ID_BYTES) return;
+export function assertPossibleId(id: string): void {
+  if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    `The session id takes more than ${MAX_ID_BYTES} bytes; choose a shorter one.`,
+    `The session id takes more than ${MAX_ID_BYTES} bytes, or holds what is no text; choose another one.`,
     { details: { id } },
   );
 }

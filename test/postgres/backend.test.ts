@@ -126,6 +126,26 @@ test("what is not there is said to be missing", async () => {
   expect(await backend.delete("nobody")).toBe(false);
 });
 
+test("an id that is no text is nobody's, and nothing is found by what is no text", async () => {
+  await backend.create(sessionFactsOf("\ufffd"), piecesOf([headerLine("\ufffd")]));
+  for (const id of ["a\0b", "\ud800"]) {
+    const facts = sessionFactsOf(id);
+    await expect(backend.create(facts, piecesOf([headerLine(id)]))).rejects.toSatisfy(
+      fails("INVALID_SESSION_ID"),
+    );
+    await expect(backend.read(id, 0, 1)).rejects.toSatisfy(fails("SESSION_NOT_FOUND"));
+    expect(await backend.delete(id)).toBe(false);
+    expect(await backend.search({ words: [`x${id}x`], limit: 1 })).toEqual([]);
+    expect(await backend.list({ name: `x${id}x`, cwd: id, idPrefix: `x${id}`, limit: 1 })).toEqual([]);
+    const condition = { expectedLeafId: id };
+    const stale = backend.append("\ufffd", [messageLine("000000a1", null)], condition);
+    await expect(stale).rejects.toSatisfy(fails("STALE_LEAF"));
+  }
+  const long = "x".repeat(513);
+  const tooLong = backend.create(sessionFactsOf(long), piecesOf([headerLine(long)]));
+  await expect(tooLong).rejects.toSatisfy(fails("INVALID_SESSION_ID"));
+});
+
 test("deleting takes the lines along", async () => {
   const id = await newSession();
   const count = async () => (await database().query("select 1 from sessiontree.lines")).rows.length;
