@@ -2,6 +2,8 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import { changeSession } from "./change-session.ts";
 import type { CommandCall } from "./command.ts";
 import { findSession } from "./session-argument.ts";
+import { isStoreUrl } from "./store/address.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** What is done to a session that is open. */
 export type SessionChange<T> = (session: SessionManager) => T | Promise<T>;
@@ -21,7 +23,10 @@ type SessionAccess = Pick<CommandCall, "findSession" | "changeSession" | "locati
 export function accessSessions(place: Pick<CommandCall, "io" | "dir" | "stored">): SessionAccess {
   const { io, stored } = place;
   return {
-    findSession: async (name) => (await stored?.copyOf(name)) ?? findSession(name, place),
+    findSession: async (name) => {
+      if (isStoreUrl(name)) throw new UsageError("The address of a database stands behind --store.");
+      return (await stored?.copyOf(name)) ?? findSession(name, place);
+    },
     changeSession: (path, change) => {
       const id = stored?.idOf(path);
       return stored === undefined || id === undefined

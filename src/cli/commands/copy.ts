@@ -33,7 +33,7 @@ session whose id is there already is left out, and the exit code is 1.
   parameters: [SESSIONS, TO],
   examples: [
     ["copy @last --to postgres://host@db.example/agents", "from a file into a database"],
-    ["copy 019c4512 --store postgres://host@db.example/agents --to ./sessions", "and into a folder"],
+    ["copy 019c4512 --store postgres://host@db/agents --to ./sessions", "and into a folder"],
   ],
   run: async (call) => {
     const target = await openTarget(call);

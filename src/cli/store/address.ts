@@ -47,9 +47,9 @@ function shownAddress(text: string): string {
   return `${protocol}//${user}${host}${pathname}${settings.size > 0 ? `?${settings}` : ""}`;
 }
 
-/** Takes users and passwords out of all addresses in a text, also out of those that are none because of a mistake. */
+/** Takes passwords out of all addresses in a text, also out of those that are none because of a mistake. */
 export function withoutPasswords(text: string): string {
   return text
-    .replace(/\b(postgres(?:ql)?:\/\/)\S*@/gi, "$1…@")
+    .replace(/\b(postgres(?:ql)?:\/\/[^\s:@]*):\S*@/gi, "$1:…@")
     .replace(/([?&](?:ssl)?password=)[^&\s'"]*/gi, "$1…");
 }

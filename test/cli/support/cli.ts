@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { onTestFinished, vi } from "vitest";
-import type { CliStream, CliTerminal } from "../../../src/cli/io.ts";
+import type { CliStores, CliStream, CliTerminal } from "../../../src/cli/io.ts";
 import { run } from "../../../src/cli/run.ts";
+import { TestDatabase } from "./stores.ts";
 
 /** The moment at which the tests' command line runs. */
 export const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
@@ -31,6 +32,8 @@ export interface CliSettings {
   readonly untilInterrupted?: () => AbortSignal;
   /** What pickers are drawn on. */
   readonly terminal?: CliTerminal;
+  /** How databases are reached; default: one that is empty. */
+  readonly stores?: CliStores;
 }
 
 /** Runs the command line with streams that remember. */
@@ -51,6 +54,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     env: settings.env ?? {},
     cwd: settings.cwd ?? tmpdir(),
     now: () => NOW_MS,
+    stores: settings.stores ?? new TestDatabase(),
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
     ...(terminal && { terminal }),
