@@ -30,6 +30,23 @@ test("an address opens a store, its schema, and its tenant", async () => {
   expect(await ids(`${url}?schema=my%20sessions&options=-c%20sessiontree.tenant%3Dacme`)).toEqual(["one"]);
 });
 
+test("a single connection is enough to watch, by looking from time to time", async () => {
+  const url = `${place.server.url()}?schema=one%20connection`;
+  const writing = await openPostgresStore(url, { migrate: true });
+  const session = writing.create({ cwd: "/project", id: "watched", createAtOnce: true });
+  await session.flush();
+  const store = await openPostgresStore(url, { maxConnections: 1, pollMs: 5 });
+  const watched = await store.open("watched");
+  const end = new AbortController();
+  const seen = watched.watch({ signal: end.signal }).next();
+  const id = session.appendMessage({ role: "user", content: "Hello", timestamp: 1 });
+  await session.flush();
+  expect((await seen).value).toMatchObject({ id });
+  end.abort();
+  await store.close();
+  await writing.close();
+});
+
 test("what the server refuses is told at once, and by name", async () => {
   const { server } = place;
   const started = performance.now();

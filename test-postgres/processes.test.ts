@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
 import { migrate } from "../src/postgres/migrate.ts";
 import { PostgresBackend } from "../src/postgres/postgres-backend.ts";
@@ -11,8 +12,30 @@ const place = cluster();
 
 beforeAll(() => migrate({ client: place.pool() }));
 
-const run = promisify(execFile);
-const writer = new URL("./support/writer.ts", import.meta.url).pathname;
+const script = new URL("./support/writer.ts", import.meta.url).pathname;
+
+/** A process that appends once it is told to. */
+interface Writer {
+  readonly isReady: Promise<unknown>;
+  /** Lets it begin. */
+  begin(): void;
+  /** What it says of the branch that it has made. */
+  readonly ended: Promise<{ readonly branch: number; readonly leaf: string }>;
+}
+
+function startWriter(...args: string[]): Writer {
+  const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  const output = createInterface(child.stdout);
+  output.on("line", (line) => lines.push(line));
+  const ended = once(child, "close").then(([code]) => {
+    if (code !== 0) throw new Error(`a writer ended with ${code}`);
+    return JSON.parse(lines.at(-1) ?? "");
+  });
+  return { isReady: Promise.race([once(output, "line"), ended]), begin: () => child.stdin.end(), ended };
+}
 
 const PROCESSES = 16;
 const APPENDS = 250;
@@ -25,11 +48,10 @@ test("16 processes append to one session: all 4,000 are there, in one order, eve
   const id = session.getSessionId();
 
   const names = Array.from({ length: PROCESSES }, (_, i) => `p${i}`);
-  const ended = await Promise.all(
-    names.map((name) =>
-      run(process.execPath, ["--import", "tsx", writer, place.server.url(), id, name, String(APPENDS)]),
-    ),
-  );
+  const writers = names.map((name) => startWriter(place.server.url(), id, name, String(APPENDS)));
+  await Promise.all(writers.map(({ isReady }) => isReady));
+  for (const { begin } of writers) begin();
+  const ended = await Promise.all(writers.map((writer) => writer.ended));
 
   const entries = await readEntries(new PostgresBackend({ client: place.pool() }), id);
   expect(entries).toHaveLength(PROCESSES * APPENDS + 1);
@@ -49,8 +71,7 @@ test("16 processes append to one session: all 4,000 are there, in one order, eve
   expect(one.getEntries().map((entry) => entry.id)).toEqual(entries.map((entry) => entry.id));
   expect(other.getEntries().map((entry) => entry.id)).toEqual(entries.map((entry) => entry.id));
   expect(one.issues).toEqual([]);
-  for (const { stdout } of ended) {
-    const { leaf, branch } = JSON.parse(stdout);
+  for (const { leaf, branch } of ended) {
     const path = one.getBranch(leaf);
     expect(path).toHaveLength(branch);
     expect(path[0]?.id).toBe(root);

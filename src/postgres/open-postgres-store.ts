@@ -12,7 +12,7 @@ import type { PostgresStoreOptions } from "./postgres-store.ts";
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {
   /** Whether tables are made or brought up to date first. Default false. */
   readonly migrate?: boolean;
-  /** Connections at the same time, at most. Default 4. */
+  /** Connections at the same time, at most. With one, others' entries are looked for from time to time. Default 4. */
   readonly maxConnections?: number;
 }
 
@@ -46,7 +46,8 @@ export async function openPostgresStore(
 ): Promise<SessionStore> {
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
-  const settings = { ...given, ...own };
+  // Listening takes a connection for itself.
+  const settings = { ...given, ...own, ...(maxConnections < 2 && { notify: false }) };
   const pool = await makePool(address, maxConnections);
   const backend = new OwningBackend({ ...settings, client: pool }, pool);
   if (!isMigrated) return remoteStore(backend, settings);
