@@ -2,19 +2,16 @@ import type { ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import type { Output } from "./output.ts";
 import { flag, type Parameter, textOption } from "./parameters.ts";
-import type { SessionChange, SessionLocation } from "./sessions.ts";
-import type { StoredSessions } from "./store/stored-sessions.ts";
+import type { SessionAccess } from "./sessions.ts";
 
 /** One call of a command: what it was told, and where it writes to. */
-export interface CommandCall {
+export interface CommandCall extends SessionAccess {
   readonly io: CliIo;
   readonly out: Output;
   /** Whether the output is for programs: one JSON value per line. */
   readonly json: boolean;
   /** Folder in which sessions are looked for; undefined for where they usually are. */
   readonly dir: string | undefined;
-  /** Sessions of a database, if the call is about such; undefined if it is about files. */
-  readonly stored: StoredSessions | undefined;
   /**
    * Gives the value of a parameter that the command declares.
    *
@@ -23,28 +20,6 @@ export interface CommandCall {
   get<T>(parameter: Parameter<T>): T;
   /** Tells something on stderr that is no result and no failure. */
   warn(message: string): void;
-  /**
-   * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, or `@last`.
-   *
-   * Of a session in a database it is that of a copy, which is only read and is gone when the call ends.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`
-   */
-  findSession(name: string): Promise<string>;
-  /**
-   * Opens a session, has something done to it, and makes sure that it is written.
-   *
-   * @param path - What `findSession` gave.
-   * @returns What `change` gives.
-   * @throws {SessionError} What `change` throws, `WRITE_FAILED`, or `STORE_UNAVAILABLE`.
-   */
-  changeSession<T>(path: string, change: SessionChange<T>): Promise<T>;
-  /**
-   * Says where a session is that is read from a path: there, or in a database.
-   *
-   * @param path - What `findSession` gave.
-   */
-  locationOf(path: string): SessionLocation;
 }
 
 /**

@@ -119,7 +119,6 @@ function makeCall(
       errors.flush();
     },
     dir,
-    stored,
     ...accessSessions({ io, dir, stored }),
   };
 }

@@ -6,10 +6,13 @@ import type { CatalogScope } from "../catalog/session-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { isSessionError, SessionError } from "../errors.ts";
 import { absolutePath } from "../store/session-paths.ts";
-import type { CommandCall } from "./command.ts";
+import type { CliIo } from "./io.ts";
 
 /** What a call says about where sessions are. */
-type SessionPlace = Pick<CommandCall, "io" | "dir">;
+interface SessionPlace {
+  readonly io: CliIo;
+  readonly dir: string | undefined;
+}
 
 /** The variable that names one flat folder for the sessions of all projects. */
 const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";

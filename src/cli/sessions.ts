@@ -1,28 +1,48 @@
-import type { SessionManager } from "../manager/session-manager.ts";
 import { changeSession } from "./change-session.ts";
-import type { CommandCall } from "./command.ts";
+import type { CliIo } from "./io.ts";
 import { findSession } from "./session-argument.ts";
+import type { SessionChange, SessionLocation } from "./session-location.ts";
 import { isStoreUrl } from "./store/address.ts";
+import type { StoredSessions } from "./store/stored-sessions.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What is done to a session that is open. */
-export type SessionChange<T> = (session: SessionManager) => T | Promise<T>;
-
-/** Where a session is. */
-export interface SessionLocation {
-  /** For people: its path, or its id and the database. */
-  readonly text: string;
-  /** For programs: `path`, or `id` and `store`. */
-  readonly json: { readonly path: string } | { readonly id: string; readonly store: string };
+/** What a call does with sessions, wherever they are. */
+export interface SessionAccess {
+  /** Sessions of a database, if the call is about such; undefined if it is about files. */
+  readonly stored: StoredSessions | undefined;
+  /**
+   * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, or `@last`.
+   *
+   * Of a session in a database it is that of a copy, which is only read and is gone when the call ends.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`
+   */
+  findSession(name: string): Promise<string>;
+  /**
+   * Opens a session, has something done to it, and makes sure that it is written.
+   *
+   * @param path - What `findSession` gave.
+   * @returns What `change` gives.
+   * @throws {SessionError} What `change` throws, `WRITE_FAILED`, or `STORE_UNAVAILABLE`.
+   */
+  changeSession<T>(path: string, change: SessionChange<T>): Promise<T>;
+  /**
+   * Says where a session is that is read from a path: there, or in a database.
+   *
+   * @param path - What `findSession` gave.
+   */
+  locationOf(path: string): SessionLocation;
 }
 
-/** What a call does with sessions, wherever they are. */
-type SessionAccess = Pick<CommandCall, "findSession" | "changeSession" | "locationOf">;
-
 /** Makes it for files, and for a database if the call is about one. */
-export function accessSessions(place: Pick<CommandCall, "io" | "dir" | "stored">): SessionAccess {
+export function accessSessions(place: {
+  readonly io: CliIo;
+  readonly dir: string | undefined;
+  readonly stored: StoredSessions | undefined;
+}): SessionAccess {
   const { io, stored } = place;
   return {
+    stored,
     findSession: async (name) => {
       if (isStoreUrl(name)) throw new UsageError("The address of a database stands behind --store.");
       return (await stored?.copyOf(name)) ?? findSession(name, place);

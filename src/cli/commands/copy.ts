@@ -8,7 +8,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { argumentList, textOption } from "../parameters.ts";
 import { pathOf } from "../session-argument.ts";
-import type { SessionLocation } from "../sessions.ts";
+import type { SessionLocation } from "../session-location.ts";
 import { isStoreUrl, storeAddress } from "../store/address.ts";
 import { storesOf } from "../store/open-store.ts";
 import { plainLine } from "../text/plain.ts";

@@ -6,7 +6,7 @@ import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionStore, StoredSession } from "../../stores/session-store.ts";
 import type { CliIo } from "../io.ts";
 import { LATEST, looksLikePath } from "../session-argument.ts";
-import type { SessionChange, SessionLocation } from "../sessions.ts";
+import type { SessionChange, SessionLocation } from "../session-location.ts";
 import type { StoreAddress } from "./address.ts";
 import { storesOf } from "./open-store.ts";
 import { TemporaryCopies } from "./temporary-copies.ts";
