@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { SessionManager } from "../src/manager/session-manager.ts";
 import { cluster } from "./support/cluster.ts";
 
@@ -83,6 +83,10 @@ test("a reader that goes away, and a server that refuses, leave nothing behind",
   const refused = await program(["list", "--store", place.server.url({ password: "wrong" })]);
   expect([refused.code, refused.stdout]).toEqual([1, ""]);
   expect(refused.stderr).toContain("password");
+  vi.stubEnv("PGPASSWORD", place.server.password);
+  const withoutPassword = place.server.url().replace(/:[^:@]*@/, "@");
+  expect((await program(["list", "--all", "--store", withoutPassword])).code).toBe(0);
+  vi.unstubAllEnvs();
   const nowhere = await program(["list", "--store", place.server.url({ user: "nobody's: @/" })]);
   expect(nowhere.code).toBe(1);
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { run } from "../../../src/cli/run.ts";
+import { TestDatabase } from "./stores.ts";
 import { folderWithTrash } from "./trash.ts";
 
 /** The moment at which the examples of the documents run. */
@@ -39,6 +40,8 @@ const NEW_ID =
 /** A project with sessions in it, at which the examples of the documents are tried. */
 export class Project {
   readonly #folder: string;
+  /** The one behind every address: nobody waits for a server. */
+  readonly #database = new TestDatabase();
   #known: readonly string[] = [];
   readonly #renamed = new Map<string, string>();
 
@@ -91,6 +94,7 @@ export class Project {
       },
       cwd: join(this.#folder, "till"),
       now: () => NOW_MS,
+      stores: this.#database,
       // What goes on until it is interrupted is interrupted at once.
       untilInterrupted: () => AbortSignal.abort(),
     });
