@@ -10,6 +10,8 @@ export default defineConfig(({ mode }) => {
   const target = onDist ? "dist" : "src";
   const file = (name: string) =>
     fileURLToPath(new URL(`./${target}/${name}.${onDist ? "js" : "ts"}`, import.meta.url));
+  // What lists are cached in while the tests run, so that nothing lands in the user's own cache.
+  const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
   return {
     resolve: {
       alias: [
@@ -22,7 +24,7 @@ export default defineConfig(({ mode }) => {
     test: {
       include: ["test/**/*.test.ts"],
       globalSetup: ["test/support/build-page.ts"],
-      env: { SESSIONTREE_TEST_TARGET: target },
+      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       testTimeout: 120_000,
       hookTimeout: 120_000,
