@@ -11,6 +11,7 @@ export {
   type MigrateOptions,
   type MigrationResult,
   migrate,
+  migrationSql,
   SCHEMA_VERSION,
   schemaVersion,
 } from "./postgres/migrate.ts";

@@ -28,6 +28,8 @@ export interface CliStores {
    * @param to - Version to go to; undefined for the newest.
    */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
+  /** Gives the statements that `migrate` would run now; none if there is nothing to do. */
+  migrationSql(url: string, to: number | undefined): Promise<string[]>;
 }
 
 /** The world of the command line: all that it reads from and writes to beside session files. */

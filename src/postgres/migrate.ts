@@ -6,7 +6,7 @@ import type { Migration } from "./migrations/migration.ts";
 import { tables } from "./migrations/v1-tables.ts";
 import { tenants } from "./migrations/v2-tenants.ts";
 import { searchIndex } from "./migrations/v3-search-index.ts";
-import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
@@ -49,32 +49,35 @@ export interface MigrationResult {
 export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
   const names = namesIn(schema);
-  if (!Number.isInteger(to) || to < 0 || to > SCHEMA_VERSION) {
-    throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
-  }
+  assertVersion(to);
   const migrating = new Database(client).transaction(async (run) => {
     await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
     await assertUtf8(run);
     await makeSchema(run, names);
     const from = await versionIn(run, names);
-    if (from > SCHEMA_VERSION) throw tooNew(schema, from);
-    for (const step of MIGRATIONS.filter(({ version }) => version > from && version <= to)) {
-      for (const statement of step.up(names)) await run(statement);
-      await run(`insert into ${names.versions} (version, purpose) values ($1, $2)`, [
-        step.version,
-        step.purpose,
-      ]);
-    }
-    for (const step of MIGRATIONS.filter(({ version }) => version <= from && version > to).reverse()) {
-      for (const statement of step.down(names)) await run(statement);
-      await run(`delete from ${names.versions} where version = $1`, [step.version]);
-    }
-    if (to === 0) await run(`drop table ${names.versions}`);
+    for (const statement of statementsBetween(names, from, to)) await run(statement);
     return { from, to };
   });
   return migrating.catch((error: unknown) => {
     throw translated(error, schema);
   });
+}
+
+/**
+ * Gives the statements that `migrate` would run now, without running any: for whoever looks at them first.
+ *
+ * @returns One transaction, each statement with its semicolon; empty if there is nothing to do.
+ * @throws As `migrate`.
+ */
+export async function migrationSql(options: MigrateOptions): Promise<string[]> {
+  const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
+  const names = namesIn(schema);
+  assertVersion(to);
+  const from = await schemaVersion({ client, schema });
+  const steps = statementsBetween(names, from, to);
+  if (from === to) return [];
+  const begin = from > 0 ? [] : [`create schema if not exists ${names.quotedSchema}`, versionsTable(names)];
+  return ["begin", ...begin, ...steps, "commit"].map((statement) => `${statement};`);
 }
 
 /**
@@ -102,6 +105,37 @@ export function tooNew(schema: string, version: number): SessionError {
   );
 }
 
+function assertVersion(to: number): void {
+  if (Number.isInteger(to) && to >= 0 && to <= SCHEMA_VERSION) return;
+  throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+}
+
+/**
+ * Gives the statements that lead from one version to another.
+ *
+ * @throws {SessionError} `VERSION_TOO_NEW`
+ */
+function statementsBetween(names: Names, from: number, to: number): string[] {
+  if (from > SCHEMA_VERSION) throw tooNew(names.schema, from);
+  const up = MIGRATIONS.filter(({ version }) => version > from && version <= to);
+  const down = MIGRATIONS.filter(({ version }) => version <= from && version > to).reverse();
+  return [
+    ...up.flatMap((step) => [
+      ...step.up(names),
+      `insert into ${names.versions} (version, purpose) values (${step.version}, ${quoteLiteral(step.purpose)})`,
+    ]),
+    ...down.flatMap((step) => [
+      ...step.down(names),
+      `delete from ${names.versions} where version = ${step.version}`,
+    ]),
+    ...(to === 0 ? [`drop table if exists ${names.versions}`] : []),
+  ];
+}
+
+function versionsTable(names: Names): string {
+  return `create table if not exists ${names.versions} (version integer primary key, purpose text not null, made_at timestamptz not null default now())`;
+}
+
 async function versionIn(run: RunSql, names: Names): Promise<number> {
   const [row] = await run(`select coalesce(max(version), 0) as version from ${names.versions}`);
   return row === undefined ? 0 : numberOf(row, "version");
@@ -111,9 +145,7 @@ async function makeSchema(run: RunSql, names: Names): Promise<void> {
   // Even `if not exists` needs the right to make one.
   const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
   if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
-  await run(
-    `create table if not exists ${names.versions} (version integer primary key, purpose text not null, made_at timestamptz not null default now())`,
-  );
+  await run(versionsTable(names));
 }
 
 async function assertUtf8(run: RunSql): Promise<void> {

@@ -4,7 +4,7 @@ import { remoteStore } from "../stores/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { PostgresPool } from "./client.ts";
-import { type MigrateOptions, type MigrationResult, migrate } from "./migrate.ts";
+import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
 import { PostgresBackend } from "./postgres-backend.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
@@ -68,16 +68,32 @@ export async function openPostgresStore(
  * @throws {TypeError} If it is no such address, or `to` is no version.
  * @throws {SessionError} `STORE_UNAVAILABLE`, or `VERSION_TOO_NEW`.
  */
-export async function migratePostgres(
+export function migratePostgres(
   url: string,
   options: Pick<MigrateOptions, "to"> & RetryOptions = {},
 ): Promise<MigrationResult> {
+  return askPostgres(url, options, migrate);
+}
+
+/** Gives the statements that `migratePostgres` would run now, as `migrationSql` does. */
+export function postgresMigrationSql(
+  url: string,
+  options: Pick<MigrateOptions, "to"> & RetryOptions = {},
+): Promise<string[]> {
+  return askPostgres(url, options, migrationSql);
+}
+
+/** Asks a database about its tables until it answers, over a pool that is ended then. */
+async function askPostgres<T>(
+  url: string,
+  { to, ...pace }: Pick<MigrateOptions, "to"> & RetryOptions,
+  ask: (options: MigrateOptions) => Promise<T>,
+): Promise<T> {
   const { address, schema } = readAddress(url);
-  const { to, ...pace } = options;
   const client = await makePool(address, 1);
   const place = { client, ...(schema !== undefined && { schema }), ...(to !== undefined && { to }) };
   try {
-    return await untilAnswered(() => migrate(place), retryPace(pace));
+    return await untilAnswered(() => ask(place), retryPace(pace));
   } finally {
     await client.end();
   }

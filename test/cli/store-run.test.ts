@@ -160,7 +160,8 @@ test("what a failing database has kept from being written is told, and is nobody
     if (isFailing) throw new Error("the connection failed");
     return append(...args);
   };
-  const stores = { open: async () => remoteStore(backend, quick), migrate: async () => ({ from: 0, to: 0 }) };
+  const refuse = () => Promise.reject(new Error("nobody asks for this"));
+  const stores = { open: async () => remoteStore(backend, quick), migrate: refuse, migrationSql: refuse };
   isFailing = true;
   const named = await cli(["name", "one", "New", "--store", URL_OF_STORE], { stores });
   expect([named.code, named.stdout]).toEqual([1, ""]);
@@ -222,6 +223,13 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   expect(jsonLines(await migrate(...at, "--to", "0", "--yes", "--json"))).toEqual([
     { store: SHOWN_STORE, from: 1, to: 0 },
   ]);
+  expect((await migrate(...at, "--sql", "--to", "2")).lines).toEqual([
+    "begin;",
+    "-- to version 2",
+    "commit;",
+  ]);
+  expect((await migrate(...at, "--sql", "--to", "0")).stdout).toBe("");
+  expect(database.version).toBe(0);
   expect(database.opened).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isSessionError } from "../../src/errors.ts";
-import { migrate, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
+import { migrate, migrationSql, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
@@ -47,6 +47,26 @@ test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", 
     expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
     await migrate({ client, schema, to: 0 });
     expect(await tablesIn(schema)).toEqual([]);
+  },
+);
+
+test.each(["elsewhere", "a.b 'c' $body$ $$"])(
+  "what would be done in %j can be looked at, and done by somebody else",
+  async (schema) => {
+    const client = database();
+    const statements = await migrationSql({ client, schema });
+    expect(await tablesIn(schema)).toEqual([]);
+    await client.exec(statements.join("\n"));
+    expect(await schemaVersion({ client, schema })).toBe(SCHEMA_VERSION);
+    expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
+    expect(await migrationSql({ client, schema })).toEqual([]);
+    expect(await migrate({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
+    await client.exec((await migrationSql({ client, schema, to: 1 })).join("\n"));
+    expect(await schemaVersion({ client, schema })).toBe(1);
+    await client.exec((await migrationSql({ client, schema, to: 0 })).join("\n"));
+    expect(await tablesIn(schema)).toEqual([]);
+    expect(await migrationSql({ client, schema, to: 0 })).toEqual([]);
+    await expect(migrationSql({ client, schema, to: 99 })).rejects.toThrow(TypeError);
   },
 );
 

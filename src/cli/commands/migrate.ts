@@ -1,8 +1,8 @@
-import type { Command, CommandCall } from "../command.ts";
+import type { Command } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import type { Parameter } from "../parameters.ts";
-import { plainLine } from "../text/plain.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { plainLine, plainText } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
 
 const TO: Parameter<number | undefined> = {
@@ -16,6 +16,8 @@ const TO: Parameter<number | undefined> = {
   },
 };
 
+const SQL = flag("--sql", "only print the statements that would be run");
+
 /** `sessiontree migrate`: makes the tables of a database, or changes them. */
 export const migrateCommand: Command = {
   name: "migrate",
@@ -24,23 +26,32 @@ export const migrateCommand: Command = {
 transaction; it may be run again, and by several at once. A role that may make
 tables must be in the address; those who only work with sessions need less.
 With --to it asks first.`,
-  parameters: [TO, YES],
+  parameters: [TO, SQL, YES],
   examples: [
     ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
     ["migrate --store postgres://owner@db.example/agents --to 1 --yes", "an older version"],
+    ["migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
   ],
   run: async (call) => {
-    const { get, json, out, stored } = call;
+    const { get, io, json, out, stored } = call;
     if (stored === undefined) {
       throw new UsageError("Name the database: add --store and its address, or set SESSIONTREE_STORE.");
     }
     const to = get(TO);
     const { address } = stored;
+    if (get(SQL)) {
+      for (const statement of await known(stored.migrationSql(to))) {
+        if (json) out.json(statement);
+        // A pipe must get what the database is to get.
+        else out.line(io.stdout.isTTY ? plainText(statement) : statement);
+      }
+      return EXIT_CODES.ok;
+    }
     if (to !== undefined && !get(YES) && !(await confirm(call, question(to, address)))) {
       call.warn("Nothing was changed.");
       return EXIT_CODES.failed;
     }
-    const result = await changeTables(stored, to);
+    const result = await known(stored.migrate(to));
     if (json) out.json({ store: address, ...result });
     else out.line(`${describe(result)} ${plainLine(address)}`);
     return EXIT_CODES.ok;
@@ -54,12 +65,9 @@ function question(to: number, address: string): string {
 }
 
 /** @throws {UsageError} If there is no such version. */
-async function changeTables(
-  stored: NonNullable<CommandCall["stored"]>,
-  to: number | undefined,
-): Promise<{ readonly from: number; readonly to: number }> {
+async function known<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await stored.migrate(to);
+    return await answer;
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(error.message);
     throw error;

@@ -10,6 +10,10 @@ const POSTGRES: CliStores = {
     const { migratePostgres } = await import("../../postgres/open-postgres-store.ts");
     return migratePostgres(url, to === undefined ? {} : { to });
   },
+  migrationSql: async (url, to) => {
+    const { postgresMigrationSql } = await import("../../postgres/open-postgres-store.ts");
+    return postgresMigrationSql(url, to === undefined ? {} : { to });
+  },
 };
 
 /** Gives the way to databases. */

@@ -153,6 +153,11 @@ export class StoredSessions {
     return storesOf(this.#io).migrate(this.#url, to);
   }
 
+  /** Gives the statements that `migrate` would run now. */
+  migrationSql(to: number | undefined): Promise<string[]> {
+    return storesOf(this.#io).migrationSql(this.#url, to);
+  }
+
   /**
    * Closes what was opened, and removes the copies. Idempotent.
    *

@@ -44,6 +44,10 @@ export class TestDatabase implements CliStores {
     return { from, to };
   }
 
+  async migrationSql(_url: string, to = 3): Promise<string[]> {
+    return this.version === to ? [] : ["begin;", `-- to version ${to}`, "commit;"];
+  }
+
   /** Gives a store over the same sessions, for tests to look into. */
   store(): SessionStore {
     return remoteStore(this.#backendOf(), QUICK);
