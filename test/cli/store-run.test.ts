@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SessionError } from "../../src/errors.ts";
+import { newEntryLine } from "../../src/stores/line-codec.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { remoteStore } from "../../src/stores/remote-store.ts";
+import type { SessionBackend } from "../../src/stores/session-backend.ts";
 import type { SessionStore } from "../../src/stores/session-store.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
-import { Scribe } from "./support/sessions.ts";
+import { Scribe, userLine } from "./support/sessions.ts";
 import { SECRET, SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const ID = "0198aaaa-0000-7000-8000-000000000001";
@@ -175,6 +177,73 @@ test("what a failing database has kept from being written is told, and is nobody
     expect(stderr).toContain("The store does not answer");
   }
   expect(copies()).toEqual([]);
+});
+
+test("what is hostile in a database drives neither the terminal nor the file system", async () => {
+  const { folder, copies } = await scene();
+  const backend = new MemoryBackend();
+  const id = "../../\u001b[2J\u202e";
+  const cwd = `${folder}/\u001b[31m`;
+  const timestamp = "2026-02-03T22:00:00.000Z";
+  const lines = [
+    { text: JSON.stringify({ type: "session", version: 3, id, timestamp, cwd }) },
+    newEntryLine(JSON.stringify(userLine("00000001", null, "\u001b[2Jhostile text")), true),
+  ];
+  await backend.create(
+    {
+      ...{ id, cwd, name: "evil \u001b]0;title\u0007", parentSession: null, createdMs: 0, modifiedMs: 0 },
+      ...{ messageCount: 1, firstMessage: "\u001b[2J" },
+    },
+    (async function* () {
+      yield lines;
+    })(),
+  );
+  const stores = new TestDatabase(() => backend);
+  const to = join(folder, "out");
+  for (const args of [
+    ["list", "--all"],
+    ["search", "hostile", "--all"],
+    ["show", "evil"],
+    ["tree", "evil"],
+    ["verify", "evil"],
+    ["stats", "evil"],
+    ["name", "evil", "evil \u001b[31m still"],
+    ["view", "evil", "--no-open"],
+    ["rm", "nothing", "--yes"],
+    ["copy", "evil", "--to", to],
+    ["rm", "evil", "--yes"],
+  ]) {
+    const { code, stdout, stderr } = await cli([...args, "--store", URL_OF_STORE], { stores });
+    const isRefused = args[0] === "copy" || args[1] === "nothing";
+    expect([args[0], code, stdout !== ""]).toEqual([args[0], Number(isRefused), !isRefused]);
+    expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
+    expect(stderr).not.toContain("unexpected");
+    expect(copies().length).toBeLessThan(2);
+  }
+  expect(readdirSync(folder)).not.toContain("out");
+  expect(readdirSync(join(folder, ".."))).not.toContain("\u001b[2J\u202e");
+});
+
+test("a database that cannot rewrite refuses a redaction, and says so", async () => {
+  const inner = new MemoryBackend();
+  const backend: SessionBackend = {
+    supports: { ...inner.supports, rewrite: false },
+    create: inner.create.bind(inner),
+    read: inner.read.bind(inner),
+    append: inner.append.bind(inner),
+    list: inner.list.bind(inner),
+    delete: inner.delete.bind(inner),
+    close: inner.close.bind(inner),
+  };
+  const { path } = await scene();
+  const stores = new TestDatabase(() => backend);
+  await cli(["copy", path, "--to", URL_OF_STORE], { stores });
+  const { code, stdout, stderr } = await cli(["redact", ID, "@leaf", "--yes", "--store", URL_OF_STORE], {
+    stores,
+  });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("can neither redact nor upgrade. Copy the session to one that can");
+  expect((await stores.bytes(ID)).includes("hello")).toBe(true);
 });
 
 test("an error of opening and closing is told once", async () => {

@@ -190,7 +190,8 @@ export class StoredSessions {
     if (text === "") return [];
     const store = await this.store();
     const found = new Map<string, StoredSession>();
-    const queries = [{ idPrefix: text }, { idPrefix: text.toLowerCase() }, { name: text }];
+    const prefixes = [...new Set([text, text.toLowerCase()])];
+    const queries = [...prefixes.map((idPrefix) => ({ idPrefix })), { name: text }];
     for (const query of queries) {
       for await (const session of store.list(query)) {
         if (session.id === text) return [session];
