@@ -15,7 +15,7 @@ export type CommandRunner = (command: Command, given: GivenValues) => Promise<vo
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
 
 const NAMING =
-  "A session is named by its path, its id or name or the beginning of one, or @last for the latest of this project.";
+  "A session is named by its path, its id or name or the beginning of one, or @last for the latest of this project. --store and an address, or SESSIONTREE_STORE, take it from a PostgreSQL database.";
 
 const EXITS =
   "Exit codes: 0 all is well, 1 issues were found or the operation failed, 2 the command line is wrong, 130 a choice was left.";
