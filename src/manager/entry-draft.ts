@@ -1,3 +1,4 @@
+import { SessionError } from "../errors.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -40,5 +41,24 @@ export function isConversation(entry: AnySessionEntry): boolean {
     entry.type === "message" &&
     isJsonRecord(message) &&
     (message["role"] === "user" || message["role"] === "assistant")
+  );
+}
+
+/**
+ * Lets the host's hook see an entry before it is kept anywhere.
+ *
+ * @throws {SessionError} `ENTRY_INVALID` if the hook changes more than it may.
+ */
+export function prepared(
+  made: AnySessionEntry,
+  beforePersist: ((entry: AnySessionEntry) => AnySessionEntry) | undefined,
+): AnySessionEntry {
+  const entry = beforePersist?.(made) ?? made;
+  const isSame = entry.id === made.id && entry.parentId === made.parentId && entry.type === made.type;
+  if (isSame) return entry;
+  throw new SessionError(
+    "ENTRY_INVALID",
+    "beforePersist changed the id, parent or type of an entry; change its other fields only.",
+    { details: { entryId: made.id } },
   );
 }

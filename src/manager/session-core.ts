@@ -10,7 +10,7 @@ import { EntryCache } from "../store/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import { type DraftMaker, type EntryDraft, isConversation, stamped } from "./entry-draft.ts";
+import { type DraftMaker, type EntryDraft, isConversation, prepared, stamped } from "./entry-draft.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
@@ -95,13 +95,8 @@ export class SessionCore {
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
-    throw new SessionError(
-      "ENTRY_NOT_FOUND",
-      `Entry ${id} not found in this session; check the id with getEntries().`,
-      {
-        details: { entryId: id },
-      },
-    );
+    const message = `Entry ${id} not found in this session; check the id with getEntries().`;
+    throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: id } });
   }
 
   /** Tells whether an entry is on the path to the leaf. */
@@ -145,7 +140,8 @@ export class SessionCore {
   async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     const parent = expectedLeafId === null ? NONE : this.require(expectedLeafId);
-    if (this.#log.appendIfLeaf === undefined) {
+    const log = this.#log;
+    if (log.appendIfLeaf === undefined) {
       this.refresh();
       assertLeafIn(this.tree, this.fileOrder(), expectedLeafId);
       return this.append(draft, parent);
@@ -153,15 +149,22 @@ export class SessionCore {
     const { entry, line } = this.#made(draft, parent);
     this.#ownIds.add(entry.id);
     try {
-      await this.#log.appendIfLeaf(line, expectedLeafId);
+      await log.appendIfLeaf(line, expectedLeafId);
     } finally {
       this.#ownIds.delete(entry.id);
     }
+    // A session that has gone on with another log meanwhile has it where it was appended, and not here.
+    if (log !== this.#log) return entry;
     const ordinal = this.require(entry.id);
-    this.#cache.remember(ordinal, entry, line.text.length);
-    if (this.leafId === expectedLeafId) this.#advance(ordinal, entry);
-    else this.events.emit("entry_appended", { entry });
-    return entry;
+    log.readLines([ordinal], (_, bytes) => {
+      // Somebody else may have redacted it by now.
+      if (new TextDecoder().decode(bytes) === line.text)
+        this.#cache.remember(ordinal, entry, line.text.length);
+    });
+    const there = this.#cache.entryAt(ordinal);
+    if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
+    else this.events.emit("entry_appended", { entry: there });
+    return there;
   }
 
   /**
@@ -180,7 +183,10 @@ export class SessionCore {
     const { entry, line } = this.#made(record, this.#leaf);
     this.#ownIds.add(entry.id);
     try {
-      this.#log.rewrite((one) => (one.id === id ? this.#prepared(change(one)) : one), [line]);
+      this.#log.rewrite(
+        (one) => (one.id === id ? prepared(change(one), this.options.beforePersist) : one),
+        [line],
+      );
     } finally {
       this.#ownIds.delete(entry.id);
     }
@@ -219,18 +225,6 @@ export class SessionCore {
     if (reason !== undefined) throw notWritable(reason, this.#log);
   }
 
-  /** Lets the host's hook see an entry before it is kept anywhere. */
-  #prepared(made: AnySessionEntry): AnySessionEntry {
-    const entry = this.options.beforePersist?.(made) ?? made;
-    const isSame = entry.id === made.id && entry.parentId === made.parentId && entry.type === made.type;
-    if (isSame) return entry;
-    throw new SessionError(
-      "ENTRY_INVALID",
-      "beforePersist changed the id, parent or type of an entry; change its other fields only.",
-      { details: { entryId: made.id } },
-    );
-  }
-
   /** Makes an entry of a draft, and the line that it is written as. */
   #made(draft: EntryDraft | DraftMaker, parent: number): { entry: AnySessionEntry; line: LogLine } {
     const { tree } = this;
@@ -238,7 +232,7 @@ export class SessionCore {
     const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
     const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
     const head: EntryHead = { type: given.type, id, parentId: this.idOf(parent), timestampMs };
-    const entry = this.#prepared(stamped(head, given));
+    const entry = prepared(stamped(head, given), this.options.beforePersist);
     return { entry, line: { head, text: encodeRecord(entry) } };
   }
 

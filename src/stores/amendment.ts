@@ -2,10 +2,13 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { bodyContextOf } from "../store/canonical-copy.ts";
-import { newLineOf } from "./line-codec.ts";
+import type { LogLine } from "../store/session-log.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { newEntryLine, newLineOf } from "./line-codec.ts";
 import { entryFactsOf } from "./line-facts.ts";
+import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
-import type { Amendment, NewLine, StoredLine } from "./session-backend.ts";
+import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
 /** A change of entries that are there. */
 export interface EntryChange {
@@ -15,8 +18,40 @@ export interface EntryChange {
   readonly dropsRest: boolean;
 }
 
+/** How often a change is worked out anew because somebody else changed lines meanwhile. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Changes the lines of a session as they are there, and appends others, all in one step.
+ *
+ * May be called again when the answer was lost: what is done already is not done twice.
+ *
+ * @throws {SessionError} What the backend refuses it with; any other error if it is to be tried again.
+ * @remarks Cost: O(bytes of the session).
+ */
+export async function amendLines(
+  backend: SessionBackend,
+  id: string,
+  change: EntryChange,
+  more: readonly LogLine[],
+): Promise<void> {
+  const withSearchText = backend.supports.search;
+  const append = more.map(({ text }) => newEntryLine(text, withSearchText));
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { lines, revision } = await readAllLines(backend, id);
+    const session = sessionIn(lines);
+    const plan = planAmendment(lines, session, change, withSearchText);
+    const { tree } = session.index;
+    const isThere = more.every(({ head }) => tree.find(head.id) !== NONE);
+    if (isThere && plan.replace.length + plan.remove.length === 0) return;
+    const amendment = { ...plan, expectedRevision: revision, append: isThere ? [] : append };
+    if ((await backend.amend?.(id, amendment)) !== undefined) return;
+  }
+  throw new Error("others changed lines of the session all the time");
+}
+
 /** What of an amendment follows from the lines. */
-export type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
+type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
 /**
  * Works out which lines of a session become others.
@@ -24,7 +59,7 @@ export type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
  * @param lines - All lines, read into `session`, in order.
  * @remarks Cost: O(bytes).
  */
-export function planAmendment(
+function planAmendment(
   lines: readonly StoredLine[],
   session: RemoteLines,
   { change, dropsRest }: EntryChange,
@@ -56,7 +91,9 @@ export function planAmendment(
     const line = newLineOf(Buffer.concat([...front, ...parts]), withSearchText);
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
   }
-  return { replace, remove, facts: factsIn(lines, new Map(replace.map(({ seq, line }) => [seq, line]))) };
+  const removed = new Set(remove);
+  const kept = lines.filter(({ seq }) => !removed.has(seq));
+  return { replace, remove, facts: factsIn(kept, new Map(replace.map(({ seq, line }) => [seq, line]))) };
 }
 
 function currentHeader({ index }: RemoteLines): NewLine {

@@ -25,7 +25,7 @@ import {
 } from "../store/file-system.ts";
 import { writeWhole } from "../store/write-whole.ts";
 import { factsOfHeader } from "./header-facts.ts";
-import { readHeaderFirst } from "./read-header-first.ts";
+import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
 import { assertNotAborted } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
 import { compareSessions, holdsText } from "./select-sessions.ts";
@@ -155,7 +155,14 @@ class FileStore implements SessionStore {
 
   async importBytes(pieces: AsyncIterable<Uint8Array>, { signal }: ImportOptions = {}): Promise<string> {
     const headed = await readHeaderFirst(pieces, signal);
-    const { header } = headed;
+    try {
+      return await this.#import(headed);
+    } finally {
+      await headed.close();
+    }
+  }
+
+  async #import({ header, pieces }: HeadedBytes): Promise<string> {
     this.#assertFree(header.id);
     const { createdMs } = factsOfHeader(header);
     // The time is part of the file's name, and must be one.
@@ -165,7 +172,9 @@ class FileStore implements SessionStore {
     ensureFolder(folder);
     const spool = join(folder, `.${randomBytes(8).toString("hex")}.tmp`);
     try {
-      await writeSpool(spool, headed.pieces);
+      await writeSpool(spool, pieces);
+      // Somebody else may have made one meanwhile.
+      this.#assertFree(header.id);
       copyFile(spool, path);
     } catch (error) {
       throw fileError(path, "write", error);

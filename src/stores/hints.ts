@@ -1,3 +1,5 @@
+import { unlessAborted } from "./retries.ts";
+
 /** How often to look although nobody gave a hint: hints may get lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
@@ -26,9 +28,10 @@ export async function* hints(
     note();
   };
   signal?.addEventListener("abort", abort, { once: true });
-  const hasHints = await subscribe(note, end.signal);
-  const timer = setInterval(note, hasHints ? LOOK_ANYWAY_MS : pollMs);
+  let timer: NodeJS.Timeout | undefined;
   try {
+    const hasHints = await unlessAborted(subscribe(note, end.signal), end.signal);
+    timer = setInterval(note, hasHints ? LOOK_ANYWAY_MS : pollMs);
     while (!end.signal.aborted) {
       if (isDue) {
         isDue = false;

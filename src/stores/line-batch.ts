@@ -12,6 +12,9 @@ export function charactersOf(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }
 
+/** Writes lines; `isRepeated` if they may be there, since they were sent before. */
+type WriteLines = (lines: readonly LogLine[], isRepeated: boolean) => Promise<void>;
+
 /**
  * Lines on their way, written together.
  *
@@ -20,11 +23,11 @@ export function charactersOf(lines: readonly LogLine[]): number {
 export class LineBatch implements Job {
   readonly isOptional = false;
   readonly #lines: LogLine[];
-  readonly #write: (lines: readonly LogLine[]) => Promise<void>;
+  readonly #write: WriteLines;
   #characters: number;
   #isSent = false;
 
-  constructor(lines: readonly LogLine[], write: (lines: readonly LogLine[]) => Promise<void>) {
+  constructor(lines: readonly LogLine[], write: WriteLines) {
     this.#lines = [...lines];
     this.#write = write;
     this.#characters = charactersOf(lines);
@@ -41,7 +44,8 @@ export class LineBatch implements Job {
   }
 
   async run(): Promise<void> {
+    const isRepeated = this.#isSent;
     this.#isSent = true;
-    await this.#write(this.#lines);
+    await this.#write(this.#lines, isRepeated);
   }
 }

@@ -23,11 +23,11 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   const record = parse(text);
   if (record === undefined) return undefined;
   const { id, type, parentId } = record;
-  if (!isStorable(id) || !isStorable(type) || type === "session") return undefined;
+  if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
   return {
     id,
     parentId: isStorable(parentId) ? parentId : null,
-    type,
+    type: storable(type),
     timestampMs: wholeTime(record),
     ...nameIn(record),
     ...userTextIn(record),

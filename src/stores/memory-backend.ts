@@ -70,7 +70,7 @@ export class MemoryBackend implements SessionBackend {
     condition: AppendCondition = {},
   ): Promise<AppendReceipt> {
     const session = this.#session(id);
-    const added = lines.filter((line) => findSame(session, line) === undefined);
+    const added = missingFrom(session, lines);
     const { expectedLeafId } = condition;
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
     add(session, added);
@@ -90,7 +90,7 @@ export class MemoryBackend implements SessionBackend {
     for (const line of session.lines) noteEntry(session, line);
     session.facts = { ...session.facts, ...change.facts };
     session.revision++;
-    add(session, change.append);
+    add(session, missingFrom(session, change.append));
     notify(session);
     return receiptFor(session, change.append);
   }
@@ -168,6 +168,10 @@ function notify({ listeners }: HeldSession): void {
 /** Finds the line that is another one once more. */
 function findSame({ byEntryId }: HeldSession, line: NewEntryLine): HeldLine | undefined {
   return byEntryId.get(line.entry.id)?.find(({ text }) => text === line.text);
+}
+
+function missingFrom(session: HeldSession, lines: readonly NewEntryLine[]): NewEntryLine[] {
+  return lines.filter((line) => findSame(session, line) === undefined);
 }
 
 function receiptFor(session: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {

@@ -12,6 +12,8 @@ export interface HeadedBytes {
   readonly header: SessionHeader;
   /** All the pieces, those that were read already in front. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
+  /** Ends the source, whether pieces were asked for or not. */
+  close(): Promise<void>;
 }
 
 /**
@@ -26,25 +28,34 @@ export async function readHeaderFirst(
   const index = new SessionIndex({ readBytes: () => new Uint8Array(0) });
   const front: Uint8Array[] = [];
   const iterator = pieces[Symbol.asyncIterator]();
-  const isDone = () => index.header !== undefined || index.isRejected || index.position > MAX_HEADER_BYTES;
-  while (!isDone()) {
-    assertNotAborted(signal);
-    const { value, done } = await iterator.next();
-    if (done) break;
-    front.push(value.slice());
-    index.feed(value);
-  }
-  if (!isDone()) index.end();
-  const { header } = index;
-  if (header === undefined) {
+  const close = async () => {
     await iterator.return?.();
-    throw new SessionError(
-      "NOT_A_SESSION",
-      "The bytes are no session: there is no session header among the first records. Check where they come from.",
-    );
+  };
+  const isDone = () => index.header !== undefined || index.isRejected || index.position > MAX_HEADER_BYTES;
+  try {
+    while (!isDone()) {
+      assertNotAborted(signal);
+      const { value, done } = await iterator.next();
+      if (done) break;
+      front.push(value.slice());
+      index.feed(value);
+    }
+    if (!isDone()) index.end();
+    const { header } = index;
+    if (header === undefined) throw noHeader();
+    assertValidSessionId(header.id);
+    return { header, pieces: joined(front, iterator, signal), close };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  assertValidSessionId(header.id);
-  return { header, pieces: joined(front, iterator, signal) };
+}
+
+function noHeader(): SessionError {
+  return new SessionError(
+    "NOT_A_SESSION",
+    "The bytes are no session: there is no session header among the first records. Check where they come from.",
+  );
 }
 
 async function* joined(

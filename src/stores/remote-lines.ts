@@ -54,6 +54,11 @@ export class RemoteLines {
     return first;
   }
 
+  /** Tells whether these are the first own lines on their way, so that they can be confirmed. */
+  awaits(lines: readonly LogLine[]): boolean {
+    return lines.every((line, i) => this.#pending[i]?.line === line);
+  }
+
   /** Says that the first own entries on their way have arrived right behind what was there. */
   confirm(count: number): void {
     if (count === 0) return;
@@ -66,9 +71,13 @@ export class RemoteLines {
    * Takes the next lines that are there: of others, and own ones among them.
    *
    * @param isEnd - Whether nothing stands behind them.
-   * @returns The ordinal from which on entries are new; undefined if none is.
+   * @returns `from`: the ordinal from which on entries are new, undefined if none is. `isTaken`: whether another entry
+   *   has the id of an own one, so that all must be read anew.
    */
-  merge(lines: readonly StoredLine[], isEnd: boolean): number | undefined {
+  merge(
+    lines: readonly StoredLine[],
+    isEnd: boolean,
+  ): { readonly from: number | undefined; readonly isTaken: boolean } {
     const { index } = this;
     const from = index.tree.size;
     index.expectOwnAmongOthers();
@@ -76,12 +85,13 @@ export class RemoteLines {
     this.take(joinLines(lines, isEnd));
     index.end();
     const missing = new Set(index.missingOwn);
+    const isTaken = this.#pending.some((one) => !missing.has(one.ordinal) && !this.#isThere(one));
     this.#pending = this.#pending.filter(({ ordinal }) => missing.has(ordinal));
     this.#presumePending();
-    return from < index.tree.size ? from : undefined;
+    return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds those of own lines that are not there. */
+  /** Adds those of own lines that are not there; one whose id another entry has comes when it is read. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
@@ -93,6 +103,12 @@ export class RemoteLines {
       const { offset, length } = this.index.places.at(ordinal);
       take(ordinal, this.#blocks.read(offset, length));
     }
+  }
+
+  /** Whether it is the own line that stands where its entry was found. */
+  #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
+    const { offset, length } = this.index.places.at(ordinal);
+    return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
   }
 
   /** Puts own lines on their way behind what is there now. */

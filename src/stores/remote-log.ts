@@ -11,9 +11,18 @@ import { hints } from "./hints.ts";
 import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
-import { pauseUnless, type RetryOptions, retryPace } from "./retries.ts";
+import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
 import type { SessionBackend } from "./session-backend.ts";
 import { SettlingQueue } from "./settling-queue.ts";
+import { storeClosed } from "./store-errors.ts";
+
+/** Who waits for what logs have to write, and ends them. */
+export interface LogKeeper {
+  /** Whether all logs are closed. */
+  readonly isClosed: boolean;
+  /** Told when a log has something to do, and when it has done it all. */
+  noteBusy(log: RemoteLog, isBusy: boolean): void;
+}
 
 /** How a session in a place far away is kept. */
 export interface RemoteLogOptions extends RetryOptions {
@@ -27,6 +36,8 @@ export interface RemoteLogOptions extends RetryOptions {
   readonly createAtOnce?: boolean;
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
+  /** The store that the session is of. */
+  readonly keeper?: LogKeeper;
 }
 
 const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
@@ -62,6 +73,7 @@ export class RemoteLog implements SessionLog {
     this.#queue = new SettlingQueue({
       ...retryPace(options),
       onState: (state, error) => this.onPersistence?.(state, error),
+      onBusy: (isBusy) => options.keeper?.noteBusy(this, isBusy),
     });
     this.#place = new RemotePlace(backend, this.#queue, lines, (change) => this.onChange?.(change));
   }
@@ -107,14 +119,9 @@ export class RemoteLog implements SessionLog {
   }
 
   get readOnlyReason(): "mode" | "version" | "closed" | undefined {
-    if (this.#isClosed) return "closed";
+    if (this.#isClosed || this.#options.keeper?.isClosed) return "closed";
     if (this.#options.mode === "read-only") return "mode";
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
-  }
-
-  /** Whether it is closed, and everything is written. */
-  get isDone(): boolean {
-    return this.#isClosed && this.#place.waiting.count === 0;
   }
 
   /** All bytes that are known, as a file would hold them. */
@@ -144,18 +151,21 @@ export class RemoteLog implements SessionLog {
   /** Asks for others' entries; they are told of when they have come. */
   refresh(): LogChange | undefined {
     // Nobody waits for the answer: a refusal is told by the next call that has one.
-    if (this.#isWritten) this.#place.pull().catch(() => undefined);
+    if (this.#isWritten && !this.#options.keeper?.isClosed) this.#place.pull().catch(() => undefined);
     return undefined;
   }
 
   async pull(): Promise<void> {
+    if (this.#options.keeper?.isClosed) throw storeClosed();
     if (this.#isWritten) await this.#place.pull();
   }
 
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     this.#assertRoom([line]);
-    const isOneStep = this.#isWritten && this.#place.comparesLeaf && !this.index.needsUpgrade;
-    if (isOneStep) return this.#place.appendIfLeaf(line, expectedLeafId);
+    if (this.#isWritten && this.#place.comparesLeaf) {
+      if (this.index.needsUpgrade) this.#amend(undefined, []);
+      return this.#place.appendIfLeaf(line, expectedLeafId);
+    }
     await this.pull();
     const { tree, places } = this.index;
     assertLeafIn(tree, places.inFileOrder(tree.ordinals()), expectedLeafId);
@@ -167,8 +177,7 @@ export class RemoteLog implements SessionLog {
     const { pollMs = POLL_MS } = this.#options;
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
     for await (const _ of hints(subscribe, { pollMs }, signal)) {
-      while (!(await this.#place.pullIfReachable())) {
-        if (signal?.aborted) return;
+      while ((await unlessAborted(this.#place.pullIfReachable(), signal)) === false) {
         await pauseUnless(signal, pollMs);
       }
       if (!signal?.aborted) yield;
@@ -181,7 +190,8 @@ export class RemoteLog implements SessionLog {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    await this.flush();
+    // What is appended while this waits is waited for, too.
+    while (!this.#queue.isEmpty) await this.flush();
     this.#isClosed = true;
   }
 

@@ -1,19 +1,16 @@
 import { isSessionError, SessionError } from "../errors.ts";
 import type { LoadOptions } from "../store/file-log-options.ts";
 import type { LogChange, LogLine } from "../store/session-log.ts";
-import { NONE } from "../tree/entry-tree.ts";
-import { type EntryChange, planAmendment } from "./amendment.ts";
+import { amendLines, type EntryChange } from "./amendment.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { LineBatch } from "./line-batch.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { isMadeOf, repeatable, unchangedLines } from "./lost-answers.ts";
 import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
 import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
 import type { Job, SettlingQueue } from "./settling-queue.ts";
-
-/** How often a change is worked out anew because somebody else changed lines meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 /**
  * One session in a backend, and what is known of it here.
@@ -91,18 +88,15 @@ export class RemotePlace {
 
   /** Makes the session of all lines that there are. */
   create(): void {
-    const { bytes } = this.lines;
-    const count = this.lines.pending.length;
-    this.#wait(this.lines.pending);
-    let isRepeated = false;
+    const { bytes, pending, index } = this.lines;
+    const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
+    this.#wait(pending);
     this.#queue.push({
       isOptional: false,
-      run: async () => {
-        const receipt = await this.#created(bytes, isRepeated).finally(() => {
-          isRepeated = true;
-        });
-        await this.#acknowledge(receipt, count);
-      },
+      run: repeatable(async (isRepeated) => {
+        const receipt = await this.#created(bytes, ids, isRepeated);
+        await this.#acknowledge(receipt, pending.length);
+      }),
     });
   }
 
@@ -110,9 +104,11 @@ export class RemotePlace {
   append(lines: readonly LogLine[]): void {
     this.#wait(lines);
     if (this.#open?.add(lines)) return;
-    this.#open = new LineBatch(lines, async (batch) => {
-      const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
-      await this.#acknowledge(await this.#backend.append(this.#id, encoded), batch.length);
+    this.#open = new LineBatch(lines, async (batch, isRepeated) => {
+      const unchanged = isRepeated ? await this.#unchanged(batch) : batch;
+      const encoded = unchanged.map(({ text }) => newEntryLine(text, this.#withSearchText));
+      const receipt = encoded.length > 0 ? await this.#backend.append(this.#id, encoded) : undefined;
+      await this.#acknowledge(unchanged.length === batch.length ? receipt : undefined, batch.length);
     });
     this.#queue.push(this.#open);
   }
@@ -132,7 +128,7 @@ export class RemotePlace {
     this.#queue.push({
       isOptional: false,
       run: async () => {
-        if (!isDone) await this.#amended(change, more);
+        if (!isDone) await amendLines(this.#backend, this.#id, change, more);
         if (!isDone) this.#amendments--;
         isDone = true;
         await this.#reload();
@@ -177,9 +173,10 @@ export class RemotePlace {
     this.#open = undefined;
     const job: Job = {
       isOptional: true,
-      run: async () => {
+      run: repeatable(async (isRepeated) => {
         try {
-          await this.#backend.append(this.#id, [encoded], { expectedLeafId });
+          const isChanged = isRepeated && (await this.#unchanged([line])).length === 0;
+          if (!isChanged) await this.#backend.append(this.#id, [encoded], { expectedLeafId });
         } catch (error) {
           if (isSessionError(error, "STALE_LEAF")) await this.#catchUp();
           throw error;
@@ -187,7 +184,7 @@ export class RemotePlace {
         await this.#catchUp();
         // While lines are being changed it has a place for now only, until all are read anew.
         if (this.#amendments > 0) this.lines.adopt([line]);
-      },
+      }),
     };
     this.#queue.push(job);
     await this.#queue.wait(job);
@@ -213,31 +210,38 @@ export class RemotePlace {
     }
   }
 
-  async #created(bytes: Uint8Array, isRepeated: boolean): Promise<AppendReceipt> {
+  /** Makes the session; undefined if it is there by an attempt whose answer was lost. */
+  async #created(
+    bytes: Uint8Array,
+    ids: readonly string[],
+    isRepeated: boolean,
+  ): Promise<AppendReceipt | undefined> {
     const { header } = this.lines.index;
     if (header === undefined) throw new TypeError("a session without a header cannot be written");
     try {
       return await this.#backend.create(factsOfHeader(header), linesOf(once(bytes), this.#withSearchText));
     } catch (error) {
       if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
-      // The answer to an earlier attempt may have been lost.
-      const { lines, revision } = await readAllLines(this.#backend, this.#id);
-      const count =
-        lines.findIndex((_, i) => joinLines(lines.slice(0, i + 1), false).length >= bytes.length) + 1;
-      const own = lines.slice(0, count);
-      if (count === 0 || Buffer.compare(joinLines(own, false), bytes) !== 0) throw error;
-      return { precedingSeq: 0, lastSeq: own.at(-1)?.seq ?? 0, revision };
+      if (!(await isMadeOf(this.#backend, header, ids))) throw error;
+      return undefined;
     }
   }
 
-  /** Takes note that own lines are there, and of what came before them. */
-  async #acknowledge({ precedingSeq, lastSeq, revision }: AppendReceipt, count: number): Promise<void> {
+  #unchanged(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
+    const known = { seq: this.#knownSeq, revision: this.#revision };
+    return unchangedLines(this.#backend, this.#id, lines, known);
+  }
+
+  /** Takes note that own lines are there, and of what came before them; without a receipt all is read anew. */
+  async #acknowledge(receipt: AppendReceipt | undefined, count: number): Promise<void> {
     if (this.#amendments === 0) {
-      if (revision !== this.#revision) await this.#reload();
-      else if (precedingSeq !== this.#knownSeq) await this.#catchUp();
+      const isKnown = receipt?.revision === this.#revision;
+      if (receipt === undefined || !isKnown) await this.#reload();
+      else if (receipt.precedingSeq !== this.#knownSeq) await this.#catchUp();
+      else if (!this.lines.awaits(this.#waiting.slice(0, count))) await this.#reload();
       else {
         this.lines.confirm(count);
-        this.#knownSeq = lastSeq;
+        this.#knownSeq = receipt.lastSeq;
       }
     }
     for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
@@ -251,7 +255,8 @@ export class RemotePlace {
       isEnd = page.isEnd;
       if (page.lines.length === 0) continue;
       this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
-      const from = this.lines.merge(page.lines, page.isEnd);
+      const { from, isTaken } = this.lines.merge(page.lines, page.isEnd);
+      if (isTaken) return this.#reload();
       if (from !== undefined) this.#tell({ kind: "foreign", from });
     }
   }
@@ -266,21 +271,6 @@ export class RemotePlace {
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
     this.#revision = revision;
     this.#tell({ kind: "reloaded", before });
-  }
-
-  async #amended(change: EntryChange, more: readonly LogLine[]): Promise<void> {
-    const append = more.map(({ text }) => newEntryLine(text, this.#withSearchText));
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const { lines, revision } = await readAllLines(this.#backend, this.#id);
-      const session = sessionIn(lines);
-      const plan = planAmendment(lines, session, change, this.#withSearchText);
-      const { tree } = session.index;
-      const isThere = more.every(({ head }) => tree.find(head.id) !== NONE);
-      if (isThere && plan.replace.length + plan.remove.length === 0) return;
-      const receipt = await this.#backend.amend?.(this.#id, { ...plan, expectedRevision: revision, append });
-      if (receipt !== undefined) return;
-    }
-    throw new Error("others changed lines of the session all the time");
   }
 }
 

@@ -15,7 +15,7 @@ import { bytesOf, joinLines, linesOf } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
-import { RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
+import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
 import { assertNotAborted, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
 import type { FoundLine, SessionBackend } from "./session-backend.ts";
@@ -32,10 +32,10 @@ import type {
   StoreSearchHit,
   StoreSupport,
 } from "./session-store.ts";
-import { sessionNotFound } from "./store-errors.ts";
+import { sessionNotFound, storeClosed } from "./store-errors.ts";
 
 /** How sessions in a place far away are kept. */
-export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode">;
+export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
 
 /** Sessions or lines that are asked for at a time. */
 const PAGE = 100;
@@ -64,8 +64,9 @@ class RemoteStore implements SessionStore {
   readonly #backend: SessionBackend;
   readonly #options: RemoteStoreOptions;
   readonly #pace: RetryPace;
-  /** Logs that may have something to write. */
-  readonly #logs = new Set<RemoteLog>();
+  /** Logs that have something to write; others are kept by whoever uses them. */
+  readonly #busy = new Set<RemoteLog>();
+  readonly #keeper: LogKeeper;
   #isClosed = false;
 
   constructor(backend: SessionBackend, options: RemoteStoreOptions, durable: boolean) {
@@ -74,6 +75,7 @@ class RemoteStore implements SessionStore {
     this.#backend = backend;
     this.#options = options;
     this.#pace = retryPace(options);
+    this.#keeper = this.#newKeeper();
   }
 
   create(options: CreateInStoreOptions): SessionManager {
@@ -151,19 +153,37 @@ class RemoteStore implements SessionStore {
       // Not tried again: the pieces are used up.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
     } finally {
-      await headed.pieces.return();
+      await headed.close();
     }
     return headed.header.id;
   }
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#isClosed) return;
-    const flushed = await Promise.allSettled(Array.from(this.#logs, (log) => log.flush()));
-    const failed = flushed.find((result) => result.status === "rejected");
-    if (failed !== undefined && !discard) throw failed.reason;
+    let isDone = false;
+    // What is appended while this waits is waited for, too.
+    while (!isDone) {
+      const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
+      const failed = flushed.find((result) => result.status === "rejected");
+      if (failed !== undefined && !discard) throw failed.reason;
+      isDone = discard || this.#busy.size === 0;
+    }
     this.#isClosed = true;
-    for (const log of this.#logs) log.discard();
+    for (const log of [...this.#busy]) log.discard();
     await this.#backend.close();
+  }
+
+  #newKeeper(): LogKeeper {
+    const isClosed = () => this.#isClosed;
+    return {
+      get isClosed() {
+        return isClosed();
+      },
+      noteBusy: (log, isBusy) => {
+        if (isBusy) this.#busy.add(log);
+        else this.#busy.delete(log);
+      },
+    };
   }
 
   get #home(): SessionHome {
@@ -177,19 +197,14 @@ class RemoteStore implements SessionStore {
   #begin(header: SessionHeader, lines: Iterable<string | Uint8Array>, createAtOnce: boolean): RemoteLog {
     assertValidSessionId(header.id);
     this.#assertOpen();
-    return this.#kept(RemoteLog.begin(this.#backend, lines, { ...this.#options, createAtOnce }));
+    const options = { ...this.#options, createAtOnce, keeper: this.#keeper };
+    return RemoteLog.begin(this.#backend, lines, options);
   }
 
   async #load(id: string, options: RemoteLogOptions, signal?: AbortSignal): Promise<RemoteLog> {
     this.#assertOpen();
-    return this.#kept(await RemoteLog.open(this.#backend, id, options, signal && { signal }));
-  }
-
-  /** Remembers a log until it is closed and has written everything. */
-  #kept(log: RemoteLog): RemoteLog {
-    for (const one of this.#logs) if (one.isDone) this.#logs.delete(one);
-    this.#logs.add(log);
-    return log;
+    const kept = { ...options, keeper: this.#keeper };
+    return RemoteLog.open(this.#backend, id, kept, signal && { signal });
   }
 
   #ask<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -226,9 +241,21 @@ class RemoteStore implements SessionStore {
     do {
       const query = { limit: PAGE, ...(cwd !== undefined && { cwd }), ...(last && { after: last }) };
       const page = await this.#ask(() => this.#backend.list(query), signal);
-      for (const session of page) yield* this.#linesOf(session, signal);
+      for (const session of page) yield* this.#linesIfThere(session, signal);
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined);
+  }
+
+  async *#linesIfThere(
+    session: SessionFacts,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<FoundLine, void, undefined> {
+    try {
+      yield* this.#linesOf(session, signal);
+    } catch (error) {
+      // Deleted since it was listed.
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    }
   }
 
   async *#linesOf(
@@ -245,8 +272,7 @@ class RemoteStore implements SessionStore {
   }
 
   #assertOpen(): void {
-    if (!this.#isClosed) return;
-    throw new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
+    if (this.#isClosed) throw storeClosed();
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isSessionError, SessionError } from "../errors.ts";
 
 /** How calls to a place far away are made again. */
@@ -41,12 +40,12 @@ export async function untilAnswered<T>(
   for (let attempts = 1; ; attempts++) {
     assertNotAborted(signal);
     try {
-      return await within(call(), deadline - performance.now());
+      return await within(call(), deadline - performance.now(), signal);
     } catch (error) {
       if (isSessionError(error)) throw error;
       const delay = retryDelay(pace, attempts);
       if (performance.now() + delay >= deadline) throw unavailable(error);
-      await pause(delay);
+      await pauseUnless(signal, delay);
     }
   }
 }
@@ -59,7 +58,7 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
     signal?.addEventListener("abort", end);
   });
 }
@@ -70,8 +69,11 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
  * @throws {SessionError} `ABORTED`
  */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted)
-    throw new SessionError("ABORTED", "The work was aborted; start it again if it is wanted.");
+  if (signal?.aborted) throw aborted();
+}
+
+function aborted(): SessionError {
+  return new SessionError("ABORTED", "The work was aborted; start it again if it is wanted.");
 }
 
 /** The error for a place that does not answer. */
@@ -88,14 +90,38 @@ export function reasonOf(cause: unknown): string {
   return (cause instanceof Error ? cause.message || cause.name : String(cause)).replace(/\.$/, "");
 }
 
-/** Waits for a promise so many milliseconds. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+/** Waits for a promise, or until the signal aborts; then it gives undefined, and nobody waits for the promise any more. */
+export async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
+  if (signal === undefined) return promise;
+  let end: () => void = () => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    end = () => resolve(undefined);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** Waits for a promise so many milliseconds, and no longer than until the signal aborts. */
+async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(unavailable("no answer came in time")), Math.max(1, ms));
   });
   try {
-    return await Promise.race([promise, timeout]);
+    const answer = await unlessAborted(
+      Promise.race([promise, timeout]).then((value) => ({ value })),
+      signal,
+    );
+    if (answer !== undefined) return answer.value;
+    throw aborted();
   } finally {
     clearTimeout(timer);
   }

@@ -22,6 +22,8 @@ interface Waiter {
 export interface QueueOptions extends RetryPace {
   /** Told when work stops being done, and when it is done again. */
   readonly onState: (state: "ok" | "degraded", error?: Error) => void;
+  /** Told when there is something to do, and when there is nothing left. */
+  readonly onBusy: (isBusy: boolean) => void;
 }
 
 /**
@@ -50,9 +52,14 @@ export class SettlingQueue {
     return this.#isDegraded;
   }
 
+  /** Whether there is nothing to do. */
+  get isEmpty(): boolean {
+    return this.#jobs.length === 0;
+  }
+
   /** Puts a job behind the others. Work on it begins when the present task has ended. */
   push(job: Job): void {
-    this.#jobs.push(job);
+    if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
     this.#start();
   }
 
@@ -84,9 +91,9 @@ export class SettlingQueue {
 
   /** Gives up all jobs; the one that is being done is not done again. */
   stop(): void {
-    this.#jobs.length = 0;
+    if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);
     this.#wake?.();
-    for (const waiter of this.#take(() => true)) waiter.reject(notWritten(this.#lastError, 0));
+    for (const waiter of this.#take(() => true)) waiter.reject(givenUp(this.#lastError));
   }
 
   #start(): void {
@@ -122,6 +129,8 @@ export class SettlingQueue {
   #drop(job: Job, error: Error): void {
     this.#progress();
     this.#remove(job);
+    // No is an answer, too.
+    this.#tell("ok");
     for (const waiter of this.#take((one) => one.job === job)) {
       if (waiter.isOwner) waiter.reject(error);
       else waiter.resolve();
@@ -181,7 +190,9 @@ export class SettlingQueue {
 
   #remove(job: Job): void {
     const at = this.#jobs.indexOf(job);
-    if (at !== -1) this.#jobs.splice(at, 1);
+    if (at === -1) return;
+    this.#jobs.splice(at, 1);
+    if (this.isEmpty) this.#options.onBusy(false);
   }
 
   #take(isTaken: (waiter: Waiter) => boolean): Waiter[] {
@@ -204,6 +215,14 @@ function notWritten(cause: Error | undefined, ms: number): SessionError {
   return new SessionError(
     "WRITE_FAILED",
     `The store has taken nothing for ${ms} ms: ${reason}. What was appended is kept here and tried on; check the connection, and flush again.`,
+    { cause },
+  );
+}
+
+function givenUp(cause: Error | undefined): SessionError {
+  return new SessionError(
+    "WRITE_FAILED",
+    "The store was closed, and what was not written was given up. Append it again in a store that is open.",
     { cause },
   );
 }

@@ -17,3 +17,8 @@ export function sessionExists(id: string): SessionError {
     { details: { id } },
   );
 }
+
+/** The error for what a store is asked for after it was closed. */
+export function storeClosed(): SessionError {
+  return new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
+}

@@ -1,0 +1,68 @@
+import { isSessionError } from "../errors.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { EntryHead } from "../schema/head.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { LogLine } from "../store/session-log.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { readAllLines, sessionIn } from "./read-lines.ts";
+import type { SessionBackend } from "./session-backend.ts";
+
+/** Makes work know whether an attempt before it may have been carried out, its answer being lost. */
+export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
+  let isRepeated = false;
+  return async () => {
+    try {
+      await work(isRepeated);
+    } catch (error) {
+      if (!isSessionError(error)) isRepeated = true;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Tells whether a session that is there was made of this header and of entries with these ids.
+ *
+ * Others may have changed its entries since, but headers and ids stay.
+ *
+ * @remarks Cost: O(bytes of the session).
+ */
+export async function isMadeOf(
+  backend: SessionBackend,
+  header: SessionHeader,
+  ids: readonly string[],
+): Promise<boolean> {
+  const { lines } = await readAllLines(backend, header.id);
+  const { tree, header: there } = sessionIn(lines).index;
+  if (there === undefined || encodeRecord({ ...there }) !== encodeRecord({ ...header })) return false;
+  return ids.every((id) => tree.find(id) !== NONE);
+}
+
+/**
+ * Gives those of lines, sent before, that nobody has changed since: what was redacted must not come back by being sent
+ * again.
+ *
+ * @param known - What was known of the session when they were sent.
+ * @remarks Cost: a look, and O(bytes of the session) if anything was changed.
+ */
+export async function unchangedLines(
+  backend: SessionBackend,
+  id: string,
+  lines: readonly LogLine[],
+  known: { readonly seq: number; readonly revision: number },
+): Promise<readonly LogLine[]> {
+  const { revision } = await backend.read(id, known.seq, 1);
+  if (revision === known.revision) return lines;
+  const stored = await readAllLines(backend, id);
+  const { tree } = sessionIn(stored.lines).index;
+  const texts = new Set(stored.lines.map(({ text }) => text));
+  return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
+}
+
+/** Whether a tree has this very entry, whatever its content: not by chance another one under the same id. */
+function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
+  const ordinal = tree.find(id);
+  if (ordinal === NONE) return false;
+  const there = tree.headAt(ordinal);
+  return there.type === type && there.parentId === parentId && there.timestampMs === timestampMs;
+}

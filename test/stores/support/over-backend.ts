@@ -1,0 +1,19 @@
+import type { SessionBackend } from "sessiontree";
+
+/** Gives a backend that does what another one does, but for some calls. */
+export function overBackend(inner: SessionBackend, changes: Partial<SessionBackend>): SessionBackend {
+  const { amend, search, subscribe } = inner;
+  return {
+    supports: inner.supports,
+    create: (session, lines) => inner.create(session, lines),
+    read: (id, afterSeq, limit) => inner.read(id, afterSeq, limit),
+    append: (id, lines, condition) => inner.append(id, lines, condition),
+    list: (query) => inner.list(query),
+    delete: (id) => inner.delete(id),
+    close: () => inner.close(),
+    ...(amend && { amend: (id, change) => amend.call(inner, id, change) }),
+    ...(search && { search: (query) => search.call(inner, query) }),
+    ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),
+    ...changes,
+  };
+}
