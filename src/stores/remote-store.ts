@@ -1,24 +1,20 @@
-import { searchedText } from "../catalog/search-text.ts";
-import { snippetOf } from "../catalog/snippet.ts";
-import { literalMatcher } from "../catalog/text-matcher.ts";
 import { isSessionError, SessionError } from "../errors.ts";
 import { assertValidSessionId } from "../ids.ts";
-import { decodeRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionHome } from "../manager/session-home.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { factsOfHeader } from "./header-facts.ts";
-import { bytesOf, joinLines, linesOf } from "./line-codec.ts";
+import { joinLines, linesOf } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
-import { assertNotAborted, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { linesWith, textHit } from "./search-backend.ts";
 import { wordsOf } from "./search-words.ts";
-import type { FoundLine, SessionBackend } from "./session-backend.ts";
+import type { SessionBackend } from "./session-backend.ts";
 import type { SessionFacts } from "./session-facts.ts";
 import type {
   CloseStoreOptions,
@@ -116,10 +112,11 @@ class RemoteStore implements SessionStore {
     if (words.length === 0) return;
     let left = Math.floor(limit);
     if (left < 1) return;
-    for await (const found of this.#linesWith(words, cwd, signal)) {
-      const hit = hitIn(found, words);
+    const reader = { backend: this.#backend, pace: this.#pace, signal };
+    for await (const found of linesWith(reader, words, cwd)) {
+      const hit = textHit(found, words);
       if (hit === undefined || roles?.includes(hit.role) === false) continue;
-      yield hit;
+      yield { session: storedSession(found.session), ...hit };
       left--;
       if (left < 1) return;
     }
@@ -211,66 +208,6 @@ class RemoteStore implements SessionStore {
     return untilAnswered(call, this.#pace, signal);
   }
 
-  async *#linesWith(
-    words: readonly string[],
-    cwd: string | undefined,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<FoundLine, void, undefined> {
-    const filter = { words, limit: PAGE, ...(cwd !== undefined && { cwd }) };
-    const { search } = this.#backend;
-    if (search === undefined) {
-      yield* this.#allLines(cwd, signal);
-      return;
-    }
-    for (let last: FoundLine | undefined; ; ) {
-      const after = last && { sessionId: last.session.id, seq: last.line.seq };
-      const query = { ...filter, ...(after && { after }) };
-      const page = await this.#ask(() => search.call(this.#backend, query), signal);
-      yield* page;
-      last = page.at(-1);
-      if (page.length < PAGE) return;
-    }
-  }
-
-  /** All lines of all sessions, for backends that cannot search. */
-  async *#allLines(
-    cwd: string | undefined,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<FoundLine, void, undefined> {
-    let last: SessionFacts | undefined;
-    do {
-      const query = { limit: PAGE, ...(cwd !== undefined && { cwd }), ...(last && { after: last }) };
-      const page = await this.#ask(() => this.#backend.list(query), signal);
-      for (const session of page) yield* this.#linesIfThere(session, signal);
-      last = page.length < PAGE ? undefined : page.at(-1);
-    } while (last !== undefined);
-  }
-
-  async *#linesIfThere(
-    session: SessionFacts,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<FoundLine, void, undefined> {
-    try {
-      yield* this.#linesOf(session, signal);
-    } catch (error) {
-      // Deleted since it was listed.
-      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
-    }
-  }
-
-  async *#linesOf(
-    session: SessionFacts,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<FoundLine, void, undefined> {
-    for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
-      assertNotAborted(signal);
-      const page = await this.#ask(() => this.#backend.read(session.id, afterSeq, PAGE_LINES), signal);
-      for (const line of page.lines) yield { session, line };
-      isEnd = page.isEnd;
-      afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
-    }
-  }
-
   #assertOpen(): void {
     if (this.#isClosed) throw storeClosed();
   }
@@ -288,21 +225,6 @@ function storedSession(facts: SessionFacts): StoredSession {
     messageCount,
     ...(firstMessage !== null && { firstMessage }),
   };
-}
-
-/** Looks at a line that may hold the words; undefined if it does not after all. */
-function hitIn({ session, line }: FoundLine, words: readonly string[]): StoreSearchHit | undefined {
-  const record = decodeRecord(bytesOf(line));
-  const { id, type } = record ?? {};
-  if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
-  const entry: AnySessionEntry = { parentId: null, timestamp: "", ...record, id, type };
-  const searched = searchedText(entry);
-  if (searched === undefined) return undefined;
-  const text = searched.texts.join("\n");
-  const matches = words.map((word) => literalMatcher(word, false)([text])[0]);
-  const [match] = matches;
-  if (match === undefined || matches.includes(undefined)) return undefined;
-  return { session: storedSession(session), entryId: id, role: searched.role, ...snippetOf(text, match) };
 }
 
 function notImported(id: string, cause: unknown): SessionError {

@@ -18,6 +18,9 @@ const facts = (id: string): SessionFacts => ({
 const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
   newEntryLine(entryText(id, parentId, text), true);
 
+/** Milliseconds in which a hint must come. */
+const HINT_MS = 10_000;
+
 async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
   yield* given;
 }
@@ -31,6 +34,8 @@ async function linesOf(backend: SessionBackend, id: string, limit = 1_000): Prom
     const page = await backend.read(id, lines.at(-1)?.seq ?? 0, limit);
     assert.ok(page.lines.length <= limit, "a page holds no more lines than asked for");
     assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the end holds a line");
+    const [first] = page.lines;
+    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins behind the one before");
     lines.push(...page.lines);
     if (page.isEnd) return lines;
   }
@@ -109,6 +114,8 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
         await textsOf(backend, "one"),
         [...batch, line("000000b1")].map(({ text }) => text),
       );
+      const [listed] = await backend.list({ limit: 1 });
+      assert.equal(listed?.messageCount, 3, "what is sent again is not counted again");
     },
   },
   {
@@ -178,6 +185,10 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       assert.equal(await amend.call(backend, "one", change), undefined);
       assert.deepEqual(await textsOf(backend, "one"), after);
       assert.equal((await backend.list({ limit: 1 }))[0]?.firstMessage, "gone");
+      if (backend.search !== undefined) {
+        const found = async (word: string) => (await backend.search?.({ words: [word], limit: 10 }))?.length;
+        assert.deepEqual([await found("000000a1"), await found("gone")], [0, 1]);
+      }
       assert.equal((await backend.append("one", [line("000000a4")])).revision, revision + 1);
       await failsWith("SESSION_NOT_FOUND", () =>
         amend.call(backend, "none", { ...change, expectedRevision: 0 }),
@@ -202,9 +213,39 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
           found.push(...page.map(({ session }) => session.id));
           const last = page.at(-1);
           if (page.length < limit || last === undefined) break;
+          assert.ok(found.length <= wanted.length, "a search comes to its end");
           after = { sessionId: last.session.id, seq: last.line.seq };
         }
         assert.deepEqual(found, wanted, `pages of ${limit}`);
+      }
+      const count = async (words: string[], cwd: string) =>
+        (await search.call(backend, { words, cwd, limit: 10 })).length;
+      assert.equal(await count(["needle", "two"], CWD), 3);
+      assert.equal(await count(["needle"], "/projects/none"), 0);
+    },
+  },
+  {
+    name: "gives a hint when a session grows",
+    needs: "backend",
+    async run({ backend }) {
+      const { subscribe } = backend;
+      assert.equal(subscribe !== undefined, backend.supports.watch);
+      if (subscribe === undefined) return;
+      await make(backend, "one");
+      const end = new AbortController();
+      let timer: NodeJS.Timeout | undefined;
+      const told = new Promise<void>((resolve, reject) => {
+        timer = setTimeout(() => reject(new Error("no hint came")), HINT_MS);
+        subscribe
+          .call(backend, "one", resolve, end.signal)
+          .then(() => backend.append("one", [line("000000a1")]))
+          .catch(reject);
+      });
+      try {
+        await told;
+      } finally {
+        clearTimeout(timer);
+        end.abort();
       }
     },
   },

@@ -96,6 +96,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
           found.push(...page.map(({ id }) => id));
           after = page.at(-1);
           if (after === undefined) break;
+          assert.ok(found.length <= ids.length, "a list comes to its end");
         }
         assert.deepEqual(found, ids, `pages of ${limit}`);
       }

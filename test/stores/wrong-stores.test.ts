@@ -1,0 +1,353 @@
+import { remoteStore, type SessionBackend } from "sessiontree";
+import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
+import { describe, expect, test } from "vitest";
+import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import type { NewEntryLine, NewLine, StoredLine } from "../../src/stores/session-backend.ts";
+import { overBackend } from "./support/over-backend.ts";
+
+const QUICK = { minRetryMs: 0, maxRetryMs: 1, pollMs: 2, giveUpAfterMs: 100 };
+
+/** Runs the suite on stores over a backend until a test fails; gives its name. */
+async function refusedBy(make: () => SessionBackend): Promise<string | undefined> {
+  const tests: { name: string; run: () => Promise<void> }[] = [];
+  sessionStoreSuite({
+    test: (name, run) => tests.push({ name, run }),
+    factory: () => {
+      const inner = make();
+      const { backend, faults } = faultyBackend(inner);
+      const store = remoteStore(backend, QUICK);
+      return { store, another: () => remoteStore(inner, QUICK), backend: inner, faults };
+    },
+  });
+  for (const { name, run } of tests) {
+    const result = run().then(
+      () => true,
+      () => false,
+    );
+    if (!(await Promise.race([result, later(1_000)]))) return name;
+  }
+  return undefined;
+}
+
+/** False, after a time: what a wrong store makes hang has failed, too. */
+const later = (ms: number) =>
+  new Promise<false>((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+
+/** A backend with something wrong about it. */
+type Wrong = (memory: MemoryBackend) => Partial<SessionBackend>;
+
+const changedText = (line: NewLine, change: (text: string) => string): NewLine => ({
+  ...line,
+  text: change(line.text),
+});
+
+const creating =
+  (change: (lines: readonly NewLine[]) => readonly NewLine[]): Wrong =>
+  (memory) => ({
+    create: (facts, batches) =>
+      memory.create(
+        facts,
+        (async function* () {
+          for await (const lines of batches) yield change(lines);
+        })(),
+      ),
+  });
+
+const reading =
+  (change: (lines: readonly StoredLine[]) => readonly StoredLine[]): Wrong =>
+  (memory) => ({
+    read: async (id, afterSeq, limit) => {
+      const page = await memory.read(id, afterSeq, limit);
+      return { ...page, lines: change(page.lines) };
+    },
+  });
+
+/** Lines that are not the same when they come once more. */
+const unknown = (lines: readonly NewEntryLine[], salt: number): NewEntryLine[] =>
+  lines.map((line) => ({ ...line, text: line.text + " ".repeat(salt) }));
+
+const WRONG: Readonly<Record<string, Wrong>> = {
+  "turns the lines of a batch around": (memory) => ({
+    append: (id, lines, condition) => memory.append(id, [...lines].reverse(), condition),
+  }),
+  "turns lines around while it makes a session": creating((lines) => [...lines].reverse()),
+  "adds a line again that is sent again": (memory) => {
+    let salt = 0;
+    return { append: (id, lines, condition) => memory.append(id, unknown(lines, salt++), condition) };
+  },
+  "says that a batch is there which it has lost": (memory) => {
+    let calls = 0;
+    return {
+      async append(id, lines, condition) {
+        if (++calls % 3 !== 0) return memory.append(id, lines, condition);
+        const { lines: there, revision } = await memory.read(id, 0, 1_000);
+        const last = there.at(-1)?.seq ?? 0;
+        return { precedingSeq: last, lastSeq: last, revision };
+      },
+    };
+  },
+  "drops what is sent again": (memory) => {
+    const seen = new Set<string>();
+    return {
+      async append(id, lines, condition) {
+        const isAgain = lines.every(({ text }) => seen.has(text));
+        for (const { text } of lines) seen.add(text);
+        if (!isAgain) return memory.append(id, lines, condition);
+        const { lines: there, revision } = await memory.read(id, 0, 1_000);
+        const last = there.at(-1)?.seq ?? 0;
+        return { precedingSeq: last, lastSeq: last, revision };
+      },
+    };
+  },
+  "takes another entry with the same id for the same": (memory) => ({
+    async append(id, lines, condition) {
+      const { lines: there } = await memory.read(id, 0, 1_000);
+      const isNew = ({ entry }: NewEntryLine) =>
+        !there.some(({ text }) => text.includes(`"id":"${entry.id}"`));
+      const known = lines.filter((line) => !isNew(line) && there.some(({ text }) => text === line.text));
+      return memory.append(id, [...known, ...lines.filter(isNew)], condition);
+    },
+  }),
+  "writes a batch line by line, so that others come between": (memory) => ({
+    async append(id, lines, condition) {
+      const receipts = [];
+      for (const line of lines) {
+        receipts.push(await memory.append(id, [line], condition));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const [first] = receipts;
+      const last = receipts.at(-1);
+      if (first === undefined || last === undefined) return memory.append(id, lines, condition);
+      return { ...last, precedingSeq: first.precedingSeq };
+    },
+  }),
+  "hides in its receipts that others have written": (memory) => {
+    const known = new Map<string, number>();
+    return {
+      async append(id, lines, condition) {
+        const receipt = await memory.append(id, lines, condition);
+        const precedingSeq = known.get(id) ?? receipt.precedingSeq;
+        known.set(id, receipt.lastSeq);
+        return { ...receipt, precedingSeq };
+      },
+    };
+  },
+  "does not look at the expected leaf": (memory) => ({ append: (id, lines) => memory.append(id, lines) }),
+  "lets labels be in the way of a condition": (memory) => ({
+    async append(id, lines, condition) {
+      const { lines: there } = await memory.read(id, 0, 1_000);
+      const strict = condition?.expectedLeafId;
+      const isLast = there.at(-1)?.text.includes(`"id":"${strict}"`) || there.length === 1;
+      return memory.append(id, lines, strict && !isLast ? { expectedLeafId: "ffffffff" } : condition);
+    },
+  }),
+  "refuses what is sent again, since the leaf is another one by now": (memory) => ({
+    async append(id, lines, condition = {}) {
+      if (condition.expectedLeafId === undefined) return memory.append(id, lines);
+      await memory.append(id, unknown(lines, 1), condition);
+      return memory.append(id, lines);
+    },
+  }),
+  "appends to sessions that were deleted": (memory) => {
+    const gone = new Set<string>();
+    return {
+      async delete(id) {
+        gone.add(id);
+        return memory.delete(id);
+      },
+      append: (id, lines, condition) =>
+        gone.has(id)
+          ? Promise.resolve({ precedingSeq: 0, lastSeq: 1, revision: 0 })
+          : memory.append(id, lines, condition),
+    };
+  },
+  "lists deleted sessions": (memory) => ({
+    delete: async (id) => (await memory.list({ limit: 1_000 })).some((one) => one.id === id),
+  }),
+  "says of everything that it has deleted it": (memory) => ({
+    delete: (id) => memory.delete(id).then(() => true),
+  }),
+  "makes a session over another one": (memory) => ({
+    async create(facts, batches) {
+      await memory.delete(facts.id);
+      return memory.create(facts, batches);
+    },
+  }),
+  "leaves half a session where the source breaks off": (memory) => ({
+    async create(facts, batches) {
+      const taken: (readonly NewLine[])[] = [];
+      let cause: unknown;
+      try {
+        for await (const lines of batches) taken.push(lines);
+      } catch (error) {
+        cause = error;
+      }
+      const receipt = await memory.create(
+        facts,
+        (async function* () {
+          yield* taken;
+        })(),
+      );
+      if (cause !== undefined) throw cause;
+      return receipt;
+    },
+  }),
+  "takes carriage returns off": creating((lines) =>
+    lines.map((line) => changedText(line, (text) => text.replace(/\r$/, ""))),
+  ),
+  "takes the byte order mark off": reading((lines) =>
+    lines.map((line) => ({ ...line, text: line.text.replace(/^\ufeff/, "") })),
+  ),
+  "leaves empty lines out": creating((lines) => lines.filter(({ text }) => text !== "")),
+  "leaves equal lines out": creating((lines) => {
+    const texts = lines.map(({ text }) => text);
+    return lines.filter(({ text }, i) => texts.indexOf(text) === i);
+  }),
+  "forgets what is no UTF-8": reading((lines) =>
+    lines.map(({ encoding, ...line }) =>
+      encoding === undefined ? line : { ...line, text: Buffer.from(line.text, "base64").toString() },
+    ),
+  ),
+  "ends every line": reading((lines) => lines.map(({ isUnterminated: _, ...line }) => line)),
+  "writes records anew": reading((lines) =>
+    lines.map((line) => ({ ...line, text: line.text.replace(/: /g, ":").replaceAll("\\u0000", "") })),
+  ),
+  "gives more lines than asked for": (memory) => ({
+    read: (id, afterSeq) => memory.read(id, afterSeq, 1_000),
+  }),
+  "gives lines again where a page ends": (memory) => ({
+    read: (id, afterSeq, limit) => memory.read(id, Math.max(0, afterSeq - 1), limit),
+  }),
+  "does not count changes of lines": (memory) => ({
+    async read(id, afterSeq, limit) {
+      return { ...(await memory.read(id, afterSeq, limit)), revision: 0 };
+    },
+    amend: async (id, change) => {
+      const { revision } = await memory.read(id, 0, 1);
+      const receipt = await memory.amend(id, { ...change, expectedRevision: revision });
+      return receipt && { ...receipt, revision: 0 };
+    },
+  }),
+  "changes lines whoever else has": (memory) => ({
+    amend: async (id, change) =>
+      memory.amend(id, { ...change, expectedRevision: (await memory.read(id, 0, 1)).revision }),
+  }),
+  "keeps the facts of what was redacted": (memory) => ({
+    amend: (id, change) => memory.amend(id, { ...change, facts: {} }),
+  }),
+  "finds what was redacted": (memory) => ({
+    amend: (id, change) => {
+      const secret = (line: NewLine): NewLine =>
+        line.entry === undefined ? line : { ...line, entry: { ...line.entry, searchText: "the secret" } };
+      const replace = change.replace.map(({ seq, line }) => ({ seq, line: secret(line) }));
+      return memory.amend(id, { ...change, replace });
+    },
+  }),
+  "lists the oldest first": (memory) => ({
+    list: async (query) => [...(await memory.list(query))].reverse(),
+  }),
+  "lists sessions of the same time in any order": (memory) => ({
+    list: async (query) =>
+      [...(await memory.list(query))].sort((a, b) => b.modifiedMs - a.modifiedMs || (a.id < b.id ? 1 : -1)),
+  }),
+  "gives the last of a page again": (memory) => ({
+    list: (query) =>
+      memory.list(
+        query.after === undefined
+          ? query
+          : { ...query, after: { ...query.after, modifiedMs: query.after.modifiedMs + 1 } },
+      ),
+  }),
+  "passes over sessions of the same time where a page ends": (memory) => ({
+    list: (query) =>
+      memory.list(query.after === undefined ? query : { ...query, after: { ...query.after, id: "~" } }),
+  }),
+  "takes signs in names for wildcards": (memory) => ({
+    list: ({ name, ...query }) => memory.list(name === "%" ? query : { ...query, ...(name && { name }) }),
+  }),
+  "lists other projects, too": (memory) => ({ list: ({ cwd: _, ...query }) => memory.list(query) }),
+  "does not look at the beginning of ids": (memory) => ({
+    list: ({ idPrefix: _, ...query }) => memory.list(query),
+  }),
+  "counts what is sent again": (memory) => {
+    let again = 0;
+    return {
+      append: async (id, lines, condition) => {
+        const before = (await memory.read(id, 0, 1_000)).lines.length;
+        const receipt = await memory.append(id, lines, condition);
+        if ((await memory.read(id, 0, 1_000)).lines.length === before) again += lines.length;
+        return receipt;
+      },
+      list: async (query) =>
+        (await memory.list(query)).map((one) => ({ ...one, messageCount: one.messageCount + again })),
+    };
+  },
+  "searches other projects, too": (memory) => ({ search: ({ cwd: _, ...query }) => memory.search(query) }),
+  "finds entries with one of the words": (memory) => ({
+    search: ({ words, ...query }) => memory.search({ ...query, words: words.slice(0, 1) }),
+  }),
+  "stops searching behind the first page": (memory) => ({
+    search: async (query) => (query.after === undefined ? memory.search(query) : []),
+  }),
+  "gives what it finds from its end": (memory) => ({
+    search: async (query) => [...(await memory.search(query))].reverse(),
+  }),
+  "gives no hints": () => ({ subscribe: async () => undefined }),
+};
+
+/** Places that are far from each other. */
+const GAP = 10;
+
+const inner = (seq: number) => Math.floor(seq / GAP);
+
+const spread = <T extends { readonly seq: number }>(line: T): T => ({ ...line, seq: line.seq * GAP });
+
+const RIGHT: Readonly<Record<string, Wrong>> = {
+  "does everything as it should": () => ({}),
+  "gives one line at a time": (memory) => ({ read: (id, afterSeq) => memory.read(id, afterSeq, 1) }),
+  "leaves gaps between lines": (memory) => {
+    const far = <T extends { precedingSeq: number; lastSeq: number }>(receipt: T): T => ({
+      ...receipt,
+      precedingSeq: receipt.precedingSeq * GAP,
+      lastSeq: receipt.lastSeq * GAP,
+    });
+    return {
+      create: async (...given) => far(await memory.create(...given)),
+      append: async (...given) => far(await memory.append(...given)),
+      async read(id, afterSeq, limit) {
+        const page = await memory.read(id, inner(afterSeq), limit);
+        return { ...page, lines: page.lines.map(spread) };
+      },
+      async amend(id, change) {
+        const replace = change.replace.map((one) => ({ ...one, seq: inner(one.seq) }));
+        const receipt = await memory.amend(id, { ...change, replace, remove: change.remove.map(inner) });
+        return receipt && far(receipt);
+      },
+      async search(query) {
+        const after = query.after && { ...query.after, seq: inner(query.after.seq) };
+        const found = await memory.search({ ...query, ...(after && { after }) });
+        return found.map((one) => ({ ...one, line: spread(one.line) }));
+      },
+    };
+  },
+};
+
+describe("the suite", () => {
+  test.each(Object.entries(RIGHT))("takes a store that %s", async (_, right) => {
+    const failed = await refusedBy(() => {
+      const memory = new MemoryBackend();
+      return overBackend(memory, right(memory));
+    });
+    expect(failed).toBeUndefined();
+  });
+
+  test.each(Object.entries(WRONG))("refuses a store that %s", async (_, wrong) => {
+    const failed = await refusedBy(() => {
+      const memory = new MemoryBackend();
+      return overBackend(memory, wrong(memory));
+    });
+    expect(failed).toBeDefined();
+  });
+});
