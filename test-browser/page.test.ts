@@ -216,3 +216,32 @@ test("prints the whole path with its folds open", async () => {
   expect(printed).toContain("What about refunds?");
   expect(await page.locator("#print .entry").count()).toBe(0);
 });
+
+test("prints the end of a very long path, and says what is left out", async () => {
+  const { page } = await open(bigSession(2000));
+  const printed = await page.evaluate(() => {
+    dispatchEvent(new Event("beforeprint"));
+    const root = document.getElementById("print");
+    return { entries: root?.querySelectorAll(".entry").length, text: root?.textContent ?? "" };
+  });
+  expect(printed.entries).toBe(1500);
+  const [, id = ""] =
+    /These are the last 1,500 of 1,\d\d\d entries on this path\. .*end the path at entry ([0-9a-f]{8})/.exec(
+      printed.text,
+    ) ?? [];
+  expect(id).not.toBe("");
+  expect(await page.locator(`#print .entry[data-entry="${id}"]`).count()).toBe(0);
+});
+
+test("labels of the charts are whole on a phone", async () => {
+  const opened = await open(bigSession(200), { viewport: { width: 390, height: 844 }, hash: "#view=usage" });
+  await opened.page.locator(".chart-line text").first().waitFor();
+  const beyond = await opened.page.locator(".chart-line text").evaluateAll((labels) =>
+    labels.map((label) => {
+      const edge = label.closest("svg")?.getBoundingClientRect().left ?? 0;
+      return edge - label.getBoundingClientRect().left;
+    }),
+  );
+  expect(beyond.length).toBeGreaterThan(6);
+  expect(Math.max(...beyond)).toBeLessThanOrEqual(0);
+});

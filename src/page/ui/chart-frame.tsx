@@ -1,8 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { roundValues } from "../model/scale.ts";
 
-/** Size of the drawing area of a chart, in the units of its `viewBox`. */
-export const PLOT = { width: 760, height: 180, left: 62, top: 10 } as const;
+/** Size of what is drawn in a chart, in units of its own. */
+export const PLOT = { width: 760, height: 180 } as const;
+
+/** Size of a chart with its labels, in the units of its `viewBox`, and the room above the plot and below it. */
+const FRAME = { width: 822, margin: 10 } as const;
+
+/** Room of a character of a label where the text is largest, which is on a phone. */
+const CHARACTER_WIDTH = 11.5;
+
+/** Room between the labels and the plot. */
+const GAP = 8;
 
 interface ChartFrameProps {
   readonly title: string;
@@ -18,8 +27,11 @@ interface ChartFrameProps {
 export function ChartFrame({ title, legend, most, write, children }: ChartFrameProps) {
   const values = roundValues(most);
   const greatest = values.at(-1) ?? 1;
-  const { width, height, left, top } = PLOT;
-  const y = (value: number) => top + height - (value / greatest) * height;
+  const { height } = PLOT;
+  const { width, margin } = FRAME;
+  const labels = values.map(write);
+  const left = Math.max(...labels.map((label) => label.length)) * CHARACTER_WIDTH + GAP;
+  const y = (value: number) => height - (value / greatest) * height;
   return (
     <figure class="chart">
       <figcaption>
@@ -33,16 +45,16 @@ export function ChartFrame({ title, legend, most, write, children }: ChartFrameP
           ))}
         </span>
       </figcaption>
-      <svg viewBox={`0 0 ${left + width} ${top + height + 10}`} role="img" aria-label={title}>
-        {values.map((value) => (
+      <svg viewBox={`0 ${-margin} ${width} ${height + 2 * margin}`} role="img" aria-label={title}>
+        {values.map((value, index) => (
           <g key={value} class="chart-line">
-            <path d={`M${left} ${y(value)}H${left + width}`} />
-            <text x={left - 8} y={y(value) + 4}>
-              {write(value)}
+            <path d={`M${left} ${y(value)}H${width}`} />
+            <text x={left - GAP} y={y(value) + 4}>
+              {labels[index]}
             </text>
           </g>
         ))}
-        {children(y)}
+        <g transform={`translate(${left} 0) scale(${(width - left) / PLOT.width} 1)`}>{children(y)}</g>
       </svg>
     </figure>
   );

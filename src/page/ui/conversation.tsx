@@ -1,6 +1,7 @@
 import { useCallback, useContext, useMemo, useRef } from "preact/hooks";
 import { blocksOfEntry } from "../model/blocks.ts";
 import { kindOf } from "../model/entry-kind.ts";
+import { count } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { ModelItem, PathItem, PathView } from "../model/path-items.ts";
 import { EntryCard } from "./entry-card.tsx";
@@ -99,8 +100,8 @@ function LeftOutNotice({ size }: { size: number }) {
   if (size === 0) return null;
   return (
     <p class="notice">
-      {size === 1 ? "This entry is" : `These ${size} entries are`} left out: the model sees the summary of a
-      compaction instead
+      {size === 1 ? "This entry is" : `These ${count(size)} entries are`} left out: the model sees the summary
+      of a compaction instead
     </p>
   );
 }

@@ -22,8 +22,8 @@ export function CostChart({ calls, models }: { calls: readonly ModelCall[]; mode
     <ChartFrame title="Cost so far, by model" legend={legend} most={cost} write={dollars}>
       {(y) =>
         series.map((name, index) => {
-          const top = sums.map((sum, at) => `${PLOT.left + at * step},${y(upTo(sum, index + 1))}`);
-          const bottom = sums.map((sum, at) => `${PLOT.left + at * step},${y(upTo(sum, index))}`).reverse();
+          const top = sums.map((sum, at) => `${at * step},${y(upTo(sum, index + 1))}`);
+          const bottom = sums.map((sum, at) => `${at * step},${y(upTo(sum, index))}`).reverse();
           return (
             <polygon key={name} class={`area series-${index % 6}`} points={[...top, ...bottom].join(" ")} />
           );

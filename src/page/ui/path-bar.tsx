@@ -1,4 +1,4 @@
-import { counted, tokens } from "../model/format.ts";
+import { count, counted, tokens } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { usePage } from "./use-page.ts";
@@ -12,7 +12,10 @@ export function PathBar({ path, place }: { path: PathView; place: Place }) {
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const facts = isModel
     ? [counted(messages, "message", "messages"), `about ${tokens(contextTokens)} tokens`]
-    : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${leftOut} left out by compaction` : ""];
+    : [
+        counted(items.length, "entry", "entries"),
+        leftOut > 0 ? `${count(leftOut)} left out by compaction` : "",
+      ];
   const settings = [model === null ? "" : model.modelId, `thinking ${thinkingLevel}`];
   return (
     <div class="path-bar">

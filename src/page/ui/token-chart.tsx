@@ -38,7 +38,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
           const [first] = group;
           if (first === undefined) return null;
           const isOnPath = group.some(({ ordinal }) => path.places.has(ordinal));
-          const x = PLOT.left + index * step + (step - width) / 2;
+          const x = index * step + (step - width) / 2;
           let value = 0;
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the entries themselves
@@ -48,13 +48,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
               onClick={() => go({ go: "entry", ordinal: first.ordinal })}
             >
               <title>{barTitle(group, sum)}</title>
-              <rect
-                class="bar-room"
-                x={PLOT.left + index * step}
-                y={PLOT.top}
-                width={step}
-                height={PLOT.height}
-              />
+              <rect class="bar-room" x={index * step} y={0} width={step} height={PLOT.height} />
               {PARTS.map(([name, series]) => {
                 const from = y(value);
                 value += sum[name] / group.length;

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { dateAndTimeOf } from "../model/format.ts";
+import { count, dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
@@ -8,7 +8,10 @@ import { PageContext, type PageContextValue } from "./page-context.ts";
 import { PrintContext } from "./print-context.ts";
 import { titleOf } from "./top-bar.tsx";
 
-/** Puts the whole path, with all folds open, into the document while it is printed. */
+/** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
+const MOST_ENTRIES = 1500;
+
+/** Puts the path, with all folds open, into the document while it is printed. */
 export function usePrinting(page: PageContextValue, path: PathView): void {
   useEffect(() => {
     const root = document.getElementById("print");
@@ -26,6 +29,8 @@ export function usePrinting(page: PageContextValue, path: PathView): void {
 
 function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
   const { header } = page.session;
+  const items = path.items.slice(-MOST_ENTRIES);
+  const before = path.items[path.items.length - items.length - 1];
   return (
     <PageContext.Provider value={page}>
       <PrintContext.Provider value={true}>
@@ -34,7 +39,14 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
           <p class="muted">
             {[header?.cwd, dateAndTimeOf(header?.timestamp), header?.id].filter(Boolean).join(" · ")}
           </p>
-          {path.items.map((item) => (
+          {before !== undefined && (
+            <p class="notice">
+              These are the last {count(items.length)} of {count(path.items.length)} entries on this path. For
+              what comes before, end the path at entry {before.entry.id} and print again, or run “sessiontree
+              export --markdown”, which writes all of it.
+            </p>
+          )}
+          {items.map((item) => (
             <EntryCard key={item.ordinal} item={item} isFocused={false} isEnd={true} />
           ))}
         </FoldsContext.Provider>
