@@ -76,7 +76,9 @@ export class Listener {
     const those = this.#interested.get(payload);
     those?.delete(onMore);
     if (those?.size === 0) this.#interested.delete(payload);
-    if (this.#interested.size === 0) void this.close();
+    if (this.#interested.size > 0) return;
+    // Nobody is there to be told that a connection which is lost cannot stop listening.
+    this.close().catch(() => undefined);
   }
 
   #listen(): Promise<StopListening> {

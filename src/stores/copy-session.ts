@@ -7,7 +7,7 @@ import type { ImportOptions, SessionStore } from "./session-store.ts";
  *
  * @returns The id.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_EXISTS`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`,
- *   `WRITE_FAILED`, `ABORTED`; then nothing was added.
+ *   `ABORTED`, and then nothing was added; `WRITE_FAILED`, and then nothing was added unless the answer alone was lost.
  * @remarks Cost: O(bytes); memory O(the longest line).
  */
 export function copySession(

@@ -149,9 +149,9 @@ export interface SessionStore {
   search(query: string, options?: SearchInStoreOptions): AsyncGenerator<StoreSearchHit, void, undefined>;
 
   /**
-   * Removes a session for good.
+   * Takes a session out of the store: for good, unless the store has a trash.
    *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; of files `LEASE_HELD`, `WRITE_FAILED`, too.
    */
   delete(id: string): Promise<void>;
 
@@ -159,7 +159,8 @@ export interface SessionStore {
    * Gives the bytes of a session, as they are.
    *
    * @returns Pieces, each valid until the next is asked for.
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were given
+   *   already were changed meanwhile, as by a redaction.
    */
   exportBytes(
     id: string,
@@ -171,13 +172,14 @@ export interface SessionStore {
    *
    * @param pieces - May be cut anywhere; each is used up before the next is asked for.
    * @returns The session's id, which is that of the header.
-   * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `WRITE_FAILED`, `ABORTED`, and
-   *   then nothing was added.
+   * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`, and
+   *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless the answer alone was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<string>;
 
   /**
-   * Waits until everything appended to its sessions is written, and releases what the store has opened. Idempotent.
+   * Waits until everything appended to its sessions is written, also what is appended meanwhile, and releases what the
+   * store has opened. Idempotent.
    *
    * @throws {SessionError} `WRITE_FAILED`, or what a session's `flush` is refused with; and then it is open still.
    */

@@ -43,3 +43,21 @@ test("what is watched is said again and again, and a renewal that failed is made
   expect(marked).toHaveLength(4);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test("a connection that cannot stop listening harms nobody who only stops watching", async () => {
+  let stops = 0;
+  const listen = async () => async () => {
+    stops++;
+    throw new Error("the connection was lost");
+  };
+  const listener = new Listener({ client: { ...client, listen }, channel: "c", mark: async () => undefined });
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const end = new AbortController();
+  await listener.add("1", () => undefined, end.signal);
+  end.abort();
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", note);
+  expect([stops, unhandled]).toEqual([1, []]);
+});
