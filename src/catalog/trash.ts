@@ -2,9 +2,10 @@ import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { notASession } from "../store/file-errors.ts";
-import { ifPresent, realFileSystem, syncFolder } from "../store/file-system.ts";
+import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-system.ts";
 import { LeaseSlot } from "../store/lease-slot.ts";
 import { absolutePath } from "../store/session-paths.ts";
+import { hasErrorCode } from "../store/system-error.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 
@@ -45,7 +46,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   assertPlainFile(absolute);
   if (permanent && !force && readHeaderOf(absolute) === undefined) throw notASession(absolute);
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
-  lease.take();
+  takeLease(lease, absolute);
   try {
     if (permanent) removeForGood(absolute);
     else await putIntoTrash(absolute, pace);
@@ -53,6 +54,16 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     lease.release();
   }
   return { path: absolute, method: permanent ? "permanent" : "trash" };
+}
+
+/** Takes the lease; where the disk has no room for one, it is enough that nobody has it, or nothing could be deleted there. */
+function takeLease(lease: LeaseSlot, path: string): void {
+  try {
+    lease.take();
+  } catch (error) {
+    const isFull = error instanceof Error && hasErrorCode(error.cause, "ENOSPC", "EDQUOT");
+    if (!isFull || isThere(`${path}.lease`)) throw error;
+  }
 }
 
 /**

@@ -12,7 +12,18 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deleteSession, SessionManager } from "sessiontree";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
+import { failing } from "../support/failing-calls.ts";
 
 // One home for all tests: where the trash is, is asked once, when the first file is deleted.
 const home = mkdtempSync(join(tmpdir(), "sessiontree-trash-"));
@@ -156,5 +167,20 @@ describe("deleteSession for good", () => {
       details: { path: link },
     });
     expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "link.jsonl"]);
+  });
+
+  test("a full disk keeps nobody from making room on it", async () => {
+    const path = join(folder, "full.jsonl");
+    const session = SessionManager.create(folder, folder);
+    session.appendMessage({ role: "user", content: "Much.", timestamp: 1 });
+    await session.close();
+    writeFileSync(path, readFileSync(session.getSessionFile() ?? ""));
+    const full = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    onTestFinished(failing("writeSync", full));
+    symlinkSync(path, `${path}.lease`);
+    await expect(deleteSession(path, { permanent: true })).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    rmSync(`${path}.lease`);
+    expect(await deleteSession(path, { permanent: true })).toEqual({ path, method: "permanent" });
+    expect(readdirSync(folder)).toHaveLength(1);
   });
 });

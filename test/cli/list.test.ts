@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
@@ -81,4 +81,15 @@ test("lines fit, damage is marked, and nothing drives the terminal", async () =>
   expect(widest(result)).toBeGreaterThan(77);
   expect(widest(result)).toBeLessThanOrEqual(80);
   expect(result.stdout).toContain("  ! ␛]0;title␇長い");
+});
+
+test("a file that cannot be read is told of, on stderr, and keeps nothing else from the list", async () => {
+  const { project, sessions } = twoProjects();
+  const loop = join(sessions, "loop.jsonl");
+  symlinkSync(loop, loop);
+  for (const command of [["list"], ["list", "--json"], ["search", "bug"]]) {
+    const { code, stdout, stderr } = await cli([...command, "--dir", sessions], { cwd: project });
+    expect([code, stderr]).toEqual([0, `sessiontree: ${loop} was left out: it cannot be read.\n`]);
+    expect(stdout).toContain("Find the bug");
+  }
 });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
+import { failing } from "../support/failing-calls.ts";
 import { cli, jsonLines } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { answering, folderWithTrash, inTrash, TRASH } from "./support/trash.ts";
@@ -169,5 +170,15 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     expect([unasked.code, existsSync(path)]).toEqual([1, true]);
     const { code, stdout } = await cli(["rm", path], answering("y", "y"));
     expect([code, stdout, existsSync(path)]).toEqual([0, `Removed for good: ${path}\n`, false]);
+  });
+
+  test("a file that cannot be read is refused for that, and not as no session", async () => {
+    const { path } = oneSession();
+    const denied = Object.assign(new Error("EACCES: permission denied, open"), { code: "EACCES" });
+    const restore = failing("openSync", denied);
+    const { code, stderr } = await cli(["rm", path]);
+    restore();
+    expect([code, existsSync(path)]).toEqual([1, true]);
+    expect(stderr).toContain(`Cannot read ${path}: EACCES: permission denied, open. Check`);
   });
 });

@@ -1,9 +1,11 @@
 import { listSessions } from "../../catalog/catalog.ts";
+import type { SkippedFile } from "../../catalog/skipping.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
+import { warnOfSkipped } from "../skipped-files.ts";
 import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
@@ -34,9 +36,12 @@ With --dir: all sessions in that folder, whatever their project.`,
     const { out, json, stored } = call;
     if (stored !== undefined) return listStored(call, stored);
     const scope = sessionScope(call, call.get(ALL));
+    const skipped: SkippedFile[] = [];
     const sessions = await withProgress(call, "Reading sessions", (onProgress) =>
-      listSessions({ ...scope, onProgress }),
+      listSessions({ ...scope, onProgress, onSkipped: (file) => skipped.push(file) }),
     );
+    // Only now, since the line that shows how far it is stands on stderr, too.
+    skipped.forEach(warnOfSkipped(call));
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, scope.cwd === undefined);
     else {

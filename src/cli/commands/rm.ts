@@ -4,7 +4,7 @@ import { isSystemError } from "../../catalog/skipping.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { assertPlainFile, type DeletedSession, deleteSession } from "../../catalog/trash.ts";
 import { isSessionError } from "../../errors.ts";
-import { notASession } from "../../store/file-errors.ts";
+import { fileError, notASession } from "../../store/file-errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -67,7 +67,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
     const path = await call.findSession(name);
     if (found.some((other) => other.path === path)) continue;
     assertPlainFile(path);
-    const info = await infoOf(path);
+    const info = await infoOf(path, call.get(FORCE));
     if (info === undefined && !call.get(FORCE)) throw notASession(path);
     found.push({ path, info });
   }
@@ -86,12 +86,13 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/** Gives what a list would say; undefined for what is no session or cannot be read. */
-async function infoOf(path: string): Promise<SessionInfo | undefined> {
+/** Gives what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
+async function infoOf(path: string, isForced: boolean): Promise<SessionInfo | undefined> {
   try {
     return await summarizeSession(path);
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (!isForced) throw fileError(path, "read", error);
     return undefined;
   }
 }

@@ -1,10 +1,10 @@
 import { type SearchHit, type SearchOptions, searchSessions } from "../../catalog/search.ts";
-import type { SkippedFile } from "../../catalog/skipping.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption, textOption } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
+import { warnOfSkipped } from "../skipped-files.ts";
 import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
@@ -26,12 +26,6 @@ const LIMIT = numberOption("--limit <number>", "stop after so many");
 const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
 const KIND_WIDTH = 10;
-
-/** Why a file was left out, in words. */
-const SKIPPED: { readonly [reason in SkippedFile["reason"]]?: string } = {
-  unreadable: "it cannot be read",
-  "too-slow": "the expression takes too long on it; a simpler one may not",
-};
 
 /** A hit in a file, or in a database, where an entry has no offset. */
 type FoundEntry = Omit<SearchHit, "session" | "offset"> & {
@@ -117,10 +111,7 @@ function startSearch(call: CommandCall, text: string): AsyncIterable<SearchHit> 
     caseSensitive: get(CASE),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
-    onSkipped: ({ path, reason }) => {
-      const why = SKIPPED[reason];
-      if (why !== undefined) call.warn(`${path} was left out: ${why}.`);
-    },
+    onSkipped: warnOfSkipped(call),
   };
   try {
     return searchSessions(text, options);
