@@ -93,3 +93,16 @@ test("a file that cannot be read is told of, on stderr, and keeps nothing else f
     expect(stdout).toContain("Find the bug");
   }
 });
+
+test("a narrow terminal leaves out columns rather than names", async () => {
+  const { project, sessions } = twoProjects();
+  const at = async (columns: number) => {
+    const env = { COLUMNS: String(columns) };
+    return (await cli(["list", "--dir", sessions], { cwd: project, env })).lines;
+  };
+  expect((await at(80)).every((line) => /\d {2}(?:project|other) {2}/.test(line))).toBe(true);
+  for (const line of await at(40)) {
+    expect(line).toMatch(/^0198aaaa\S* {2}.*(?:Find the bug|Poetry)$/);
+    expect(line).not.toMatch(/ {2}(?:project|other) {2}/);
+  }
+});

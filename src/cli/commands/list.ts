@@ -20,6 +20,9 @@ const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
 
+/** Columns that a name gets at least, as long as there is something to leave out. */
+const LEAST_NAME_WIDTH = 16;
+
 /** `sessiontree list`: lists sessions, latest first. */
 export const listCommand: Command = {
   name: "list",
@@ -97,14 +100,17 @@ function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[],
   const numbers = sessions.map(({ messageCount }) => count(messageCount));
   const numberWidth = Math.max(...numbers.map((number) => number.length));
   const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
+  const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
   sessions.forEach((session, i) => {
     const { id, modified, name, firstMessage, issueCount = 0 } = session;
     const facts = [
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim((numbers[i] ?? "").padStart(numberWidth)),
-      ...(withProject ? [colours.cyan(column(projectName(session), projectWidth))] : []),
-    ].join("  ");
+      colours.cyan(column(projectName(session), projectWidth)),
+    ]
+      .filter((_, place) => shown.has(place))
+      .join("  ");
     const mark = issueCount > 0 ? "! " : "";
     const text = truncate(
       plainLine(name ?? firstMessage),
@@ -112,6 +118,22 @@ function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[],
     );
     out.line(`${facts}  ${colours.red(mark)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
   });
+}
+
+/**
+ * Chooses the columns that leave room for a name, those before others first.
+ *
+ * @param widths - 0 for a column that is not wanted.
+ * @returns Places of the columns; the first is always among them.
+ */
+function fittingColumns(widths: readonly number[], width: number): Set<number> {
+  const shown = new Set<number>();
+  let room = width - LEAST_NAME_WIDTH;
+  widths.forEach((one, place) => {
+    room -= one + 2;
+    if (place === 0 || (one > 0 && room >= 0)) shown.add(place);
+  });
+  return shown;
 }
 
 /** The last folder of a project's path. */
