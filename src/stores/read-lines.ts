@@ -5,14 +5,20 @@ import type { SessionBackend, StoredLine } from "./session-backend.ts";
 /** Lines that are asked for at a time. */
 export const PAGE_LINES = 1_000;
 
-/** Reads all lines of a session, as they are at one revision. */
+/**
+ * Reads all lines of a session, as they are at one revision.
+ *
+ * @param onAnswer - Called with each page.
+ */
 export async function readAllLines(
   backend: SessionBackend,
   id: string,
+  onAnswer?: () => void,
 ): Promise<{ readonly lines: StoredLine[]; readonly revision: number }> {
   let lines: StoredLine[] = [];
   for (let revision: number | undefined; ; ) {
     const page = await backend.read(id, lines.at(-1)?.seq ?? 0, PAGE_LINES);
+    onAnswer?.();
     if (revision !== undefined && page.revision !== revision) {
       [lines, revision] = [[], undefined];
       continue;

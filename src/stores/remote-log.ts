@@ -145,6 +145,7 @@ export class RemoteLog implements SessionLog {
   }
 
   rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+    this.#assertRoom(more);
     this.#amend(change, more);
   }
 

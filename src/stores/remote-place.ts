@@ -59,9 +59,9 @@ export class RemotePlace {
     return this.#backend.supports.conditionalAppend;
   }
 
-  /** What was appended and not written yet. */
+  /** What was appended or changed, and is not written yet. */
   get waiting(): { readonly count: number; readonly characters: number } {
-    return { count: this.#waiting.length, characters: this.#waitingCharacters };
+    return { count: this.#waiting.length + this.#amendments, characters: this.#waitingCharacters };
   }
 
   /** Reads the whole session. */
@@ -250,6 +250,7 @@ export class RemotePlace {
   async #catchUp(): Promise<void> {
     for (let isEnd = false; !isEnd && this.#amendments === 0; ) {
       const page = await this.#backend.read(this.#id, this.#knownSeq, PAGE_LINES);
+      this.#queue.noteAnswer();
       if (page.revision !== this.#revision) return this.#reload();
       if (this.#amendments > 0) return;
       isEnd = page.isEnd;
@@ -263,7 +264,8 @@ export class RemotePlace {
 
   /** Reads everything anew, since lines were changed. */
   async #reload(): Promise<void> {
-    const { lines, revision } = await readAllLines(this.#backend, this.#id);
+    const noteAnswer = () => this.#queue.noteAnswer();
+    const { lines, revision } = await readAllLines(this.#backend, this.#id, noteAnswer);
     if (this.#amendments > 0) return;
     const before = this.lines.index;
     this.lines = sessionIn(lines);

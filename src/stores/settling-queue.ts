@@ -89,6 +89,11 @@ export class SettlingQueue {
     });
   }
 
+  /** Says that answers come, though the job that is being done takes long: whoever waits goes on waiting. */
+  noteAnswer(): void {
+    this.#progressAt = performance.now();
+  }
+
   /** Gives up all jobs; the one that is being done is not done again. */
   stop(): void {
     if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);

@@ -302,6 +302,42 @@ describe("an answer that is lost", () => {
   });
 });
 
+describe("a server that is slow but answers", () => {
+  test("is waited for, however many pages it takes to take in what others wrote", async () => {
+    const memory = new MemoryBackend();
+    const first = remoteStore(memory).create({ cwd: CWD });
+    say(first, "first");
+    await first.flush();
+    const backend = overBackend(memory, {
+      async read(id, afterSeq) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        return memory.read(id, afterSeq, 1);
+      },
+    });
+    const session = await remoteStore(backend, { ...QUICK, giveUpAfterMs: 150 }).open(first.getSessionId());
+    for (let i = 0; i < 40; i++) say(first, `${i}`);
+    await first.flush();
+    expect((await session.pull()).length).toBe(40);
+  });
+
+  test("is not asked for more redactions than the queue has room for", async () => {
+    const memory = new MemoryBackend();
+    const { backend, open } = slow(memory, "amend");
+    const session = remoteStore(backend, { ...QUICK, maxQueueEntries: 3 }).create({ cwd: CWD });
+    const secret = say(session, "secret");
+    await session.flush();
+    for (let i = 0; i < 3; i++) session.redact(secret, `${i}`);
+    expect(() => session.redact(secret, "once more")).toThrow(/3 entries wait .* await flush\(\)/);
+    open();
+    await session.flush();
+    session.redact(secret, "once more");
+    await session.flush();
+    expect((await remoteStore(memory).open(session.getSessionId())).getEntries()).toEqual(
+      session.getEntries(),
+    );
+  });
+});
+
 describe("an append on a condition", () => {
   const draft = { type: "custom", customType: "x", data: 1 };
 
