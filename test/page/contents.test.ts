@@ -72,6 +72,23 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
   }
 });
 
+test("an answer without text is told by its calls, by how it ended, or by its thinking", () => {
+  const call = { type: "toolCall", name: "bash", arguments: { command: "ls" } };
+  const thinking = { type: "thinking", thinking: "Hm." };
+  const excerpt = (content: readonly unknown[], stopReason: string) =>
+    excerptOf({
+      type: "message",
+      id: "a",
+      parentId: null,
+      timestamp: "",
+      message: { role: "assistant", content, stopReason },
+    });
+  expect(excerpt([thinking, call], "toolUse")).toBe("bash ls");
+  expect(excerpt([thinking], "stop")).toBe("(thinking)");
+  expect(excerpt([], "aborted")).toBe("(aborted)");
+  expect(excerpt([], "stop")).toBe("");
+});
+
 test("only images that are pixels are shown", () => {
   const shown = (mimeType: unknown, data: unknown) => {
     const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entries[0];

@@ -88,11 +88,13 @@ function assistantExcerpt(message: ReturnType<typeof fieldsOf>): string {
     return oneLine(textOf(message["errorMessage"])) || "the model failed";
   const said = oneLine(contentText(message["content"]));
   if (said !== "") return said;
-  const calls = listOf(message["content"]).flatMap((part) => {
-    const { type, name, arguments: given } = fieldsOf(part);
-    return type === "toolCall" ? `${textOf(name)} ${tellingArgument(given)}`.trim() : [];
-  });
-  return oneLine(calls.join(", ")) || "(thinking)";
+  const parts = listOf(message["content"]).map(fieldsOf);
+  const calls = parts.flatMap(({ type, name, arguments: given }) =>
+    type === "toolCall" ? `${textOf(name)} ${tellingArgument(given)}`.trim() : [],
+  );
+  if (calls.length > 0) return oneLine(calls.join(", "));
+  if (message["stopReason"] === "aborted") return "(aborted)";
+  return parts.some(({ type }) => type === "thinking") ? "(thinking)" : "";
 }
 
 function contentText(content: unknown): string {
