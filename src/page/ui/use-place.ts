@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useReducer, useRef } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { type Place, type Step, takeStep } from "../model/navigation.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { hashOf, placeOf } from "./location.ts";
@@ -16,7 +16,8 @@ export function usePlace(session: SessionModel, opening: number): [Place, (step:
   );
   const go = useCallback((step: Step) => take(step), []);
   const written = useRef(location.hash);
-  useEffect(() => {
+  // With the drawing rather than after it: whoever sees an entry and reloads, or copies the address, gets that entry.
+  useLayoutEffect(() => {
     const hash = hashOf(session, place);
     if (hash === written.current) return;
     written.current = hash;
