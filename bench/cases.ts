@@ -72,6 +72,47 @@ function turns(path: string): Outcome {
   });
 }
 
+/** Appends by each implementation, after so many that do not count. */
+function appending(before: number): { readonly [implementation: string]: Case } {
+  const run = (append: (i: number) => void) => {
+    for (let i = 0; i < before; i++) append(i);
+    return timed(() => {
+      for (let i = 0; i < APPENDS; i++) append(before + i);
+      return APPENDS;
+    });
+  };
+  return {
+    ours: () =>
+      inTemporaryFolder((folder) => {
+        const session = SessionManager.create(folder, folder);
+        return run((i) => session.appendMessage(userMessage(i)));
+      }),
+    naive: () =>
+      inTemporaryFolder((folder) => {
+        let parentId: string | null = null;
+        return run((i) => {
+          const id = i.toString(16).padStart(8, "0");
+          const timestamp = new Date().toISOString();
+          const entry = { type: "message", id, parentId, timestamp, message: userMessage(i) };
+          naiveAppend(join(folder, "a.jsonl"), entry);
+          parentId = id;
+        });
+      }),
+    "writeSync alone": () =>
+      inTemporaryFolder((folder) => {
+        const line = Buffer.from(
+          `${JSON.stringify({ type: "message", id: "00000000", message: userMessage(0) })}\n`,
+        );
+        const fd = openSync(join(folder, "a.jsonl"), "a");
+        const outcome = run(() => {
+          writeSync(fd, line);
+        });
+        closeSync(fd);
+        return outcome;
+      }),
+  };
+}
+
 /** All cases, by name and implementation. */
 export const cases: { readonly [name: string]: { readonly [implementation: string]: Case } } = {
   "open and first context": {
@@ -111,48 +152,8 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
     ours: (path) => timed(() => SessionManager.open(path, readOnly).getBranch().length),
     naive: (path) => timed(() => naivePath(naiveOpen(path)).length),
   },
-  "append 20,000": {
-    ours: () =>
-      inTemporaryFolder((folder) => {
-        const session = SessionManager.create(folder, folder);
-        return timed(() => {
-          for (let i = 0; i < APPENDS; i++) session.appendMessage(userMessage(i));
-          return APPENDS;
-        });
-      }),
-    naive: () =>
-      inTemporaryFolder((folder) =>
-        timed(() => {
-          let parentId: string | null = null;
-          for (let i = 0; i < APPENDS; i++) {
-            const id = i.toString(16).padStart(8, "0");
-            const timestamp = new Date().toISOString();
-            naiveAppend(join(folder, "a.jsonl"), {
-              type: "message",
-              id,
-              parentId,
-              timestamp,
-              message: userMessage(i),
-            });
-            parentId = id;
-          }
-          return APPENDS;
-        }),
-      ),
-    "writeSync alone": () =>
-      inTemporaryFolder((folder) => {
-        const line = Buffer.from(
-          `${JSON.stringify({ type: "message", id: "00000000", message: userMessage(0) })}\n`,
-        );
-        const fd = openSync(join(folder, "a.jsonl"), "a");
-        const outcome = timed(() => {
-          for (let i = 0; i < APPENDS; i++) writeSync(fd, line);
-          return APPENDS;
-        });
-        closeSync(fd);
-        return outcome;
-      }),
-  },
+  "append 20,000": appending(0),
+  "append 20,000, warm": appending(APPENDS),
   list: {
     ours: (path) => listed(path),
     naive: (path) => timed(() => naiveList(path).length),

@@ -90,6 +90,12 @@ const rows: Row[] = [
     implementations: ["ours", "naive", "writeSync alone"],
   },
   {
+    name: "append 20,000, after as many",
+    measure: "append 20,000, warm",
+    path: small,
+    implementations: ["ours", "naive", "writeSync alone"],
+  },
+  {
     name: "list 2,000 sessions, first time",
     measure: "list",
     path: many,
