@@ -1,5 +1,6 @@
 import { type FSWatcher, type WatchListener, watch } from "node:fs";
 import { basename, dirname } from "node:path";
+import { WakeUps } from "./wake-ups.ts";
 
 /** How often to look where the system does not tell of changes. */
 const LOOK_EVERY_MS = 1_000;
@@ -11,12 +12,8 @@ const LOOK_EVERY_MS = 1_000;
  * come while the consumer is busy are told as one.
  */
 export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
-  let wake: () => void = () => undefined;
-  let isDue = true;
-  const note = () => {
-    isDue = true;
-    wake();
-  };
+  const wakeUps = new WakeUps();
+  const { note } = wakeUps;
   const name = basename(path);
   const watcher = tryWatch(dirname(path), (_event, changed) => {
     if (changed === null || changed === name) note();
@@ -32,16 +29,7 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
   if (signal?.aborted) end();
   signal?.addEventListener("abort", end);
   try {
-    while (!signal?.aborted) {
-      if (isDue) {
-        isDue = false;
-        yield;
-      } else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
+    yield* wakeUps.until(() => signal?.aborted === true);
   } finally {
     signal?.removeEventListener("abort", end);
     end();

@@ -1,3 +1,4 @@
+import { WakeUps } from "../store/wake-ups.ts";
 import { unlessAborted } from "./retries.ts";
 
 /** How often to look although nobody gave a hint: hints may get lost. */
@@ -17,12 +18,8 @@ export async function* hints(
 ): AsyncGenerator<void, void> {
   if (signal?.aborted) return;
   const end = new AbortController();
-  let wake: () => void = () => undefined;
-  let isDue = true;
-  const note = () => {
-    isDue = true;
-    wake();
-  };
+  const wakeUps = new WakeUps();
+  const { note } = wakeUps;
   const abort = () => {
     end.abort();
     note();
@@ -32,16 +29,7 @@ export async function* hints(
   try {
     const hasHints = await unlessAborted(subscribe(note, end.signal), end.signal);
     timer = setInterval(note, hasHints ? LOOK_ANYWAY_MS : pollMs);
-    while (!end.signal.aborted) {
-      if (isDue) {
-        isDue = false;
-        yield;
-      } else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
+    yield* wakeUps.until(() => end.signal.aborted);
   } finally {
     clearInterval(timer);
     signal?.removeEventListener("abort", abort);
