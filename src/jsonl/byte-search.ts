@@ -1,25 +1,25 @@
 /** Buffers up to this size are looked at in words; the one that was searched last is held on to. */
 const MAX_VIEWED_BYTES = 1024 * 1024;
 
-const WORD = 4;
-const STRIDE = 2 * WORD;
-const TABLE_MASK = 0x1fff;
+const WORD = 2;
 
 /**
  * A sequence of bytes to search for.
  *
- * Wherever a sequence of 11 bytes or more stands, one of its first eight words begins at a multiple of 8. So one word in
- * eight bytes is looked up, and nothing else is read: a third less time than Horspool's method takes, which does the
- * rest: short sequences, and buffers that are large or lie inside others.
+ * Wherever a sequence of 13 bytes stands, one of its words of two bytes begins at a multiple of 12. So one word in
+ * twelve bytes is looked up in a table, and nothing else is read: half the time that Horspool's method takes, which does
+ * the rest: sequences in which a word comes twice, and buffers that are large or begin at an odd place.
  */
 export class ByteSearch {
   readonly #pattern: Uint8Array;
   /** How far the pattern can move when a byte stands under its end. */
   readonly #skips: Uint8Array;
-  /** For each word, where it stands in the pattern, from 1 on; 0 for others. Empty if the pattern has too few. */
+  /** For each word, where it stands in the pattern, from 1 on; 0 for others. Empty if one stands there twice. */
   readonly #starts: Uint8Array;
+  /** Words from one that is looked at to the next. */
+  readonly #stride: number;
   #viewed: Uint8Array | undefined;
-  #words: Int32Array | undefined;
+  #words: Uint16Array | undefined;
 
   /** @param text - At most 255 bytes of UTF-8. */
   constructor(text: string) {
@@ -27,7 +27,8 @@ export class ByteSearch {
     this.#pattern = pattern;
     this.#skips = new Uint8Array(256).fill(pattern.length);
     for (let i = 0; i < pattern.length - 1; i++) this.#skips[pattern[i] ?? 0] = pattern.length - 1 - i;
-    this.#starts = startsOfWords(pattern);
+    this.#stride = (pattern.length - 1) >> 1;
+    this.#starts = startsOfWords(pattern, this.#stride * WORD);
   }
 
   /** Bytes of the pattern. */
@@ -43,14 +44,15 @@ export class ByteSearch {
       : this.#findByBytes(bytes, from, end);
   }
 
-  #findByWords(words: Int32Array, bytes: Uint8Array, from: number, end: number): number {
+  #findByWords(words: Uint16Array, bytes: Uint8Array, from: number, end: number): number {
     const pattern = this.#pattern;
     const starts = this.#starts;
-    const lastWord = (end - WORD) >> 2;
+    const stride = this.#stride;
     const last = pattern.length - 1;
     const lastByte = pattern[last];
-    for (let i = ((from + STRIDE - 1) >> 3) << 1; i <= lastWord; i += 2) {
-      const start = starts[placeOf(words[i] ?? 0)] ?? 0;
+    const lastWord = (end - WORD) >> 1;
+    for (let i = (from + 1) >> 1; i <= lastWord; i += stride) {
+      const start = starts[words[i] ?? 0] ?? 0;
       if (start === 0) continue;
       const at = i * WORD - start + 1;
       if (bytes[at + last] === lastByte && at >= from && startsWith(bytes, at, end, pattern)) return at;
@@ -61,9 +63,11 @@ export class ByteSearch {
   /** Looks at bytes as words, if that can be done; many lines are found in the same bytes. */
   #view(bytes: Uint8Array): void {
     const isViewable =
-      this.#starts.length > 0 && bytes.byteOffset === 0 && bytes.buffer.byteLength <= MAX_VIEWED_BYTES;
+      this.#starts.length > 0 && bytes.byteOffset % WORD === 0 && bytes.buffer.byteLength <= MAX_VIEWED_BYTES;
     this.#viewed = isViewable ? bytes : undefined;
-    this.#words = isViewable ? new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2) : undefined;
+    this.#words = isViewable
+      ? new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 1)
+      : undefined;
   }
 
   #findByBytes(bytes: Uint8Array, from: number, end: number): number {
@@ -81,21 +85,15 @@ export class ByteSearch {
   }
 }
 
-/** Makes the table of a pattern's first eight words; empty if it has fewer, or two that share a place. */
-function startsOfWords(pattern: Uint8Array): Uint8Array {
-  if (pattern.length < STRIDE + WORD - 1) return new Uint8Array(0);
-  const starts = new Uint8Array(TABLE_MASK + 1);
-  for (let i = 0; i < STRIDE; i++) {
-    const [word = 0] = new Int32Array(pattern.slice(i, i + WORD).buffer);
-    if (starts[placeOf(word)] !== 0) return new Uint8Array(0);
-    starts[placeOf(word)] = i + 1;
+/** Makes the table of the words that begin in the front of a pattern; empty if there are none, or two alike. */
+function startsOfWords(pattern: Uint8Array, front: number): Uint8Array {
+  const starts = new Uint8Array(front === 0 ? 0 : 0x10000);
+  for (let i = 0; i < front; i++) {
+    const [word = 0] = new Uint16Array(pattern.slice(i, i + WORD).buffer);
+    if (starts[word] !== 0) return new Uint8Array(0);
+    starts[word] = i + 1;
   }
   return starts;
-}
-
-/** A word's place in the table: its bits, spread. */
-function placeOf(word: number): number {
-  return (word ^ (word >>> 15) ^ (word >>> 7)) & TABLE_MASK;
 }
 
 /** Tells whether bytes stand at a place before `end`. */

@@ -1,5 +1,7 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
-import { ByteSearch, startsWith } from "./byte-search.ts";
+import { ByteSearch } from "./byte-search.ts";
+import { BytePrefix, pairTable, viewOf } from "./byte-words.ts";
+import { ISO_LENGTH, IsoMillisReader } from "./iso-millis.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,9 +9,6 @@ const COLON = 0x3a;
 const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
-const ISO_LENGTH = 24;
-
-const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 /** What stands before the id for each known type; the most frequent first. */
 const OPENINGS = [
@@ -24,11 +23,11 @@ const OPENINGS = [
   "session_info",
   "usage",
   "context_edit",
-].map((type) => ({ type, bytes: bytesOf(`{"type":"${type}","id":"`) }));
+].map((type) => ({ type, prefix: new BytePrefix(`{"type":"${type}","id":"`) }));
 
-const AFTER_ID = bytesOf(`,"parentId":`);
-const NULL = bytesOf("null");
-const AFTER_PARENT = bytesOf(`,"timestamp":"`);
+const AFTER_ID = new BytePrefix(`,"parentId":`);
+const NULL = new BytePrefix("null");
+const AFTER_PARENT = new BytePrefix(`,"timestamp":"`);
 
 /** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
 const USUAL_TIME = new ByteSearch(`"timestamp":"`);
@@ -52,18 +51,34 @@ export class EntryHeadReader {
   bodyStart = 0;
 
   #at = 0;
+  #bytes: Uint8Array | undefined;
+  #view = viewOf(new Uint8Array(0));
+  readonly #isoMillis = new IsoMillisReader();
 
   /** Reads the head of the line in `bytes[start, end)`; false if it is not in the usual spelling. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
-    const opening = OPENINGS.find((one) => startsWith(bytes, start, end, one.bytes));
-    if (opening === undefined) return false;
-    this.type = opening.type;
-    const id = this.#readId(bytes, start + opening.bytes.length, end);
-    if (id === undefined || id === "" || !startsWith(bytes, this.#at, end, AFTER_ID)) return false;
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = viewOf(bytes);
+    }
+    const view = this.#view;
+    if (!this.#readOpening(view, start, end)) return false;
+    const id = this.#readId(bytes, this.#at, end);
+    if (id === undefined || id === "" || !AFTER_ID.isAt(view, this.#at, end)) return false;
     this.id = id;
     if (!this.#readParent(bytes, this.#at + AFTER_ID.length, end)) return false;
-    if (!startsWith(bytes, this.#at, end, AFTER_PARENT)) return false;
+    if (!AFTER_PARENT.isAt(view, this.#at, end)) return false;
     return this.#readTimestamp(bytes, this.#at + AFTER_PARENT.length, end);
+  }
+
+  #readOpening(view: DataView, start: number, end: number): boolean {
+    for (const { type, prefix } of OPENINGS) {
+      if (!prefix.isAt(view, start, end)) continue;
+      this.type = type;
+      this.#at = start + prefix.length;
+      return true;
+    }
+    return false;
   }
 
   #readParent(bytes: Uint8Array, at: number, end: number): boolean {
@@ -75,13 +90,13 @@ export class EntryHeadReader {
     }
     this.parent = null;
     this.#at = at + NULL.length;
-    return startsWith(bytes, at, end, NULL);
+    return NULL.isAt(this.#view, at, end);
   }
 
   /** Reads a string up to its quote and leaves `#at` behind it. */
   #readId(bytes: Uint8Array, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
-      const key = hexKey(bytes, start);
+      const key = hexKey(this.#view, start);
       if (key !== -1) {
         this.#at = start + 9;
         return key;
@@ -95,7 +110,8 @@ export class EntryHeadReader {
 
   #readTimestamp(bytes: Uint8Array, start: number, end: number): boolean {
     let close = start + ISO_LENGTH;
-    this.timestampMs = close < end && bytes[close] === QUOTE ? isoMillis(bytes, start) : Number.NaN;
+    this.timestampMs =
+      close < end && bytes[close] === QUOTE ? this.#isoMillis.read(this.#view, start) : Number.NaN;
     if (Number.isNaN(this.timestampMs)) {
       const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
       if (text === undefined) return false;
@@ -135,17 +151,16 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
+const HEX_PAIRS = pairTable("0123456789abcdef");
+
 /** The number that eight lower-case hex characters write, or -1. */
-function hexKey(bytes: Uint8Array, start: number): number {
-  let key = 0;
-  for (let i = start; i < start + 8; i++) {
-    const byte = bytes[i] ?? 0;
-    const digit =
-      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1;
-    if (digit === -1) return -1;
-    key = key * 16 + digit;
-  }
-  return key;
+function hexKey(view: DataView, start: number): number {
+  const first = HEX_PAIRS[view.getUint16(start, true)] ?? -1;
+  const second = HEX_PAIRS[view.getUint16(start + 2, true)] ?? -1;
+  const third = HEX_PAIRS[view.getUint16(start + 4, true)] ?? -1;
+  const fourth = HEX_PAIRS[view.getUint16(start + 6, true)] ?? -1;
+  if ((first | second | third | fourth) < 0) return -1;
+  return ((first << 24) | (second << 16) | (third << 8) | fourth) >>> 0;
 }
 
 /** The text up to the next quote, if it is plain ASCII without escapes. */
@@ -158,56 +173,4 @@ function plainString(bytes: Uint8Array, start: number, limit: number): string | 
     text += String.fromCharCode(byte);
   }
   return undefined;
-}
-
-/** By number of the month; without the 29th of February. */
-const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** The day that was read last, as its spelling and its first millisecond: most entries are of the day before them. */
-const lastDay = { spelling: -1, startMs: Number.NaN };
-
-/** Unix milliseconds of `YYYY-MM-DDTHH:MM:SS.mmmZ`, or NaN if it is spelled otherwise. */
-function isoMillis(bytes: Uint8Array, start: number): number {
-  const isSpelledSo =
-    bytes[start + 4] === 0x2d &&
-    bytes[start + 7] === 0x2d &&
-    bytes[start + 10] === 0x54 &&
-    bytes[start + 13] === 0x3a &&
-    bytes[start + 16] === 0x3a &&
-    bytes[start + 19] === 0x2e &&
-    bytes[start + 23] === 0x5a;
-  if (!isSpelledSo) return Number.NaN;
-  const spelling =
-    digits(bytes, start, 4) * 10_000 + digits(bytes, start + 5, 2) * 100 + digits(bytes, start + 8, 2);
-  if (spelling !== lastDay.spelling) {
-    lastDay.startMs = startOfDay(spelling);
-    lastDay.spelling = spelling;
-  }
-  const hour = digits(bytes, start + 11, 2);
-  const minute = digits(bytes, start + 14, 2);
-  const second = digits(bytes, start + 17, 2);
-  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
-  return lastDay.startMs + ((hour * 60 + minute) * 60 + second) * 1000 + digits(bytes, start + 20, 3);
-}
-
-/** First millisecond of the day that is spelled as a number `YYYYMMDD`; NaN for what is left to `Date.parse`. */
-function startOfDay(spelling: number): number {
-  const [year, month, day] = [
-    Math.floor(spelling / 10_000),
-    Math.floor(spelling / 100) % 100,
-    spelling % 100,
-  ];
-  const isOrdinary = year >= 100 && day >= 1 && day <= (DAYS_IN_MONTH[month] ?? 0);
-  return isOrdinary ? Date.UTC(year, month - 1, day) : Number.NaN;
-}
-
-/** The number that so many digits write, or NaN. */
-function digits(bytes: Uint8Array, start: number, length: number): number {
-  let value = 0;
-  for (let i = start; i < start + length; i++) {
-    const digit = (bytes[i] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return Number.NaN;
-    value = value * 10 + digit;
-  }
-  return value;
 }

@@ -38,6 +38,7 @@ const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
 
 const LF = 0x0a;
 const CR = 0x0d;
+const OPEN_BRACE = 0x7b;
 
 /** The fewest bytes that room is made for. */
 const CARRY_BYTES = 4096;
@@ -181,7 +182,7 @@ export class LineScanner {
       offset += 3;
     }
     if (end > start && bytes[end - 1] === CR) end--;
-    if (isBlank(bytes, start, end)) return 0;
+    if (bytes[start] !== OPEN_BRACE && isBlank(bytes, start, end)) return 0;
     const scanned = this.#scanned;
     scanned.bytes = bytes;
     scanned.start = start;
@@ -196,7 +197,7 @@ export class LineScanner {
   }
 }
 
-/** Tells whether a range is spaces, tabs and CRs only; looks at one byte of an ordinary line. */
+/** Tells whether a range is spaces, tabs and CRs only. */
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i];

@@ -16,12 +16,15 @@ export class Places {
   #lengths = new Uint32Array(0);
   #lines = new Uint32Array(0);
 
+  /** Makes room for so many entries. */
+  reserve(entries: number): void {
+    this.#offsets = withRoom(this.#offsets, entries);
+    this.#lengths = withRoom(this.#lengths, entries);
+    this.#lines = withRoom(this.#lines, entries);
+  }
+
   set(ordinal: number, offset: number, length: number, line: number): void {
-    if (ordinal >= this.#offsets.length) {
-      this.#offsets = withRoom(this.#offsets, ordinal + 1);
-      this.#lengths = withRoom(this.#lengths, ordinal + 1);
-      this.#lines = withRoom(this.#lines, ordinal + 1);
-    }
+    if (ordinal >= this.#offsets.length) this.reserve(ordinal + 1);
     this.#offsets[ordinal] = offset;
     this.#lengths[ordinal] = length;
     this.#lines[ordinal] = line;

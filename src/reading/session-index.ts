@@ -21,6 +21,9 @@ export interface SessionIndexOptions {
   readonly header?: SessionHeader;
 }
 
+/** Entries that room is made for before they come. */
+const MAX_RESERVED = 200_000;
+
 const LINE_BREAK = new Uint8Array([0x0a]);
 
 /**
@@ -120,6 +123,17 @@ export class SessionIndex {
   feed(chunk: Uint8Array): void {
     this.#issues.tail = undefined;
     this.#scanner.feed(chunk);
+  }
+
+  /**
+   * Makes room for what is still to come of so many bytes, if it is like what has come: to grow step by step would copy
+   * everything twice. A file that turns out to be another takes address space, but no memory, for a moment.
+   */
+  reserve(bytes: number): void {
+    const { size } = this.tree;
+    const expected = Math.min(Math.ceil((size * bytes) / Math.max(1, this.position)), size + MAX_RESERVED);
+    this.tree.reserve(expected);
+    this.places.reserve(expected);
   }
 
   /** Ends a batch of bytes: decides about the last line and about parents that were not there. */

@@ -37,7 +37,7 @@ const FOLDER_MODE = 0o700;
 const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
 
 /** Bytes read at a time. */
-export const PIECE_BYTES = 512 * 1024;
+export const PIECE_BYTES = 256 * 1024;
 
 /**
  * Tells whether anything stands at a path.

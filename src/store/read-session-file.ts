@@ -35,12 +35,23 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
   index.end();
 }
 
-/** Feeds an index with what comes next, as much as the buffer takes; gives the file's size, or less if it has shrunk. */
-export function feedSome(fs: FileSystem, fd: number, index: SessionIndex, buffer: Buffer): number {
-  const { size } = fs.fstatSync(fd);
+/**
+ * Feeds an index with what comes next, as much as the buffer takes.
+ *
+ * @param size - The file's size as far as it is known. It is looked up again when that much was read.
+ * @returns The file's size, or less if it has shrunk.
+ */
+export function feedSome(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  buffer: Buffer,
+  size: number,
+): number {
   const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
-  index.feed(buffer.subarray(0, count));
-  return count === 0 ? index.position : size;
+  index.feed(count === buffer.length ? buffer : buffer.subarray(0, count));
+  if (count === 0) return index.position;
+  return index.position < size ? size : fs.fstatSync(fd).size;
 }
 
 /** Feeds an index with what a file holds now and the index has not read. */

@@ -81,7 +81,10 @@ export class SessionFile {
     const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, size)));
     let total = size;
     do {
-      total = this.#translated(intent, () => this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer)));
+      total = this.#translated(intent, () =>
+        this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
+      );
+      if (index.position <= stepBytes) index.reserve(total);
       yield total;
     } while (index.position < total && !index.isRejected);
     // A header without a line break behind it is found at the end.

@@ -52,6 +52,12 @@ export class EntryTree {
     return this.#size;
   }
 
+  /** Makes room for so many entries at once, which is cheaper than to grow step by step. */
+  reserve(entries: number): void {
+    this.#reserve(entries);
+    this.#index.reserve(entries);
+  }
+
   /**
    * Adds an entry. The caller makes sure that its id is not taken.
    *
@@ -131,7 +137,8 @@ export class EntryTree {
   }
 
   keyAt(ordinal: number): IdKey {
-    return this.#textIds.get(ordinal) ?? this.#keys[ordinal] ?? 0;
+    const text = this.#textIds.size > 0 ? this.#textIds.get(ordinal) : undefined;
+    return text ?? this.#keys[ordinal] ?? 0;
   }
 
   idAt(ordinal: number): string {

@@ -2,6 +2,9 @@ import type { IdKey } from "../schema/id-key.ts";
 
 const INITIAL_SLOTS = 64;
 
+/** Share of the slots that is used before there are more. */
+const MOST_USED = 0.5;
+
 /** Slots looked at for a key; at half load, honest keys need a few. */
 const MAX_PROBES = 64;
 
@@ -11,20 +14,30 @@ const MAX_PROBES = 64;
  * Numeric keys live in an open-addressed table of typed arrays: a `Map` of strings takes five times the memory and
  * most of the time of opening a large session.
  *
+ * A slot is two numbers side by side, since each one apart would be another look at memory far away.
+ *
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  #ordinals = new Int32Array(INITIAL_SLOTS).fill(-1);
-  #keys = new Uint32Array(INITIAL_SLOTS);
+  /** For each slot its key and behind it its ordinal + 1; 0 if it is free. */
+  #slots = new Uint32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
   /** Keys for which the table had no free slot near by: a file may choose ids that all want the same one. */
   readonly #crowded = new Map<number, number>();
 
+  /** Makes room for so many keys. */
+  reserve(keys: number): void {
+    let slots = this.#slots.length / 2;
+    while (slots * MOST_USED < keys) slots *= 2;
+    if (slots * 2 > this.#slots.length) this.#resize(slots);
+  }
+
   /** Gives the ordinal of a key, or -1. */
   get(key: IdKey): number {
     if (typeof key === "string") return this.#byText.get(key) ?? -1;
-    const ordinal = this.#ordinals[this.#slotOf(key)] ?? -1;
+    const at = this.#slotOf(key);
+    const ordinal = at === -1 ? -1 : (this.#slots[at + 1] ?? 0) - 1;
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
@@ -34,53 +47,44 @@ export class IdIndex {
       this.#byText.set(key, ordinal);
       return;
     }
-    let slot = this.#slotOf(key);
-    if (slot === -1 || this.#crowded.has(key)) {
+    let at = this.#slotOf(key);
+    if (at !== -1 && this.#slots[at + 1] === 0 && ++this.#used > (this.#slots.length / 2) * MOST_USED) {
+      this.#resize(this.#slots.length);
+      at = this.#slotOf(key);
+    }
+    this.#put(at, key, ordinal);
+  }
+
+  #put(at: number, key: number, ordinal: number): void {
+    if (at === -1 || (this.#crowded.size > 0 && this.#crowded.has(key))) {
       this.#crowded.set(key, ordinal);
       return;
     }
-    if (this.#ordinals[slot] === -1) {
-      if (++this.#used * 2 > this.#ordinals.length) {
-        this.#grow();
-        slot = this.#slotOf(key);
-        if (slot === -1) {
-          this.#crowded.set(key, ordinal);
-          return;
-        }
-      }
-      this.#keys[slot] = key;
-    }
-    this.#ordinals[slot] = ordinal;
+    this.#slots[at] = key;
+    this.#slots[at + 1] = ordinal + 1;
   }
 
-  /** The slot that holds the key, or the free one where it belongs; -1 if neither is near. */
+  /** Where the slot is that holds the key, or the free one where it belongs; -1 if neither is near. */
   #slotOf(key: number): number {
-    const mask = this.#ordinals.length - 1;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
     let hash = Math.imul(key ^ (key >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    let slot = (hash ^ (hash >>> 16)) & mask;
+    let at = ((hash ^ (hash >>> 16)) << 1) & mask;
     for (let probes = 0; probes < MAX_PROBES; probes++) {
-      if (this.#ordinals[slot] === -1 || this.#keys[slot] === key) return slot;
-      slot = (slot + 1) & mask;
+      if (slots[at + 1] === 0 || slots[at] === key) return at;
+      at = (at + 2) & mask;
     }
     return -1;
   }
 
-  #grow(): void {
-    const ordinals = this.#ordinals;
-    const keys = this.#keys;
-    this.#ordinals = new Int32Array(ordinals.length * 2).fill(-1);
-    this.#keys = new Uint32Array(ordinals.length * 2);
-    for (let i = 0; i < ordinals.length; i++) {
-      const ordinal = ordinals[i] ?? -1;
-      if (ordinal === -1) continue;
-      const key = keys[i] ?? 0;
-      const slot = this.#slotOf(key);
-      if (slot === -1) this.#crowded.set(key, ordinal);
-      else {
-        this.#keys[slot] = key;
-        this.#ordinals[slot] = ordinal;
-      }
+  #resize(count: number): void {
+    const slots = this.#slots;
+    this.#slots = new Uint32Array(count * 2);
+    for (let i = 0; i < slots.length; i += 2) {
+      const ordinal = (slots[i + 1] ?? 0) - 1;
+      const key = slots[i] ?? 0;
+      if (ordinal !== -1) this.#put(this.#slotOf(key), key, ordinal);
     }
   }
 }
