@@ -121,7 +121,8 @@ export class SessionFile {
     if (this.#unwritten !== undefined) throw new TypeError("the file has not been made yet");
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
-    this.#translated("write", () => this.#file.append(encoded.bytes, this.#index.expectedEnd, isSynced));
+    const { buffer, length } = encoded;
+    this.#translated("write", () => this.#file.append(buffer, length, this.#index.expectedEnd, isSynced));
     encoded.addTo(this.#index);
     for (const line of lines) this.#recent.add(line);
     if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
@@ -136,7 +137,7 @@ export class SessionFile {
     if (!this.#index.isMidLine) return;
     this.#translated("write", () => {
       const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
-      if (isNeeded) this.#file.append(LINE_BREAK, this.#index.expectedEnd, false);
+      if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
     });
     this.look("write");
   }
