@@ -6,7 +6,7 @@ import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedEr
 import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
-import { encodeLines } from "./log-lines.ts";
+import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
@@ -123,7 +123,7 @@ export class SessionFile {
     const isSynced = this.#options.durability === "fsync";
     const { buffer, length } = encoded;
     this.#translated("write", () => this.#file.append(buffer, length, this.#index.expectedEnd, isSynced));
-    encoded.addTo(this.#index);
+    addLines(this.#index, encoded);
     for (const line of lines) this.#recent.add(line);
     if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
   }
@@ -152,9 +152,9 @@ export class SessionFile {
     const unwritten = this.#unwritten;
     if (unwritten === undefined) throw new TypeError("the file has been made already");
     const encoded = encodeLines(lines, false);
-    if (isMade) this.#make(unwritten.join(encoded.bytes));
-    else unwritten.add(encoded.bytes);
-    encoded.addTo(this.#index);
+    if (isMade) this.#make(unwritten.join(bytesOf(encoded)));
+    else unwritten.add(bytesOf(encoded));
+    addLines(this.#index, encoded);
     this.#index.confirmOwn();
   }
 
