@@ -113,9 +113,9 @@ function appending(before: number): { readonly [implementation: string]: Case } 
       }),
     "writeSync alone": () =>
       inTemporaryFolder((folder) => {
-        const line = Buffer.from(
-          `${JSON.stringify({ type: "message", id: "00000000", message: userMessage(0) })}\n`,
-        );
+        const head = { type: "message", id: "00000000", parentId: "00000000" };
+        const entry = { ...head, timestamp: new Date().toISOString(), message: userMessage(APPENDS) };
+        const line = Buffer.from(`${JSON.stringify(entry)}\n`);
         const fd = openSync(join(folder, "a.jsonl"), "a");
         const outcome = run(() => {
           writeSync(fd, line);

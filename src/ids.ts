@@ -4,7 +4,22 @@ import { SessionError } from "./errors.ts";
 
 const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
-const randomEntryId = customAlphabet("0123456789abcdef", 8);
+const ENTRY_ID_LENGTH = 8;
+
+/** The digits of many ids at once: asked for one by one, they would take several times as long. */
+const randomDigits = customAlphabet("0123456789abcdef", 64 * ENTRY_ID_LENGTH);
+
+const digits = { text: "", used: 0 };
+
+function randomEntryId(): string {
+  if (digits.used === digits.text.length) {
+    digits.text = randomDigits();
+    digits.used = 0;
+  }
+  const start = digits.used;
+  digits.used += ENTRY_ID_LENGTH;
+  return digits.text.slice(start, digits.used);
+}
 
 /** Namespace of what is derived from content: a number that nobody else uses. */
 const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";

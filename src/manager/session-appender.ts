@@ -45,7 +45,7 @@ export class SessionAppender extends SessionReader {
    */
   appendMessage(message: AppendableMessage): string {
     assertMessage(message);
-    return this.core.append({ type: "message", message }).id;
+    return this.core.appendMessage(message).id;
   }
 
   /** Appends the thinking level that holds from here on. */

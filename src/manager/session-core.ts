@@ -1,29 +1,20 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
 import { isSessionError, SessionError } from "../errors.ts";
-import { createEntryId } from "../ids.ts";
-import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import type { EntryHead } from "../schema/head.ts";
+import type { AgentMessage } from "../schema/message.ts";
 import { EntryCache } from "../store/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import { type DraftMaker, type EntryDraft, isConversation, prepared, stamped } from "./entry-draft.ts";
+import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
+import { EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
 import { treePath } from "./tree-path.ts";
-
-/** What a session is run with. */
-export interface CoreOptions {
-  /** Gives Unix milliseconds. */
-  readonly now: () => number;
-  /** May alter an entry before it is kept anywhere. */
-  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
-}
 
 /**
  * One tree, one log, one leaf, and what is derived from them: the state behind a `SessionManager`.
@@ -32,12 +23,15 @@ export interface CoreOptions {
  */
 export class SessionCore {
   readonly events = new SessionEvents();
-  readonly options: CoreOptions;
+  readonly options: MakerOptions;
   #log: SessionLog;
   #cache: EntryCache;
   #bookkeeping: Bookkeeping;
+  readonly #maker: EntryMaker;
   readonly #context = new ContextCache();
   #leaf: number;
+  /** Its id, which the tree would have to spell anew for each append; null before the first entry. */
+  #leafId: string | null;
   /** The state of the tree's links that cache and context are made of. */
   #revision: number;
   #isDegraded = false;
@@ -46,12 +40,14 @@ export class SessionCore {
   /** Ids of others' entries that no listener was told of yet. */
   #untold: string[] = [];
 
-  constructor(log: SessionLog, options: CoreOptions) {
+  constructor(log: SessionLog, options: MakerOptions) {
     this.options = options;
+    this.#maker = new EntryMaker(options, (id) => this.tree.find(id) !== NONE);
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#bookkeeping = this.#newBookkeeping();
     this.#leaf = log.index.storedLeaf;
+    this.#leafId = this.idOf(this.#leaf);
     this.#revision = this.tree.revision;
     this.#listen();
   }
@@ -79,7 +75,7 @@ export class SessionCore {
   }
 
   get leafId(): string | null {
-    return this.idOf(this.#leaf);
+    return this.#leafId;
   }
 
   /** Gives the id of an ordinal; null for NONE. */
@@ -125,11 +121,13 @@ export class SessionCore {
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
     this.assertWritable();
-    const { entry, line } = this.#made(draft, parent);
-    const ordinal = this.#write(line, isConversation(entry));
-    this.#cache.remember(ordinal, entry, line.text.length);
-    this.#advance(ordinal, entry);
-    return entry;
+    return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)));
+  }
+
+  /** Appends a message under the leaf; nearly all entries are made so. */
+  appendMessage(message: AgentMessage): AnySessionEntry {
+    this.assertWritable();
+    return this.#add(this.#maker.ofMessage(message, this.#leafId));
   }
 
   /**
@@ -146,7 +144,7 @@ export class SessionCore {
       assertLeafIn(this.tree, this.fileOrder(), expectedLeafId);
       return this.append(draft, parent);
     }
-    const { entry, line } = this.#made(draft, parent);
+    const { entry, line } = this.#maker.ofDraft(draft, expectedLeafId);
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId);
@@ -180,7 +178,7 @@ export class SessionCore {
   ): AnySessionEntry {
     this.assertWritable();
     this.require(id);
-    const { entry, line } = this.#made(record, this.#leaf);
+    const { entry, line } = this.#maker.ofDraft(record, this.#leafId);
     this.#ownIds.add(entry.id);
     try {
       this.#log.rewrite(
@@ -200,7 +198,7 @@ export class SessionCore {
   moveLeaf(ordinal: number): void {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
-    this.#leaf = ordinal;
+    this.#setLeaf(ordinal, this.idOf(ordinal));
     this.#context.clear();
     this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
@@ -225,15 +223,11 @@ export class SessionCore {
     if (reason !== undefined) throw notWritable(reason, this.#log);
   }
 
-  /** Makes an entry of a draft, and the line that it is written as. */
-  #made(draft: EntryDraft | DraftMaker, parent: number): { entry: AnySessionEntry; line: LogLine } {
-    const { tree } = this;
-    const timestampMs = this.options.now();
-    const id = createEntryId((candidate) => tree.find(candidate) !== NONE);
-    const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
-    const head: EntryHead = { type: given.type, id, parentId: this.idOf(parent), timestampMs };
-    const entry = prepared(stamped(head, given), this.options.beforePersist);
-    return { entry, line: { head, text: encodeRecord(entry) } };
+  #add({ entry, line }: MadeEntry): AnySessionEntry {
+    const ordinal = this.#write(line, isConversation(entry));
+    this.#cache.remember(ordinal, entry, line.text.length);
+    this.#advance(ordinal, entry);
+    return entry;
   }
 
   #write(line: LogLine, isLasting: boolean): number {
@@ -257,12 +251,18 @@ export class SessionCore {
 
   #advance(ordinal: number, entry: AnySessionEntry): void {
     const previous = this.#leaf;
-    this.#leaf = ordinal;
+    const previousLeafId = this.#leafId;
+    this.#setLeaf(ordinal, entry.id);
     if (this.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
     else this.#context.clear();
     if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
     if (!this.events.has("leaf_changed")) return;
-    this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId: this.idOf(previous) });
+    this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId });
+  }
+
+  #setLeaf(ordinal: number, id: string | null): void {
+    this.#leaf = ordinal;
+    this.#leafId = id;
   }
 
   /** Lets go of what was made of entries that have got another parent since, as when it came late. */
@@ -323,7 +323,7 @@ export class SessionCore {
     this.#cache = cache;
     this.#bookkeeping = this.#newBookkeeping();
     this.#context.clear();
-    this.#leaf = leaf;
+    this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.tree.revision;
     this.#listen();
   }

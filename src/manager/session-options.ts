@@ -7,7 +7,7 @@ import { fileError } from "../store/file-errors.ts";
 import type { FileLogOptions } from "../store/file-log-options.ts";
 import { makeFolder, realFileSystem } from "../store/file-system.ts";
 import { absolutePath, projectFolder, type SessionPlaces, sessionFileName } from "../store/session-paths.ts";
-import type { CoreOptions } from "./session-core.ts";
+import type { MakerOptions } from "./entry-maker.ts";
 
 /** How a session is opened or made, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -81,7 +81,7 @@ export function newSessionPath(folder: string, header: SessionHeader): string {
 }
 
 /** Gives the part of the options that concerns a session's state. */
-export function coreOptions(options: SessionOptions): CoreOptions {
+export function coreOptions(options: SessionOptions): MakerOptions {
   const { now = Date.now, beforePersist } = options;
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
 }

@@ -9,7 +9,8 @@ export interface OwnLine {
 
 /** The lines that this process wrote since it last knew where the file ends. */
 export class OwnLines {
-  readonly #lines = new Map<number, OwnLine>();
+  /** In the order of writing, so that ordinals ascend. */
+  #lines: OwnLine[] = [];
   #bytes = 0;
   #breaks = 0;
 
@@ -24,23 +25,25 @@ export class OwnLines {
   }
 
   get isEmpty(): boolean {
-    return this.#lines.size === 0;
+    return this.#lines.length === 0;
   }
 
   /** Ordinals of their entries. */
   get ordinals(): number[] {
-    return [...this.#lines.keys()];
+    return this.#lines.map(({ ordinal }) => ordinal);
   }
 
   add(line: OwnLine): void {
-    this.#lines.set(line.ordinal, line);
+    this.#lines.push(line);
     this.#bytes += line.length + (line.hasBreak ? 1 : 0);
     this.#breaks += line.hasBreak ? 2 : 1;
   }
 
   /** Takes a line off the list, since it was found; false if it is not on it. */
   take(ordinal: number): boolean {
-    return this.#lines.delete(ordinal);
+    const at = this.#lines.findIndex((line) => line.ordinal === ordinal);
+    if (at !== -1) this.#lines.splice(at, 1);
+    return at !== -1;
   }
 
   /** Says that the lines stand among others, so that their bytes are not the next ones. */
@@ -50,25 +53,17 @@ export class OwnLines {
   }
 
   /** Takes the first lines off the list, by default all, and gives them in the order of writing. */
-  drain(count = this.#lines.size): OwnLine[] {
-    if (count >= this.#lines.size) {
-      const lines = [...this.#lines.values()];
-      this.#lines.clear();
+  drain(count = this.#lines.length): OwnLine[] {
+    const lines = this.#lines;
+    this.#lines = lines.splice(count);
+    if (this.isEmpty) {
       this.disperse();
       return lines;
     }
-    const lines: OwnLine[] = [];
-    for (const line of this.#lines.values()) {
-      if (lines.length >= count) break;
-      lines.push(line);
+    for (const { length, hasBreak } of lines) {
+      this.#bytes -= length + (hasBreak ? 1 : 0);
+      this.#breaks -= hasBreak ? 2 : 1;
     }
-    for (const line of lines) this.#drop(line);
     return lines;
-  }
-
-  #drop({ ordinal, length, hasBreak }: OwnLine): void {
-    this.#lines.delete(ordinal);
-    this.#bytes -= length + (hasBreak ? 1 : 0);
-    this.#breaks -= hasBreak ? 2 : 1;
   }
 }

@@ -48,6 +48,8 @@ export class AppendFile {
   readonly #fs: FileSystem;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
+  /** Bytes that the present write has brought to the file. */
+  #written = 0;
   /** What a failed `create` could not remove. */
   #leftover: FileIdentity | undefined;
 
@@ -92,19 +94,19 @@ export class AppendFile {
     const isThere = this.#mayBegin();
     const flags = isThere ? APPENDING : APPENDING | O_CREAT | O_EXCL;
     const fd = this.#fs.openSync(this.path, flags, FILE_MODE);
-    const total = { written: 0 };
+    this.#written = 0;
     let state: FileState | undefined;
     try {
       state = this.#plainState(fd);
       if (isSameFile(this.#leftover, state)) this.#fs.ftruncateSync(fd, 0);
       else if (state.size > 0) throw exists(this.path);
       this.#fs.fchmodSync(fd, FILE_MODE);
-      this.#writeLines(fd, bytes, 0, total);
+      this.#writeLines(fd, bytes, bytes.length, 0);
       if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
     } catch (error) {
-      if (isThere) this.#cutBack(fd, 0, total.written);
+      if (isThere) this.#cutBack(fd, 0);
       else if (!removeQuietly(this.#fs, this.path)) this.#leftover = state;
       closeQuietly(this.#fs, fd);
       throw error;
@@ -115,21 +117,21 @@ export class AppendFile {
   }
 
   /**
-   * Appends bytes in one write.
+   * Appends the first `length` of the bytes in one write.
    *
    * On failure what was partly written is cut off again, unless somebody else wrote behind it.
    *
    * @param expectedEnd - Where the file ends if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
    */
-  append(bytes: Uint8Array, expectedEnd: number, isSynced: boolean): void {
+  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): void {
     const fd = this.#open();
-    const total = { written: 0 };
+    this.#written = 0;
     try {
-      this.#writeLines(fd, bytes, expectedEnd, total);
+      this.#writeLines(fd, bytes, length, expectedEnd);
       if (isSynced) this.#fs.fsyncSync(fd);
     } catch (error) {
-      this.#cutBack(fd, expectedEnd, total.written);
+      this.#cutBack(fd, expectedEnd);
       throw error;
     }
   }
@@ -205,28 +207,32 @@ export class AppendFile {
    *
    * A line that stands in a file twice counts once.
    */
-  #writeLines(fd: number, bytes: Uint8Array, expectedEnd: number, total: { written: number }): void {
-    let [start, lines] = [expectedEnd, bytes];
+  #writeLines(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
+    let start = expectedEnd;
+    let lines = bytes;
+    let end = length;
     for (let attempt = 1; ; attempt++) {
       let parts = 0;
-      for (let at = 0; at < lines.length; parts++) {
-        const count = writeSome(this.#fs, fd, lines, at);
+      for (let at = 0; at < end; parts++) {
+        const count = writeSome(this.#fs, fd, lines, at, end);
         at += count;
-        total.written += count;
+        this.#written += count;
       }
       if (parts === 1) return;
       const { size } = this.#fs.fstatSync(fd);
-      if (size === start + lines.length) return;
+      if (size === start + end) return;
       if (attempt === MAX_ATTEMPTS) throw new Error("others' lines came between the parts of a write");
-      [start, lines] = [size, Buffer.concat([LINE_BREAK, bytes])];
+      start = size;
+      lines = Buffer.concat([LINE_BREAK, bytes.subarray(0, length)]);
+      end = lines.length;
     }
   }
 
-  #cutBack(fd: number, expectedEnd: number, written: number): void {
+  #cutBack(fd: number, expectedEnd: number): void {
     try {
       const { size } = this.#fs.fstatSync(fd);
       // Any other size says that somebody else wrote, too, and then nothing may be cut.
-      if (written > 0 && size === expectedEnd + written) this.#fs.ftruncateSync(fd, expectedEnd);
+      if (this.#written > 0 && size === expectedEnd + this.#written) this.#fs.ftruncateSync(fd, expectedEnd);
     } catch (error) {
       // The write's own error is the one to tell. What stays behind is a torn tail, which the next append isolates.
       if (!(error instanceof Error)) throw error;

@@ -152,13 +152,16 @@ export class FileLog implements SessionLog {
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {
-    const [first] = lines;
-    if (first === undefined) return this.index.tree.size;
+    if (lines.length === 0) return this.index.tree.size;
     this.#assertReadable(lines);
+    const now = performance.now();
+    if (!this.#file.isUnwritten) this.#prepareFile(now);
+    const { tree } = this.index;
+    const first = tree.size;
     if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
-    else this.#appendToFile(lines);
+    else this.#appendToFile(lines, now);
     // A look at the file may have read it anew, and then entries have other ordinals.
-    return this.index.tree.find(first.head.id);
+    return tree === this.index.tree ? first : this.index.tree.find(tree.idAt(first));
   }
 
   refresh(): LogChange | undefined {
@@ -217,11 +220,15 @@ export class FileLog implements SessionLog {
     return undefined;
   }
 
-  #appendToFile(lines: readonly LogLine[]): void {
-    this.#lookBeforeWrite();
+  /** Makes sure that the file can be appended to. */
+  #prepareFile(now: number): void {
+    this.#lookBeforeWrite(now);
     this.#assertVersion();
     this.#file.endTorn();
     if (this.index.needsUpgrade) this.upgrade();
+  }
+
+  #appendToFile(lines: readonly LogLine[], now: number): void {
     try {
       this.#file.append(lines);
     } catch (error) {
@@ -229,7 +236,7 @@ export class FileLog implements SessionLog {
       this.#lookedBeforeAt = NEVER;
       throw error;
     }
-    this.#lookAfterWrite();
+    this.#lookAfterWrite(now);
   }
 
   /** A look at the file may have found one of a newer version there, which must not be written to. */
@@ -251,8 +258,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  #lookBeforeWrite(): void {
-    const now = performance.now();
+  #lookBeforeWrite(now: number): void {
     const isDue = now - this.#lookedBeforeAt >= LOOK_EVERY_MS;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return;
@@ -260,8 +266,7 @@ export class FileLog implements SessionLog {
     if (isDue) this.#lookedBeforeAt = now;
   }
 
-  #lookAfterWrite(): void {
-    const now = performance.now();
+  #lookAfterWrite(now: number): void {
     if (now - this.#lookedAfterAt < LOOK_EVERY_MS) return;
     this.#lookedAfterAt = now;
     try {

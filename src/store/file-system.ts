@@ -97,12 +97,12 @@ export function* readPieces(fs: FileSystem, fd: number, start: number, end: numb
 
 /** Writes all bytes at the end of a file opened for writing. */
 export function writeFully(fs: FileSystem, fd: number, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length; ) written += writeSome(fs, fd, bytes, written);
+  for (let at = 0; at < bytes.length; ) at += writeSome(fs, fd, bytes, at, bytes.length);
 }
 
-/** Writes bytes from `from` on, as many as the system takes at once, and gives their number. */
-export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number): number {
-  const count = fs.writeSync(fd, bytes, from, bytes.length - from);
+/** Writes the bytes `[from, end)`, as many as the system takes at once, and gives their number. */
+export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number, end: number): number {
+  const count = fs.writeSync(fd, bytes, from, end - from);
   if (count === 0) throw new Error("the system wrote nothing");
   return count;
 }

@@ -3,55 +3,59 @@ import type { LogLine } from "./session-log.ts";
 
 /** Lines as the bytes of one write. */
 export interface EncodedLines {
-  /** Valid until the next lines are encoded. */
-  readonly bytes: Uint8Array;
-  /** Adds the entries to the index, once the bytes stand behind all others; gives the first ordinal. */
-  addTo(index: SessionIndex): number;
-}
-
-const encoder = new TextEncoder();
-
-const SCRATCH_BYTES = 64 * 1024;
-
-/** Where lines are encoded: making a buffer for each would cost more than the encoding. */
-let scratch = new Uint8Array(SCRATCH_BYTES);
-
-/** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
-export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
-  const ends: number[] = [];
-  // What one large line took is not kept for ever.
-  if (scratch.length > 16 * SCRATCH_BYTES) scratch = new Uint8Array(SCRATCH_BYTES);
-  let end = hasBreak ? 1 : 0;
-  scratch[0] = LINE_BREAK;
-  for (const { text } of lines) {
-    reserve(end, text.length);
-    end += encoder.encodeInto(text, scratch.subarray(end)).written;
-    scratch[end++] = LINE_BREAK;
-    ends.push(end);
-  }
-  const bytes = scratch.subarray(0, end);
-  return {
-    bytes,
-    addTo(index) {
-      const first = index.tree.size;
-      let start = hasBreak ? 1 : 0;
-      lines.forEach(({ head }, i) => {
-        const lineEnd = ends[i] ?? start;
-        index.addOwn(head, lineEnd - start, hasBreak && i === 0);
-        start = lineEnd;
-      });
-      return first;
-    },
-  };
+  readonly lines: readonly LogLine[];
+  /** Whether a line break stands before them, to close a torn line. */
+  readonly hasBreak: boolean;
+  /** Begins with the bytes; valid until the next lines are encoded. */
+  readonly buffer: Uint8Array;
+  /** How many bytes there are. */
+  readonly length: number;
 }
 
 const LINE_BREAK = 0x0a;
 
-/** Makes room for a text, each unit of which takes three bytes at most. */
-function reserve(used: number, units: number): void {
-  const needed = used + units * 3 + 1;
+const SCRATCH_BYTES = 64 * 1024;
+
+/** Where lines are encoded: making a buffer, or a view of one, for each would cost more than the encoding. */
+let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
+export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
+  // What one large line took is not kept for ever.
+  if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  let length = 0;
+  if (hasBreak) scratch[length++] = LINE_BREAK;
+  for (const { text } of lines) {
+    // Each unit of a text takes three bytes at most.
+    reserve(length, length + text.length * 3 + 1);
+    length += scratch.write(text, length);
+    scratch[length++] = LINE_BREAK;
+  }
+  return { lines, hasBreak, buffer: scratch, length };
+}
+
+/** Gives the bytes of lines; valid until the next lines are encoded. */
+export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
+  return buffer.subarray(0, length);
+}
+
+/** Adds the entries of lines to the index, once their bytes stand behind all others; gives the first ordinal. */
+export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
+  const first = index.tree.size;
+  // The bytes of a line that is alone, as nearly all are, were counted when it was encoded.
+  const isAlone = lines.length === 1;
+  let isTorn = hasBreak;
+  for (const { head, text } of lines) {
+    const lineLength = isAlone ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
+    index.addOwn(head, lineLength, isTorn);
+    isTorn = false;
+  }
+  return first;
+}
+
+function reserve(used: number, needed: number): void {
   if (needed <= scratch.length) return;
-  const larger = new Uint8Array(needed * 2);
-  larger.set(scratch.subarray(0, used));
+  const larger = Buffer.allocUnsafeSlow(needed * 2);
+  scratch.copy(larger, 0, 0, used);
   scratch = larger;
 }

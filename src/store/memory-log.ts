@@ -3,7 +3,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { encodeLines } from "./log-lines.ts";
+import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
@@ -48,8 +48,8 @@ export class MemoryLog implements SessionLog {
 
   append(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
-    const first = encoded.addTo(this.index);
-    this.#blocks.add(encoded.bytes);
+    const first = addLines(this.index, encoded);
+    this.#blocks.add(bytesOf(encoded));
     this.index.confirmOwn();
     return first;
   }

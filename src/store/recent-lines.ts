@@ -2,11 +2,8 @@ import type { SessionIndex } from "../reading/session-index.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** Characters of lines that are kept; more than can be written between two looks at a file. */
-const MAX_CHARACTERS = 256 * 1024;
-
-/** So many forgotten lines are let go of together. */
-const MAX_FORGOTTEN = 1024;
+/** Characters of lines that are kept at least; more than can be written between two looks at a file. */
+const KEPT_CHARACTERS = 256 * 1024;
 
 /**
  * The lines that were appended last, to be appended again should the file be replaced by one that lacks them.
@@ -18,18 +15,21 @@ const MAX_FORGOTTEN = 1024;
  */
 export class RecentLines {
   #lines: LogLine[] = [];
-  #forgotten = 0;
   #characters = 0;
+  /** The lines before those, as many characters again: all of them are let go of together. */
+  #older: LogLine[] = [];
 
+  /** Adds a line, unless it is so long that it would take all the room alone. */
   add(line: LogLine): void {
-    this.#lines.push(line);
-    this.#characters += line.text.length;
-    while (this.#characters > MAX_CHARACTERS) {
-      this.#characters -= this.#lines[this.#forgotten++]?.text.length ?? 0;
+    const { length } = line.text;
+    if (length > KEPT_CHARACTERS) return;
+    this.#characters += length;
+    if (this.#characters > KEPT_CHARACTERS) {
+      this.#older = this.#lines;
+      this.#lines = [];
+      this.#characters = length;
     }
-    if (this.#forgotten < MAX_FORGOTTEN) return;
-    this.#lines = this.#lines.slice(this.#forgotten);
-    this.#forgotten = 0;
+    this.#lines.push(line);
   }
 
   /**
@@ -50,6 +50,7 @@ export class RecentLines {
   }
 
   #find(id: string): LogLine | undefined {
-    return this.#lines.slice(this.#forgotten).findLast(({ head }) => head.id === id);
+    const isIt = ({ head }: LogLine) => head.id === id;
+    return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
   }
 }

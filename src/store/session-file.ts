@@ -6,7 +6,7 @@ import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedEr
 import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
-import { encodeLines } from "./log-lines.ts";
+import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
@@ -124,8 +124,9 @@ export class SessionFile {
     if (this.#unwritten !== undefined) throw new TypeError("the file has not been made yet");
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
-    this.#translated("write", () => this.#file.append(encoded.bytes, this.#index.expectedEnd, isSynced));
-    encoded.addTo(this.#index);
+    const { buffer, length } = encoded;
+    this.#translated("write", () => this.#file.append(buffer, length, this.#index.expectedEnd, isSynced));
+    addLines(this.#index, encoded);
     for (const line of lines) this.#recent.add(line);
     if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
   }
@@ -139,7 +140,7 @@ export class SessionFile {
     if (!this.#index.isMidLine) return;
     this.#translated("write", () => {
       const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
-      if (isNeeded) this.#file.append(LINE_BREAK, this.#index.expectedEnd, false);
+      if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
     });
     this.look("write");
   }
@@ -154,9 +155,9 @@ export class SessionFile {
     const unwritten = this.#unwritten;
     if (unwritten === undefined) throw new TypeError("the file has been made already");
     const encoded = encodeLines(lines, false);
-    if (isMade) this.#make(unwritten.join(encoded.bytes));
-    else unwritten.add(encoded.bytes);
-    encoded.addTo(this.#index);
+    if (isMade) this.#make(unwritten.join(bytesOf(encoded)));
+    else unwritten.add(bytesOf(encoded));
+    addLines(this.#index, encoded);
     this.#index.confirmOwn();
   }
 

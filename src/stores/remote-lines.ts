@@ -1,6 +1,6 @@
 import { SessionIndex } from "../reading/session-index.ts";
 import { Blocks } from "../store/blocks.ts";
-import { encodeLines } from "../store/log-lines.ts";
+import { addLines, bytesOf, encodeLines } from "../store/log-lines.ts";
 import type { LogLine } from "../store/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { joinLines, LINE_BREAK } from "./line-codec.ts";
@@ -48,8 +48,8 @@ export class RemoteLines {
   /** Adds own entries behind everything; gives the ordinal of the first. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
-    const first = encoded.addTo(this.index);
-    this.#blocks.add(encoded.bytes);
+    const first = addLines(this.index, encoded);
+    this.#blocks.add(bytesOf(encoded));
     for (const [i, line] of lines.entries()) this.#pending.push({ line, ordinal: first + i });
     return first;
   }
@@ -115,7 +115,7 @@ export class RemoteLines {
   #presumePending(): void {
     let hasBreak = this.#isOpen;
     for (const { line } of this.#pending) {
-      this.#blocks.add(encodeLines([line], hasBreak).bytes);
+      this.#blocks.add(bytesOf(encodeLines([line], hasBreak)));
       hasBreak = false;
     }
     this.index.presumeOwnBehind();

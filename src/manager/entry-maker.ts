@@ -1,0 +1,54 @@
+import { createEntryId } from "../ids.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import type { LogLine } from "../store/session-log.ts";
+import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
+
+/** What entries are made with. */
+export interface MakerOptions {
+  /** Gives Unix milliseconds. */
+  readonly now: () => number;
+  /** May alter an entry before it is kept anywhere. */
+  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+}
+
+/** An entry, and the line that it is written as. */
+export interface MadeEntry {
+  readonly entry: AnySessionEntry;
+  readonly line: LogLine;
+}
+
+/** Gives drafts and messages an id and a time, and makes entries of them. */
+export class EntryMaker {
+  readonly #options: MakerOptions;
+  readonly #isTaken: (id: string) => boolean;
+
+  /** @param isTaken - Whether an entry has an id. */
+  constructor(options: MakerOptions, isTaken: (id: string) => boolean) {
+    this.#options = options;
+    this.#isTaken = isTaken;
+  }
+
+  /** Makes an entry of a draft. */
+  ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null): MadeEntry {
+    const timestampMs = this.#options.now();
+    const id = createEntryId(this.#isTaken);
+    const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
+    const head = { type: given.type, id, parentId, timestampMs };
+    return this.#made(head, stamped(head, given));
+  }
+
+  /** Makes an entry of a message. */
+  ofMessage(message: AgentMessage, parentId: string | null): MadeEntry {
+    const timestampMs = this.#options.now();
+    const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };
+    return this.#made(head, stampedMessage(head, message));
+  }
+
+  #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
+    const entry = prepared(stamped, this.#options.beforePersist);
+    return { entry, line: { head, text: encodeRecord(entry) } };
+  }
+}
