@@ -1,11 +1,11 @@
 import type { Places } from "../reading/places.ts";
-import { type FileSystem, readRange } from "./file-system.ts";
+import { type FileSystem, readInto } from "./file-system.ts";
 
 /** Lines this near to each other are read at once. */
 const MAX_GAP_BYTES = 64 * 1024;
 
-/** Bytes read at once, unless one line is longer. */
-const MAX_READ_BYTES = 4 * 1024 * 1024;
+/** Bytes read at once, unless one line is longer: what a processor's cache holds. */
+const MAX_READ_BYTES = 256 * 1024;
 
 /**
  * Reads the lines of entries from a file, neighbours together.
@@ -16,30 +16,34 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 export function readLinesOf(
   fs: FileSystem,
   fd: number,
-  places: Pick<Places, "at">,
+  places: Pick<Places, "offsetAt" | "lengthAt">,
   ordinals: Iterable<number>,
   take: (ordinal: number, bytes: Uint8Array) => void,
 ): void {
-  let run: number[] = [];
+  const run: number[] = [];
   let [start, end] = [0, 0];
+  let buffer = Buffer.alloc(0);
   const flush = () => {
-    if (run.length === 0) return;
-    const bytes = readRange(fs, fd, start, end - start);
-    if (bytes.length < end - start) throw new Error("the file is shorter than it was");
+    const size = end - start;
+    // One buffer serves for all runs; a single short one does not need it.
+    if (buffer.length < size)
+      buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
+    const bytes = readInto(fs, fd, buffer, start, size);
+    if (bytes.length < size) throw new Error("the file is shorter than it was");
     for (const ordinal of run) {
-      const { offset, length } = places.at(ordinal);
-      take(ordinal, bytes.subarray(offset - start, offset - start + length));
+      const from = places.offsetAt(ordinal) - start;
+      take(ordinal, bytes.subarray(from, from + places.lengthAt(ordinal)));
     }
-    run = [];
+    run.length = 0;
   };
   for (const ordinal of ordinals) {
-    const { offset, length } = places.at(ordinal);
-    const isNear =
-      offset >= end && offset - end <= MAX_GAP_BYTES && offset + length - start <= MAX_READ_BYTES;
+    const offset = places.offsetAt(ordinal);
+    const behind = offset + places.lengthAt(ordinal);
+    const isNear = offset >= end && offset - end <= MAX_GAP_BYTES && behind - start <= MAX_READ_BYTES;
     if (run.length > 0 && !isNear) flush();
     if (run.length === 0) start = offset;
-    end = offset + length;
+    end = behind;
     run.push(ordinal);
   }
-  flush();
+  if (run.length > 0) flush();
 }

@@ -106,9 +106,14 @@ export class SessionFile {
     if (!this.#file.isHeld) this.look("read");
     else if (expectedEnd > position) this.#settle();
     const { tree: treeNow, places } = this.#index;
-    const at = (ordinal: number) => places.at(treeNow === tree ? ordinal : treeNow.find(tree.idAt(ordinal)));
+    const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
+    const moved = {
+      offsetAt: (ordinal: number) => places.offsetAt(now(ordinal)),
+      lengthAt: (ordinal: number) => places.lengthAt(now(ordinal)),
+    };
     this.#translated("read", () => {
-      this.#file.read((fd) => readLinesOf(this.#fs, fd, { at }, ordinals, take));
+      const there = treeNow === tree ? places : moved;
+      this.#file.read((fd) => readLinesOf(this.#fs, fd, there, ordinals, take));
     });
   }
 

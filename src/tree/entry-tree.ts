@@ -163,6 +163,13 @@ export class EntryTree {
     };
   }
 
+  /** Tells whether an entry's head says this, without making an object of it. */
+  isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
+    if (type !== this.typeAt(ordinal) || !this.#isIdAt(ordinal, id)) return false;
+    const parent = this.parentAt(ordinal);
+    return parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
+  }
+
   /**
    * Gives the children of an entry, or the roots for NONE, in file order.
    *
@@ -213,6 +220,10 @@ export class EntryTree {
       y = this.parentAt(y);
     }
     return x;
+  }
+
+  #isIdAt(ordinal: number, id: unknown): boolean {
+    return typeof id === "string" && idKeyOf(id) === this.keyAt(ordinal);
   }
 
   #depth(ordinal: number): number {
