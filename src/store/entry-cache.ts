@@ -12,10 +12,11 @@ import { KeptEntries } from "./kept-entries.ts";
 import { ReleasedEntries } from "./released-entries.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** Bytes of lines whose entries are kept although nobody holds them. */
+/** Bytes of lines whose entries are kept although nobody holds them: not more than the first, down to the second. */
 const KEPT_BYTES = 16 * 1024 * 1024;
+const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
 
-/** Bytes of lines whose entries may wait to be let go of. */
+/** Bytes of lines whose entries are kept or wait to be let go of. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
 /** So many entries are let go of before other work has its turn: a few milliseconds. */
@@ -176,18 +177,17 @@ export class EntryCache {
 
   #releaseLater(): void {
     // Where no turn ends, as in a job that goes through a whole session, the waiting must end, too.
-    while (this.#kept.bytes > KEPT_BYTES + WAITING_BYTES && this.#isTooMuch) this.#releaseOldest();
+    while (this.#kept.bytes > WAITING_BYTES && this.#kept.count > 1) this.#releaseOldest();
     this.#timer ??= setTimeout(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
     this.#timer = undefined;
-    for (let i = 0; i < RELEASED_AT_ONCE && this.#isTooMuch; i++) this.#releaseOldest();
-    if (this.#isTooMuch) this.#releaseLater();
-  }
-
-  get #isTooMuch(): boolean {
-    return this.#kept.bytes > KEPT_BYTES && this.#kept.count > 1;
+    for (let i = 0; i < RELEASED_AT_ONCE; i++) {
+      if (this.#kept.bytes <= LEAST_KEPT_BYTES || this.#kept.count <= 1) return;
+      this.#releaseOldest();
+    }
+    this.#releaseLater();
   }
 
   /** Lets go of the oldest entry; if somebody holds it, it is still found. */

@@ -36,6 +36,9 @@ export class EntryTree {
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
+  /** The id that was compared last, and whose it is: nearly always that of the next entry's parent. */
+  #comparedId = "";
+  #comparedAt = NONE;
   /** Links that change at the next `settle`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
@@ -165,9 +168,9 @@ export class EntryTree {
 
   /** Tells whether an entry's head says this, without making an object of it. */
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
-    if (type !== this.typeAt(ordinal) || !this.#isIdAt(ordinal, id)) return false;
     const parent = this.parentAt(ordinal);
-    return parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
+    const isUnder = parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
+    return isUnder && this.#isIdAt(ordinal, id) && type === this.typeAt(ordinal);
   }
 
   /**
@@ -223,7 +226,12 @@ export class EntryTree {
   }
 
   #isIdAt(ordinal: number, id: unknown): boolean {
-    return typeof id === "string" && idKeyOf(id) === this.keyAt(ordinal);
+    if (typeof id !== "string") return false;
+    if (ordinal === this.#comparedAt) return id === this.#comparedId;
+    if (idKeyOf(id) !== this.keyAt(ordinal)) return false;
+    this.#comparedId = id;
+    this.#comparedAt = ordinal;
+    return true;
   }
 
   #depth(ordinal: number): number {
