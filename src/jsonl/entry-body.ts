@@ -2,7 +2,7 @@ import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../schema/entry
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { decodeRecord, decodeText } from "./decode.ts";
+import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
@@ -42,18 +42,18 @@ export interface Heads {
 }
 
 /**
- * Does the same as `decodeEntry`, with the head at an ordinal.
+ * Does the same as `decodeEntry`, with the text of the line and the head at an ordinal.
  *
  * Nearly every line says of itself what its head says, and then no head is made: that took longer than the rest of
  * this, where all entries are asked for.
  */
-export function decodeEntryAt(
-  bytes: Uint8Array,
+export function parseEntryAt(
+  text: string,
   heads: Heads,
   ordinal: number,
   context: BodyContext,
 ): UnknownEntry | undefined {
-  const record = decodeRecord(bytes);
+  const record = parseRecord(text);
   if (record === undefined) return undefined;
   if (context.version >= CURRENT_SESSION_VERSION && hasHeadAt(record, heads, ordinal)) {
     return hasBody(record) ? record : undefined;

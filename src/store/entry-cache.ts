@@ -1,6 +1,7 @@
 import { isSessionError } from "../errors.ts";
+import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type BodyContext, DAMAGED_TYPE, damagedEntry, decodeEntryAt } from "../jsonl/entry-body.ts";
+import { type BodyContext, DAMAGED_TYPE, damagedEntry, parseEntryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../reading/issue-log.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
@@ -87,9 +88,9 @@ export class EntryCache {
       // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
       const { tree } = this.#log.index;
       let taken = 0;
-      this.#log.readLines(missing, (ordinal, bytes) => {
+      this.#readTexts(missing, (ordinal, text) => {
         // What is asked for twice is known the second time.
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, bytes);
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
@@ -116,14 +117,14 @@ export class EntryCache {
     }
     const ordinals = [...held.keys()].sort((a, b) => a - b);
     try {
-      this.#log.readLines(ordinals, (ordinal, bytes) => {
-        const written = decodeEntryAt(bytes, tree, ordinal, this.#bodyContext());
+      this.#readTexts(ordinals, (ordinal, text) => {
+        const written = parseEntryAt(text, tree, ordinal, this.#bodyContext());
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
         if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
-          this.remember(ordinal, entry, bytes.length);
+          this.remember(ordinal, entry, text.length);
         } else if (saysTheSame(written, message)) {
-          this.remember(ordinal, withMessage(written, message), bytes.length);
+          this.remember(ordinal, withMessage(written, message), text.length);
         }
       });
     } catch (error) {
@@ -167,12 +168,16 @@ export class EntryCache {
   }
 
   /** Parses an entry and keeps it; around its message, if somebody still holds that. */
-  #take(tree: EntryTree, ordinal: number, bytes: Uint8Array): AnySessionEntry {
-    const read = decodeEntryAt(bytes, tree, ordinal, this.#bodyContext());
+  #take(tree: EntryTree, ordinal: number, text: string): AnySessionEntry {
+    const read = parseEntryAt(text, tree, ordinal, this.#bodyContext());
     const message = this.#released.messageAt(ordinal);
     const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
-    this.remember(ordinal, entry, bytes.length);
+    this.remember(ordinal, entry, text.length);
     return entry;
+  }
+
+  #readTexts(ordinals: readonly number[], take: (ordinal: number, text: string) => void): void {
+    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
   }
 
   #releaseLater(): void {

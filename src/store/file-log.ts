@@ -147,8 +147,12 @@ export class FileLog implements SessionLog {
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    this.#file.readLines(ordinals, take);
+  readLines(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, bytes: Uint8Array) => void,
+    takeText?: (ordinal: number, text: string) => void,
+  ): void {
+    this.#file.readLines(ordinals, take, takeText);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {

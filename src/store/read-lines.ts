@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import type { Places } from "../reading/places.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
 
@@ -11,6 +12,7 @@ const MAX_READ_BYTES = 256 * 1024;
  * Reads the lines of entries from a file, neighbours together.
  *
  * @param take - Called for each in the order given; the bytes are valid during the call.
+ * @param takeText - Called instead, if it is given, with the text as `decodeText` gives it.
  * @remarks Cost: O(bytes of the lines), and one read for each run of neighbours.
  */
 export function readLinesOf(
@@ -19,6 +21,7 @@ export function readLinesOf(
   places: Pick<Places, "offsetAt" | "lengthAt">,
   ordinals: Iterable<number>,
   take: (ordinal: number, bytes: Uint8Array) => void,
+  takeText?: (ordinal: number, text: string) => void,
 ): void {
   const run: number[] = [];
   let [start, end] = [0, 0];
@@ -30,9 +33,13 @@ export function readLinesOf(
       buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
     const bytes = readInto(fs, fd, buffer, start, size);
     if (bytes.length < size) throw new Error("the file is shorter than it was");
+    // Text cut out of the buffer saves an object for each line, and of ASCII it need not be decoded.
+    const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {
       const from = places.offsetAt(ordinal) - start;
-      take(ordinal, bytes.subarray(from, from + places.lengthAt(ordinal)));
+      const to = from + places.lengthAt(ordinal);
+      if (takeText === undefined) take(ordinal, bytes.subarray(from, to));
+      else takeText(ordinal, bytes.toString(encoding, from, to));
     }
     run.length = 0;
   };

@@ -92,7 +92,11 @@ export class SessionFile {
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+  readLines(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, bytes: Uint8Array) => void,
+    takeText?: (ordinal: number, text: string) => void,
+  ): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
       for (const ordinal of ordinals) {
@@ -113,7 +117,7 @@ export class SessionFile {
     };
     this.#translated("read", () => {
       const there = treeNow === tree ? places : moved;
-      this.#file.read((fd) => readLinesOf(this.#fs, fd, there, ordinals, take));
+      this.#file.read((fd) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText));
     });
   }
 

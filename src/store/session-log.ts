@@ -44,8 +44,13 @@ export interface SessionLog {
    *
    * @param ordinals - Which, best in ascending order.
    * @param take - Called for each in the order given; the bytes are valid during the call.
+   * @param takeText - Called instead, by a log to which the text comes cheaper than the bytes; as `decodeText` gives it.
    */
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
+  readLines(
+    ordinals: Iterable<number>,
+    take: (ordinal: number, bytes: Uint8Array) => void,
+    takeText?: (ordinal: number, text: string) => void,
+  ): void;
 
   /**
    * Appends entries, all or none, as one write, behind everything else.
