@@ -56,7 +56,8 @@ export class KeptEntries {
 
   /** Lets the oldest arrival go, and gives its entry; undefined if that has gone with an earlier arrival. */
   removeOldest(): { readonly ordinal: number; readonly entry: AnySessionEntry } | undefined {
-    const ordinal = this.#ordinals[this.#oldest] ?? -1;
+    const ordinal = this.#ordinals[this.#oldest];
+    if (ordinal === undefined) return undefined;
     this.#bytes -= this.#sizes[this.#oldest] ?? 0;
     if (++this.#oldest >= MAX_FORGOTTEN) {
       this.#ordinals = this.#ordinals.slice(this.#oldest);
