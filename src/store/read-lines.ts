@@ -1,12 +1,24 @@
 import { isAscii } from "node:buffer";
 import type { Places } from "../reading/places.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
+import type { TakeLine, TakeText } from "./session-log.ts";
 
 /** Lines this near to each other are read at once. */
 const MAX_GAP_BYTES = 64 * 1024;
 
 /** Bytes read at once, unless one line is longer: what a processor's cache holds. */
 const MAX_READ_BYTES = 256 * 1024;
+
+/** Where the lines of entries stand. */
+type LinePlaces = Pick<Places, "offsetAt" | "lengthAt">;
+
+/** The places of lines whose entries have other ordinals now. */
+export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number): LinePlaces {
+  return {
+    offsetAt: (ordinal) => places.offsetAt(now(ordinal)),
+    lengthAt: (ordinal) => places.lengthAt(now(ordinal)),
+  };
+}
 
 /**
  * Reads the lines of entries from a file, neighbours together.
@@ -18,10 +30,10 @@ const MAX_READ_BYTES = 256 * 1024;
 export function readLinesOf(
   fs: FileSystem,
   fd: number,
-  places: Pick<Places, "offsetAt" | "lengthAt">,
+  places: LinePlaces,
   ordinals: Iterable<number>,
-  take: (ordinal: number, bytes: Uint8Array) => void,
-  takeText?: (ordinal: number, text: string) => void,
+  take: TakeLine,
+  takeText?: TakeText,
 ): void {
   const run: number[] = [];
   let [start, end] = [0, 0];

@@ -7,10 +7,10 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { encodeLines } from "./log-lines.ts";
-import { readLinesOf } from "./read-lines.ts";
+import { movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
-import type { LogChange, LogLine } from "./session-log.ts";
+import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
 import { copyOpenFile } from "./write-whole.ts";
 
 /**
@@ -92,11 +92,7 @@ export class SessionFile {
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
-  readLines(
-    ordinals: Iterable<number>,
-    take: (ordinal: number, bytes: Uint8Array) => void,
-    takeText?: (ordinal: number, text: string) => void,
-  ): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
       for (const ordinal of ordinals) {
@@ -111,14 +107,9 @@ export class SessionFile {
     else if (expectedEnd > position) this.#settle();
     const { tree: treeNow, places } = this.#index;
     const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-    const moved = {
-      offsetAt: (ordinal: number) => places.offsetAt(now(ordinal)),
-      lengthAt: (ordinal: number) => places.lengthAt(now(ordinal)),
-    };
-    this.#translated("read", () => {
-      const there = treeNow === tree ? places : moved;
-      this.#file.read((fd) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText));
-    });
+    const there = treeNow === tree ? places : movedPlaces(places, now);
+    const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
+    this.#translated("read", () => this.#file.read(read));
   }
 
   /**

@@ -9,6 +9,12 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Takes an entry's line, whose bytes may be used again afterwards. */
+export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
+
+/** Takes the text of an entry's line. */
+export type TakeText = (ordinal: number, text: string) => void;
+
 /** What a log found when it looked for changes that others made. */
 export type LogChange =
   /** Entries of others were added, from this ordinal on. */
@@ -46,11 +52,7 @@ export interface SessionLog {
    * @param take - Called for each in the order given; the bytes are valid during the call.
    * @param takeText - Called instead, by a log to which the text comes cheaper than the bytes; as `decodeText` gives it.
    */
-  readLines(
-    ordinals: Iterable<number>,
-    take: (ordinal: number, bytes: Uint8Array) => void,
-    takeText?: (ordinal: number, text: string) => void,
-  ): void;
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
    * Appends entries, all or none, as one write, behind everything else.
