@@ -1,3 +1,4 @@
+import { setTimeout as later } from "node:timers";
 import { isSessionError } from "../errors.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -13,11 +14,13 @@ import { KeptEntries } from "./kept-entries.ts";
 import { ReleasedEntries } from "./released-entries.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** Bytes of lines whose entries are kept although nobody holds them: not more than the first, down to the second. */
+/** Bytes of lines whose entries are kept although nobody holds them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** So few are left when entries are let go of, so that this does not begin anew with every append. */
 const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
 
-/** Bytes of lines whose entries are kept or wait to be let go of. */
+/** Most bytes of lines whose entries are kept or wait to be let go of. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
 /** So many entries are let go of before other work has its turn: a few milliseconds. */
@@ -181,9 +184,9 @@ export class EntryCache {
   }
 
   #releaseLater(): void {
-    // Where no turn ends, as in a job that goes through a whole session, the waiting must end, too.
+    // A job may go on for as long as it likes, and the timer has its turn behind it.
     while (this.#kept.bytes > WAITING_BYTES && this.#kept.count > 1) this.#releaseOldest();
-    this.#timer ??= setTimeout(() => this.#releaseSome(), 0).unref();
+    this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
