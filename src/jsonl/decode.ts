@@ -20,6 +20,11 @@ export function parseJson(text: string): { value: unknown } | undefined {
 
 /** Parses a line into a record; undefined if it is no JSON object. */
 export function decodeRecord(bytes: Uint8Array): JsonRecord | undefined {
-  const value = parseJson(decodeText(bytes))?.value;
+  return parseRecord(decodeText(bytes));
+}
+
+/** Parses the text of a line into a record; undefined if it is no JSON object. */
+export function parseRecord(text: string): JsonRecord | undefined {
+  const value = parseJson(text)?.value;
   return isJsonRecord(value) ? value : undefined;
 }

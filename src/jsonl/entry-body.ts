@@ -2,7 +2,7 @@ import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../schema/entry
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { decodeRecord, decodeText } from "./decode.ts";
+import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
@@ -31,8 +31,39 @@ export function decodeEntry(
   context: BodyContext,
 ): AnySessionEntry | undefined {
   const record = decodeRecord(bytes);
-  if (record === undefined || record["type"] !== head.type) return undefined;
-  if (head.type === "message" && !isMessageShaped(record["message"])) return undefined;
+  return record === undefined ? undefined : entryOf(record, head, context);
+}
+
+/** Heads by ordinal, as a tree keeps them. */
+export interface Heads {
+  headAt(ordinal: number): EntryHead;
+  /** Tells whether an entry's head says this, without making an object of it. */
+  isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean;
+}
+
+/**
+ * Does the same as `decodeEntry`, with the text of the line and the head at an ordinal.
+ *
+ * Nearly every line says of itself what its head says, and then no head is made: that took longer than the rest of
+ * this, where all entries are asked for.
+ */
+export function parseEntryAt(
+  text: string,
+  heads: Heads,
+  ordinal: number,
+  context: BodyContext,
+): UnknownEntry | undefined {
+  const record = parseRecord(text);
+  if (record === undefined) return undefined;
+  if (context.version >= CURRENT_SESSION_VERSION && hasHeadAt(record, heads, ordinal)) {
+    return hasBody(record) ? record : undefined;
+  }
+  return entryOf(record, heads.headAt(ordinal), context);
+}
+
+/** The entry of a record under a head; undefined if the body is damaged. */
+function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
+  if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });
   return withHead(upgraded, head);
 }
@@ -93,8 +124,9 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
   return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
 }
 
-function isMessageShaped(message: unknown): boolean {
-  return isJsonRecord(message) && typeof message["role"] === "string";
+/** Whether there is what an entry of the type cannot do without. */
+function hasBody({ type, message }: JsonRecord): boolean {
+  return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 
 /** The record itself if it says of itself what the head says, which is the rule; else a copy that does. */
@@ -108,6 +140,11 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
     timestamp: typeof timestamp === "string" ? timestamp : isoTime(head.timestampMs),
     ...body,
   };
+}
+
+function hasHeadAt(record: JsonRecord, heads: Heads, ordinal: number): record is UnknownEntry {
+  const { type, id, parentId, timestamp } = record;
+  return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
 function hasHead(record: JsonRecord, head: EntryHead): record is UnknownEntry {

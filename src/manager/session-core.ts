@@ -110,8 +110,9 @@ export class SessionCore {
   }
 
   /** Puts ordinals (default: all) into the order of the file; that of arrival is another where others wrote, too. */
-  fileOrder(given: Iterable<number> = this.tree.ordinals()): Int32Array {
-    return this.#log.index.places.inFileOrder(given);
+  fileOrder(given?: Iterable<number>): Int32Array {
+    const { places, tree } = this.#log.index;
+    return given === undefined ? places.allInFileOrder(tree.size) : places.inFileOrder(given);
   }
 
   /**

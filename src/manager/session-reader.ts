@@ -1,6 +1,6 @@
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
 import { headerSettings } from "../reading/session-header.ts";
-import { asSessionEntry, type SessionEntry } from "../schema/entry.ts";
+import { asSessionEntries, asSessionEntry, type SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { fileChanges } from "../store/file-changes.ts";
@@ -149,7 +149,8 @@ export class SessionReader {
    */
   getTree(): SessionTreeNode[] {
     const { tree, bookkeeping } = this.core;
-    return buildTree(tree, this.#entriesAt(tree.ordinals()), bookkeeping.labels(), this.core.fileOrder());
+    const fileOrder = this.core.fileOrder();
+    return buildTree(tree, this.#entriesAt(fileOrder), bookkeeping.labels(), fileOrder);
   }
 
   /** Gives the entries that have no children, in file order. */
@@ -212,7 +213,7 @@ export class SessionReader {
    * @remarks Cost: one look at the file, and the new bytes.
    */
   refresh(): SessionEntry[] {
-    return this.core.refresh().map(asSessionEntry);
+    return asSessionEntries(this.core.refresh());
   }
 
   /**
@@ -289,7 +290,7 @@ export class SessionReader {
     return asSessionEntry(this.core.cache.entryAt(ordinal));
   }
 
-  #entriesAt(ordinals: Iterable<number>): SessionEntry[] {
-    return this.core.cache.entriesAt(ordinals).map(asSessionEntry);
+  #entriesAt(ordinals: ArrayLike<number>): SessionEntry[] {
+    return asSessionEntries(this.core.cache.entriesAt(ordinals));
   }
 }

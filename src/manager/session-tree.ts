@@ -16,25 +16,34 @@ export interface SessionTreeNode {
 /**
  * Makes nodes of all entries.
  *
- * @param entries - By ordinal.
+ * @param entries - All, in file order.
+ * @param fileOrder - Their ordinals.
  * @returns The roots in file order.
  */
 export function buildTree(
   tree: EntryTree,
   entries: readonly SessionEntry[],
   labels: ReadonlyMap<string, LabelMark>,
-  fileOrder: Iterable<number>,
+  fileOrder: Int32Array,
 ): SessionTreeNode[] {
   const roots: SessionTreeNode[] = [];
-  const nodes = entries.map((entry): SessionTreeNode => {
-    const mark = labels.get(entry.id);
-    return { entry, children: [], ...(mark && { label: mark.label, labelTimestamp: mark.timestamp }) };
-  });
-  for (const ordinal of fileOrder) {
-    const node = nodes[ordinal];
-    if (node !== undefined) (nodes[tree.parentAt(ordinal)]?.children ?? roots).push(node);
+  const nodes = entries.map((entry): SessionTreeNode => ({ entry, children: [] }));
+  const placeOf = new Int32Array(fileOrder.length);
+  for (const [place, ordinal] of fileOrder.entries()) placeOf[ordinal] = place;
+  for (const [place, node] of nodes.entries()) {
+    const parent = nodes[placeOf[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
+    if (parent === undefined) roots.push(node);
+    // An array that is pushed to has room for 17, and most nodes have one child.
+    else if (parent.children.length === 0) parent.children = [node];
+    else parent.children.push(node);
   }
-  for (const { children } of nodes) if (children.length > 1) sortByTime(tree, children);
+  for (const node of nodes) {
+    if (node.children.length > 1) sortByTime(tree, node.children);
+  }
+  for (const [id, mark] of labels) {
+    const node = nodes[placeOf[tree.find(id)] ?? NONE];
+    if (node !== undefined) Object.assign(node, { label: mark.label, labelTimestamp: mark.timestamp });
+  }
   return roots;
 }
 

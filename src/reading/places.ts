@@ -33,20 +33,38 @@ export class Places {
   at(ordinal: number): LinePlace {
     return {
       offset: this.offsetAt(ordinal),
-      length: this.#lengths[ordinal] ?? 0,
+      length: this.lengthAt(ordinal),
       line: this.#lines[ordinal] ?? 0,
     };
   }
 
   /** Puts ordinals into the order of the file, which differs from that of arrival where others wrote, too. */
   inFileOrder(given: Iterable<number>): Int32Array {
-    const ordinals = Int32Array.from(given);
-    const offsetOf = (i: number) => this.offsetAt(ordinals[i] ?? 0);
-    const isInOrder = ordinals.every((_, i) => i === 0 || offsetOf(i - 1) < offsetOf(i));
-    return isInOrder ? ordinals : ordinals.sort((a, b) => this.offsetAt(a) - this.offsetAt(b));
+    return this.#sorted(Int32Array.from(given));
+  }
+
+  /** Puts the ordinals of all entries, of which there are so many, into the order of the file. */
+  allInFileOrder(count: number): Int32Array {
+    const ordinals = new Int32Array(count);
+    for (let i = 0; i < count; i++) ordinals[i] = i;
+    return this.#sorted(ordinals);
   }
 
   offsetAt(ordinal: number): number {
     return this.#offsets[ordinal] ?? 0;
+  }
+
+  lengthAt(ordinal: number): number {
+    return this.#lengths[ordinal] ?? 0;
+  }
+
+  #sorted(ordinals: Int32Array): Int32Array {
+    let before = Number.NEGATIVE_INFINITY;
+    for (const ordinal of ordinals) {
+      const offset = this.offsetAt(ordinal);
+      if (offset <= before) return ordinals.sort((a, b) => this.offsetAt(a) - this.offsetAt(b));
+      before = offset;
+    }
+    return ordinals;
   }
 }

@@ -174,9 +174,14 @@ export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
  * Gives an entry under the type that the API promises.
  *
  * That union has the eleven types of pi, so that values flow both ways between the two; entries of other types exist
- * at run time all the same, and `isKnownEntry` tells them. This is the one place where the two types are taken for
- * one another.
+ * at run time all the same, and `isKnownEntry` tells them. This and `asSessionEntries` are the only places where the two
+ * types are taken for one another.
  */
 export function asSessionEntry(entry: AnySessionEntry): SessionEntry {
   return entry as SessionEntry;
+}
+
+/** Does the same for a list, which stays the same list. */
+export function asSessionEntries(entries: AnySessionEntry[]): SessionEntry[] {
+  return entries as SessionEntry[];
 }

@@ -1,43 +1,53 @@
+import { setTimeout as later } from "node:timers";
 import { isSessionError } from "../errors.ts";
+import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type BodyContext, DAMAGED_TYPE, damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
+import { type BodyContext, DAMAGED_TYPE, damagedEntry, parseEntryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../reading/issue-log.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
+import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
-import { isJsonRecord } from "../schema/json.ts";
-import type { AgentMessage } from "../schema/message.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
+import { KeptEntries } from "./kept-entries.ts";
+import { ReleasedEntries } from "./released-entries.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /** Bytes of lines whose entries are kept although nobody holds them. */
-const STRONG_BYTES = 16 * 1024 * 1024;
+const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** So many places of entries that were let go of are dropped together. */
-const MAX_FORGOTTEN = 4096;
+/** So few are left when entries are let go of, so that this does not begin anew with every append. */
+const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
+
+/** Most bytes of lines whose entries are kept or wait to be let go of. */
+const WAITING_BYTES = 256 * 1024 * 1024;
+
+/** So many entries are let go of before other work has its turn: a few milliseconds. */
+const RELEASED_AT_ONCE = 4096;
+
+/** What is still there of an entry. */
+interface Held {
+  readonly entry: AnySessionEntry | undefined;
+  readonly message: unknown;
+}
 
 /**
  * Gives entries with their bodies, parsed when they are asked for.
  *
  * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
- * is kept beyond that.
+ * is kept beyond that. More are let go of in a later turn: a weak reference costs more than it can free before, since
+ * the engine holds what one was made of until the job ends.
  *
  * @remarks Cost: O(1) for what is held, else the bytes of the line.
  */
 export class EntryCache {
   readonly #log: SessionLog;
-  /** Entries that were let go of, while somebody else holds them. */
-  readonly #weak = new Map<number, WeakRef<AnySessionEntry>>();
-  /** Entries that are kept. */
-  readonly #strong = new Map<number, { entry: AnySessionEntry; bytes: number }>();
-  /** Their ordinals in order of arrival, from `#oldest` on: a `Map` from whose front much was deleted is slow to walk. */
-  #arrivals: number[] = [];
-  #oldest = 0;
-  #strongBytes = 0;
+  readonly #kept = new KeptEntries();
+  readonly #released = new ReleasedEntries();
   #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
-  /** Keeps an entry for as long as its message: hosts find entries by `entry.message === message`. */
-  readonly #entryOfMessage = new WeakMap<object, AnySessionEntry>();
+  /** Runs when the next entries are let go of. */
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(log: SessionLog) {
     this.#log = log;
@@ -59,40 +69,40 @@ export class EntryCache {
   }
 
   /** Gives many entries, undefined in the place of each whose body is damaged. */
-  bodiesAt(ordinals: Iterable<number>): (AnySessionEntry | undefined)[] {
+  bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
   }
 
   /** Gives many entries, reading those that are not held together. */
-  entriesAt(ordinals: Iterable<number>): AnySessionEntry[] {
-    const wanted = [...ordinals];
-    const entries = new Map<number, AnySessionEntry>();
+  entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
+    const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
-    for (const ordinal of wanted) {
+    /** The place of each that is missing. */
+    const places: number[] = [];
+    for (let place = 0; place < ordinals.length; place++) {
+      const ordinal = ordinals[place] ?? NONE;
       const entry = this.#known(ordinal);
-      if (entry === undefined) missing.push(ordinal);
-      else entries.set(ordinal, entry);
+      entries.push(entry);
+      if (entry !== undefined) continue;
+      missing.push(ordinal);
+      places.push(place);
     }
     if (missing.length > 0) {
       // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
       const { tree } = this.#log.index;
-      this.#log.readLines(missing, (ordinal, bytes) => {
-        const head = tree.headAt(ordinal);
-        const entry = decodeEntry(bytes, head, this.#bodyContext()) ?? this.#reportDamaged(head);
-        entries.set(ordinal, entry);
-        this.remember(ordinal, entry, bytes.length);
+      let taken = 0;
+      this.#readTexts(missing, (ordinal, text) => {
+        // What is asked for twice is known the second time.
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
-    return wanted.flatMap((ordinal) => entries.get(ordinal) ?? []);
+    return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
   /** Makes an entry that was just appended the one that is given from now on. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
-    const before = this.#strong.get(ordinal);
-    if (before === undefined) this.#arrivals.push(ordinal);
-    this.#strongBytes += bytes - (before?.bytes ?? 0);
-    this.#strong.set(ordinal, { entry, bytes });
-    while (this.#strongBytes > STRONG_BYTES && this.#strong.size > 1) this.#weakenOldest();
+    this.#kept.add(ordinal, entry, bytes);
+    if (this.#kept.bytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
@@ -103,20 +113,21 @@ export class EntryCache {
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;
-    const held = new Map<number, AnySessionEntry>();
-    for (const [ordinal, entry] of other.#held()) {
+    const held = new Map<number, Held>();
+    for (const [ordinal, one] of other.#held()) {
       const there = tree.find(before.idAt(ordinal));
-      if (there !== NONE) held.set(there, entry);
+      if (there !== NONE) held.set(there, one);
     }
     const ordinals = [...held.keys()].sort((a, b) => a - b);
     try {
-      this.#log.readLines(ordinals, (ordinal, bytes) => {
-        const entry = held.get(ordinal);
-        const written = decodeEntry(bytes, tree.headAt(ordinal), this.#bodyContext());
-        if (entry === undefined || written === undefined) return;
-        if (encodeRecord(written) === encodeRecord(entry)) this.remember(ordinal, entry, bytes.length);
-        else if (saysTheSame(written, entry)) {
-          this.remember(ordinal, { ...written, message: entry.message }, bytes.length);
+      this.#readTexts(ordinals, (ordinal, text) => {
+        const written = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+        const { entry, message } = held.get(ordinal) ?? {};
+        if (written === undefined) return;
+        if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
+          this.remember(ordinal, entry, text.length);
+        } else if (saysTheSame(written, message)) {
+          this.remember(ordinal, withMessage(written, message), text.length);
         }
       });
     } catch (error) {
@@ -127,22 +138,25 @@ export class EntryCache {
 
   /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
   rehang(): void {
-    const { tree } = this.#log.index;
-    for (const [ordinal, entry] of [...this.#held()]) {
+    const { tree, places } = this.#log.index;
+    for (const [ordinal, { entry }] of [...this.#held()]) {
       const { parentId } = tree.headAt(ordinal);
-      if (parentId === entry.parentId) continue;
-      const bytes = this.#strong.get(ordinal)?.bytes ?? 0;
-      this.#weak.delete(ordinal);
-      this.remember(ordinal, { ...entry, parentId }, bytes);
+      // One that is gone gets its new head when it is read again.
+      if (entry === undefined || parentId === entry.parentId) continue;
+      const moved = { ...entry, parentId };
+      if (this.#kept.get(ordinal) !== undefined) this.#kept.replace(ordinal, moved);
+      else this.remember(ordinal, moved, places.lengthAt(ordinal));
     }
   }
 
-  *#held(): Generator<[number, AnySessionEntry], void> {
-    for (const [ordinal, reference] of this.#weak) {
-      const entry = reference.deref();
-      if (entry !== undefined) yield [ordinal, entry];
+  /** What is there of each entry that was let go of, and of each that is kept. */
+  *#held(): Generator<[number, Held], void> {
+    for (const ordinal of this.#released.ordinals()) {
+      if (this.#kept.get(ordinal) !== undefined) continue;
+      const held = { entry: this.#released.entryAt(ordinal), message: this.#released.messageAt(ordinal) };
+      if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
-    for (const [ordinal, { entry }] of this.#strong) yield [ordinal, entry];
+    for (const [ordinal, entry] of this.#kept) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   /** What bodies are decoded with, made anew only when the log was read anew. */
@@ -152,24 +166,42 @@ export class EntryCache {
     return this.#context;
   }
 
-  /** Lets go of the oldest entry; if somebody holds it, it is still found. */
-  #weakenOldest(): void {
-    const ordinal = this.#arrivals[this.#oldest++] ?? NONE;
-    if (this.#oldest === MAX_FORGOTTEN) {
-      this.#arrivals = this.#arrivals.slice(this.#oldest);
-      this.#oldest = 0;
-    }
-    const kept = this.#strong.get(ordinal);
-    if (kept === undefined) return;
-    this.#strong.delete(ordinal);
-    this.#strongBytes -= kept.bytes;
-    this.#weak.set(ordinal, new WeakRef(kept.entry));
-    const message = "message" in kept.entry ? kept.entry.message : undefined;
-    if (isJsonRecord(message)) this.#entryOfMessage.set(message, kept.entry);
+  #known(ordinal: number): AnySessionEntry | undefined {
+    return this.#kept.get(ordinal) ?? this.#released.entryAt(ordinal);
   }
 
-  #known(ordinal: number): AnySessionEntry | undefined {
-    return this.#strong.get(ordinal)?.entry ?? this.#weak.get(ordinal)?.deref();
+  /** Parses an entry and keeps it; around its message, if somebody still holds that. */
+  #take(tree: EntryTree, ordinal: number, text: string): AnySessionEntry {
+    const read = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+    const message = this.#released.messageAt(ordinal);
+    const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
+    this.remember(ordinal, entry, text.length);
+    return entry;
+  }
+
+  #readTexts(ordinals: readonly number[], take: (ordinal: number, text: string) => void): void {
+    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
+  }
+
+  #releaseLater(): void {
+    // A job may go on for as long as it likes, and the timer has its turn behind it.
+    while (this.#kept.bytes > WAITING_BYTES && this.#kept.count > 1) this.#releaseOldest();
+    this.#timer ??= later(() => this.#releaseSome(), 0).unref();
+  }
+
+  #releaseSome(): void {
+    this.#timer = undefined;
+    for (let i = 0; i < RELEASED_AT_ONCE; i++) {
+      if (this.#kept.bytes <= LEAST_KEPT_BYTES || this.#kept.count <= 1) return;
+      this.#releaseOldest();
+    }
+    this.#releaseLater();
+  }
+
+  /** Lets go of the oldest entry; if somebody holds it, it is still found. */
+  #releaseOldest(): void {
+    const gone = this.#kept.removeOldest();
+    if (gone !== undefined) this.#released.add(gone.ordinal, gone.entry);
   }
 
   #reportDamaged(head: EntryHead): AnySessionEntry {
@@ -179,16 +211,26 @@ export class EntryCache {
   }
 }
 
+function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
+  return !entries.includes(undefined);
+}
+
 function isDamaged(entry: AnySessionEntry): boolean {
   return entry.type === DAMAGED_TYPE && "originalType" in entry;
 }
 
-/** Whether two entries hold the same message in different places of a tree. */
-function saysTheSame(
-  written: AnySessionEntry,
-  entry: AnySessionEntry,
-): entry is AnySessionEntry & { message: AgentMessage } {
-  if (!("message" in written && "message" in entry)) return false;
-  const messages = [written.message, entry.message];
-  return messages.every(isJsonRecord) && encodeRecord(messages[0] ?? {}) === encodeRecord(messages[1] ?? {});
+function messageOf(entry: AnySessionEntry): unknown {
+  return "message" in entry ? entry.message : undefined;
+}
+
+/** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
+function saysTheSame(written: AnySessionEntry, message: unknown): message is JsonRecord {
+  const there = messageOf(written);
+  return isJsonRecord(there) && isJsonRecord(message) && encodeRecord(there) === encodeRecord(message);
+}
+
+/** The entry that was read, around the message that somebody holds. */
+function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
+  if (isJsonRecord(message) && isJsonRecord(read["message"])) read["message"] = message;
+  return read;
 }

@@ -12,7 +12,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { SessionFile } from "./session-file.ts";
-import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
+import type { LogChange, LogLine, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond of work or two. */
@@ -147,8 +147,8 @@ export class FileLog implements SessionLog {
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    this.#file.readLines(ordinals, take);
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+    this.#file.readLines(ordinals, take, takeText);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {

@@ -69,7 +69,11 @@ export function ifPresent<T>(call: () => T): T | undefined {
 
 /** Reads exactly this range; what is behind the end of the file is missing from the result. */
 export function readRange(fs: FileSystem, fd: number, offset: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
+  return readInto(fs, fd, Buffer.allocUnsafe(length), offset, length);
+}
+
+/** Does the same with the bytes of a buffer, of which the result is a part. */
+export function readInto(fs: FileSystem, fd: number, bytes: Buffer, offset: number, length: number): Buffer {
   let filled = 0;
   while (filled < length) {
     const count = fs.readSync(fd, bytes, filled, length - filled, offset + filled);

@@ -1,45 +1,68 @@
+import { isAscii } from "node:buffer";
 import type { Places } from "../reading/places.ts";
-import { type FileSystem, readRange } from "./file-system.ts";
+import { type FileSystem, readInto } from "./file-system.ts";
+import type { TakeLine, TakeText } from "./session-log.ts";
 
 /** Lines this near to each other are read at once. */
 const MAX_GAP_BYTES = 64 * 1024;
 
-/** Bytes read at once, unless one line is longer. */
-const MAX_READ_BYTES = 4 * 1024 * 1024;
+/** Bytes read at once, unless one line is longer: what a processor's cache holds. */
+const MAX_READ_BYTES = 256 * 1024;
+
+/** Where the lines of entries stand. */
+type LinePlaces = Pick<Places, "offsetAt" | "lengthAt">;
+
+/** The places of lines whose entries have other ordinals now. */
+export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number): LinePlaces {
+  return {
+    offsetAt: (ordinal) => places.offsetAt(now(ordinal)),
+    lengthAt: (ordinal) => places.lengthAt(now(ordinal)),
+  };
+}
 
 /**
  * Reads the lines of entries from a file, neighbours together.
  *
  * @param take - Called for each in the order given; the bytes are valid during the call.
+ * @param takeText - Called instead, if it is given, with the text as `decodeText` gives it.
  * @remarks Cost: O(bytes of the lines), and one read for each run of neighbours.
  */
 export function readLinesOf(
   fs: FileSystem,
   fd: number,
-  places: Pick<Places, "at">,
+  places: LinePlaces,
   ordinals: Iterable<number>,
-  take: (ordinal: number, bytes: Uint8Array) => void,
+  take: TakeLine,
+  takeText?: TakeText,
 ): void {
-  let run: number[] = [];
+  const run: number[] = [];
   let [start, end] = [0, 0];
+  let buffer = Buffer.alloc(0);
   const flush = () => {
-    if (run.length === 0) return;
-    const bytes = readRange(fs, fd, start, end - start);
-    if (bytes.length < end - start) throw new Error("the file is shorter than it was");
+    const size = end - start;
+    // One buffer serves for all runs; a single short one does not need it.
+    if (buffer.length < size)
+      buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
+    const bytes = readInto(fs, fd, buffer, start, size);
+    if (bytes.length < size) throw new Error("the file is shorter than it was");
+    // Text cut out of the buffer saves an object for each line, and of ASCII it need not be decoded.
+    const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {
-      const { offset, length } = places.at(ordinal);
-      take(ordinal, bytes.subarray(offset - start, offset - start + length));
+      const from = places.offsetAt(ordinal) - start;
+      const to = from + places.lengthAt(ordinal);
+      if (takeText === undefined) take(ordinal, bytes.subarray(from, to));
+      else takeText(ordinal, bytes.toString(encoding, from, to));
     }
-    run = [];
+    run.length = 0;
   };
   for (const ordinal of ordinals) {
-    const { offset, length } = places.at(ordinal);
-    const isNear =
-      offset >= end && offset - end <= MAX_GAP_BYTES && offset + length - start <= MAX_READ_BYTES;
+    const offset = places.offsetAt(ordinal);
+    const behind = offset + places.lengthAt(ordinal);
+    const isNear = offset >= end && offset - end <= MAX_GAP_BYTES && behind - start <= MAX_READ_BYTES;
     if (run.length > 0 && !isNear) flush();
     if (run.length === 0) start = offset;
-    end = offset + length;
+    end = behind;
     run.push(ordinal);
   }
-  flush();
+  if (run.length > 0) flush();
 }

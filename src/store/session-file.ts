@@ -7,10 +7,10 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
-import { readLinesOf } from "./read-lines.ts";
+import { movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
-import type { LogChange, LogLine } from "./session-log.ts";
+import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
 import { copyOpenFile } from "./write-whole.ts";
 
 /**
@@ -95,7 +95,7 @@ export class SessionFile {
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
       for (const ordinal of ordinals) {
@@ -109,10 +109,10 @@ export class SessionFile {
     if (!this.#file.isHeld) this.look("read");
     else if (expectedEnd > position) this.#settle();
     const { tree: treeNow, places } = this.#index;
-    const at = (ordinal: number) => places.at(treeNow === tree ? ordinal : treeNow.find(tree.idAt(ordinal)));
-    this.#translated("read", () => {
-      this.#file.read((fd) => readLinesOf(this.#fs, fd, { at }, ordinals, take));
-    });
+    const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
+    const there = treeNow === tree ? places : movedPlaces(places, now);
+    const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
+    this.#translated("read", () => this.#file.read(read));
   }
 
   /**

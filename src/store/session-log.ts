@@ -9,6 +9,12 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Takes an entry's line, whose bytes may be used again afterwards. */
+export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
+
+/** Takes the text of an entry's line. */
+export type TakeText = (ordinal: number, text: string) => void;
+
 /** What a log found when it looked for changes that others made. */
 export type LogChange =
   /** Entries of others were added, from this ordinal on. */
@@ -44,8 +50,9 @@ export interface SessionLog {
    *
    * @param ordinals - Which, best in ascending order.
    * @param take - Called for each in the order given; the bytes are valid during the call.
+   * @param takeText - Called instead, by a log to which the text comes cheaper than the bytes; as `decodeText` gives it.
    */
-  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
    * Appends entries, all or none, as one write, behind everything else.

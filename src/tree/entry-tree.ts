@@ -36,6 +36,9 @@ export class EntryTree {
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
+  /** The id that was compared last, and whose it is: nearly always that of the next entry's parent. */
+  #comparedId = "";
+  #comparedAt = NONE;
   /** Links that change at the next `settle`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
@@ -170,6 +173,13 @@ export class EntryTree {
     };
   }
 
+  /** Tells whether an entry's head says this, without making an object of it. */
+  isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
+    const parent = this.parentAt(ordinal);
+    const isUnder = parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
+    return isUnder && this.#isIdAt(ordinal, id) && type === this.typeAt(ordinal);
+  }
+
   /**
    * Gives the children of an entry, or the roots for NONE, in file order.
    *
@@ -220,6 +230,15 @@ export class EntryTree {
       y = this.parentAt(y);
     }
     return x;
+  }
+
+  #isIdAt(ordinal: number, id: unknown): boolean {
+    if (typeof id !== "string") return false;
+    if (ordinal === this.#comparedAt) return id === this.#comparedId;
+    if (idKeyOf(id) !== this.keyAt(ordinal)) return false;
+    this.#comparedId = id;
+    this.#comparedAt = ordinal;
+    return true;
   }
 
   #depth(ordinal: number): number {

@@ -37,5 +37,8 @@ describe("Places", () => {
     expect([...places.inFileOrder([0, 1, 2, 3, 4])]).toEqual([1, 3, 4, 2, 0]);
     expect([...places.inFileOrder([1, 3, 4])]).toEqual([1, 3, 4]);
     expect([...places.inFileOrder([])]).toEqual([]);
+    expect([...places.allInFileOrder(5)]).toEqual([1, 3, 4, 2, 0]);
+    expect([...places.allInFileOrder(1)]).toEqual([0]);
+    expect([...places.allInFileOrder(0)]).toEqual([]);
   });
 });

@@ -29,6 +29,25 @@ describe("EntryTree", () => {
     ]);
   });
 
+  it("tells whether a head says what it is asked", () => {
+    const tree = new EntryTree();
+    tree.add("message", 0x1f, null, 0);
+    tree.add("label", "other", 0x1f, 0);
+    tree.add("message", 0x20, "other", 0);
+    const ids = ["0000001f", "other", "00000020", "0000001F", null, 0x1f, undefined];
+    for (const ordinal of tree.ordinals()) {
+      const head = tree.headAt(ordinal);
+      for (const type of ["message", "label", undefined]) {
+        for (const id of ids) {
+          for (const parentId of ids) {
+            const isSaid = type === head.type && id === head.id && parentId === head.parentId;
+            expect(tree.isHeadAt(ordinal, type, id, parentId)).toBe(isSaid);
+          }
+        }
+      }
+    }
+  });
+
   it("finds no entry under an id that only looks like one", () => {
     const tree = treeOf(undefined);
     for (const id of ["0", "", "constructor", "0000000G", "000000000"]) expect(tree.find(id)).toBe(NONE);

@@ -1,0 +1,54 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+
+/** For each entry that is added, so many are looked at and dropped if they are gone. */
+const LOOKS_PER_ADD = 2;
+
+interface Released {
+  readonly entry: WeakRef<AnySessionEntry>;
+  readonly message: WeakRef<JsonRecord> | undefined;
+}
+
+/**
+ * Entries that were let go of: they, or their messages, are found for as long as somebody else holds them.
+ *
+ * @remarks Cost: O(1) per call; memory for what is held, and for as many again.
+ */
+export class ReleasedEntries {
+  readonly #released = new Map<number, Released>();
+  #looks = this.#released.entries();
+
+  add(ordinal: number, entry: AnySessionEntry): void {
+    const message = "message" in entry ? entry.message : undefined;
+    this.#released.set(ordinal, {
+      entry: new WeakRef(entry),
+      message: isJsonRecord(message) ? new WeakRef(message) : undefined,
+    });
+    for (let i = 0; i < LOOKS_PER_ADD; i++) this.#dropNextIfGone();
+  }
+
+  /** Gives an entry that somebody holds. */
+  entryAt(ordinal: number): AnySessionEntry | undefined {
+    return this.#released.get(ordinal)?.entry.deref();
+  }
+
+  /** Gives the message of an entry, if somebody holds that; the entry itself may be gone. */
+  messageAt(ordinal: number): JsonRecord | undefined {
+    return this.#released.get(ordinal)?.message?.deref();
+  }
+
+  /** The ordinals of all, also of some that are gone. */
+  ordinals(): number[] {
+    return [...this.#released.keys()];
+  }
+
+  #dropNextIfGone(): void {
+    const { value, done } = this.#looks.next();
+    if (done === true || value === undefined) {
+      this.#looks = this.#released.entries();
+      return;
+    }
+    const [ordinal, { entry, message }] = value;
+    if (entry.deref() === undefined && message?.deref() === undefined) this.#released.delete(ordinal);
+  }
+}

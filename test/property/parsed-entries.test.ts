@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { decodeText } from "../../src/jsonl/decode.ts";
+import { decodeEntry, parseEntryAt } from "../../src/jsonl/entry-body.ts";
+import fc from "../support/fast-check.ts";
+import { sessionFile } from "./support/session-files.ts";
+import { readAtOnce } from "./support/snapshots.ts";
+
+it("entries that are parsed under a tree are those that are decoded under its heads", () => {
+  fc.assert(
+    fc.property(sessionFile, (bytes) => {
+      const index = readAtOnce(bytes);
+      const { tree, places, version } = index;
+      const context = { version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
+      for (const ordinal of tree.ordinals()) {
+        const { offset, length } = places.at(ordinal);
+        const line = bytes.subarray(offset, offset + length);
+        const expected = decodeEntry(line, tree.headAt(ordinal), context);
+        expect(parseEntryAt(decodeText(line), tree, ordinal, context)).toStrictEqual(expected);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
