@@ -1,5 +1,6 @@
 import { isAscii } from "node:buffer";
 import type { Places } from "../reading/places.ts";
+import type { Blocks } from "./blocks.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
@@ -18,6 +19,18 @@ export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number
     offsetAt: (ordinal) => places.offsetAt(now(ordinal)),
     lengthAt: (ordinal) => places.lengthAt(now(ordinal)),
   };
+}
+
+/** Gives the lines of entries of a session whose file has not been made. */
+export function linesInMemory(
+  bytes: Blocks,
+  places: LinePlaces,
+  ordinals: Iterable<number>,
+  take: TakeLine,
+): void {
+  for (const ordinal of ordinals) {
+    take(ordinal, bytes.read(places.offsetAt(ordinal), places.lengthAt(ordinal)));
+  }
 }
 
 /**

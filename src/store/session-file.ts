@@ -7,7 +7,7 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
-import { movedPlaces, readLinesOf } from "./read-lines.ts";
+import { linesInMemory, movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
 import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
@@ -77,9 +77,8 @@ export class SessionFile {
    */
   *readSteps(stepBytes: number, intent: Intent = "read"): Generator<number, void> {
     const index = this.#index;
-    const size = this.#translated(intent, () => this.#file.look()?.size ?? 0);
-    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, size)));
-    let total = size;
+    let total = this.#translated(intent, () => this.#file.look()?.size ?? 0);
+    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
     do {
       total = this.#translated(intent, () =>
         this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
@@ -98,10 +97,7 @@ export class SessionFile {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
-      for (const ordinal of ordinals) {
-        const { offset, length } = this.#index.places.at(ordinal);
-        take(ordinal, unwritten.read(offset, length));
-      }
+      linesInMemory(unwritten, this.#index.places, ordinals, take);
       return;
     }
     const { tree, expectedEnd, position } = this.#index;
