@@ -1,8 +1,8 @@
+import type { FileSummary } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { type SessionInfo, sessionInfo } from "./session-info.ts";
-import type { SessionSummary } from "./session-summary.ts";
 import { reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
@@ -57,13 +57,13 @@ export class CatalogRun {
   /**
    * Gives a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
    *
+   * @returns At once if the row is known: thousands of promises would take longer than all else.
    * @throws {SessionError} `ABORTED`
    */
-  async infoOf(file: SessionFile): Promise<SessionInfo | undefined> {
+  infoOf(file: SessionFile): SessionInfo | undefined | Promise<SessionInfo | undefined> {
     this.pace.check();
-    const summary = await this.#summaryOf(file);
-    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
-    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
+    const known = this.#cache.peek(file);
+    return known === undefined ? this.#read(file) : this.#rowOf(file, known);
   }
 
   /** Tells whether a file can be a session of the scope, by its header alone. */
@@ -84,14 +84,18 @@ export class CatalogRun {
     return this.#cache.save(this.#folders, this.files);
   }
 
-  async #summaryOf(file: SessionFile): Promise<SessionSummary | undefined> {
+  async #read(file: SessionFile): Promise<SessionInfo | undefined> {
     try {
-      const { summary } = await this.#cache.get(file, this.pace);
-      if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
-      return summary;
+      return this.#rowOf(file, await this.#cache.get(file, this.pace));
     } catch (error) {
       reportSkipped(file.path, error, this.report);
       return undefined;
     }
+  }
+
+  #rowOf(file: SessionFile, { summary }: FileSummary): SessionInfo | undefined {
+    if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
+    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
+    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
   }
 }
