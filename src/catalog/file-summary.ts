@@ -89,7 +89,12 @@ async function scanFrom(
   if (!scan.isOrdinary) return undefined;
   // Of a short last piece the tail begins in the one before.
   const isWhole = tail.length === Math.min(TAIL_BYTES, file.size);
-  return fileSummary(file, scan.summary, scan.lastId, isWhole ? tail : tailBefore(file, file.size, TAIL_BYTES));
+  return fileSummary(
+    file,
+    scan.summary,
+    scan.lastId,
+    isWhole ? tail : tailBefore(file, file.size, TAIL_BYTES),
+  );
 }
 
 function fileSummary(

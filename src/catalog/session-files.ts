@@ -48,7 +48,8 @@ export function* sessionFilesIn(folder: string, report: SkipReport): Generator<S
 function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
   try {
     const stats = statSync(path);
-    if (stats.isFile()) return { path, folder, name, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+    if (stats.isFile())
+      return { path, folder, name, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
     report({ path, reason: "not-a-file" });
   } catch (error) {
     reportSkipped(path, error, report);

@@ -41,79 +41,84 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
   return { columns, text: firstMessages.filter(isApart).join("") };
 }
 
-/** Reads what `columnsOf` made; undefined if anything of it is not as it should be. */
+/**
+ * Reads what `columnsOf` made; undefined if anything of it is not as it should be.
+ *
+ * Each item is looked at where it is taken: to look at each list for itself would take most of the time.
+ */
 export function readColumns(columns: unknown, text: string): FolderSummaries | undefined {
-  const lists = isJsonRecord(columns) ? listsOf(columns) : undefined;
-  if (lists === undefined) return undefined;
+  const lists = listsOf(isJsonRecord(columns) ? columns : {});
   const summaries: FolderSummaries = new Map();
   let start = 0;
   for (let i = 0; i < lists.name.length; i++) {
-    const first = lists.firstMessage[i] ?? undefined;
-    const end = start + (typeof first === "number" ? first : 0);
-    const firstMessage = typeof first === "number" ? text.slice(start, end) : first;
+    const name = lists.name[i];
+    const size = lists.size[i];
+    const mtimeMs = lists.mtimeMs[i];
+    const ino = lists.ino[i];
+    const isMarked = typeof size === "number" && typeof mtimeMs === "number" && typeof ino === "number";
+    if (typeof name !== "string" || !isMarked) return undefined;
+    const first = lists.firstMessage[i];
+    const end = typeof first === "number" ? start + first : start;
+    const isSession = lists.id[i] !== null;
+    const summary = isSession ? summaryAt(lists, i, end > start ? text.slice(start, end) : first) : undefined;
+    if (isSession && summary === undefined) return undefined;
+    const lastId = lists.lastId[i];
+    const tail = lists.tail[i];
+    const hasEnd = typeof lastId === "string" && typeof tail === "string";
+    summaries.set(name, { size, mtimeMs, ino, summary, end: hasEnd ? { lastId, tail } : undefined });
     start = end;
-    const id = lists.id[i] ?? undefined;
-    const lastId = lists.lastId[i] ?? undefined;
-    summaries.set(lists.name[i] ?? "", {
-      size: lists.size[i] ?? 0,
-      mtimeMs: lists.mtimeMs[i] ?? 0,
-      ino: lists.ino[i] ?? 0,
-      summary: id === undefined ? undefined : summaryAt(lists, i, id, firstMessage),
-      end: lastId === undefined ? undefined : { lastId, tail: lists.tail[i] ?? "" },
-    });
   }
   return start === text.length ? summaries : undefined;
 }
 
-function summaryAt(lists: Lists, i: number, id: string, firstMessage: string | undefined): SessionSummary {
-  return {
-    id,
-    cwd: lists.cwd[i] ?? "",
-    parentSession: lists.parentSession[i] ?? undefined,
-    createdMs: lists.createdMs[i] ?? undefined,
-    lastMessageMs: lists.lastMessageMs[i] ?? undefined,
-    name: lists.sessionName[i] ?? undefined,
-    messageCount: lists.messageCount[i] ?? 0,
-    firstMessage,
-    issueCount: lists.issueCount[i] ?? 0,
-  };
+function summaryAt(lists: Lists, i: number, first: unknown): SessionSummary | undefined {
+  const id = lists.id[i];
+  const cwd = lists.cwd[i];
+  const messageCount = lists.messageCount[i];
+  const issueCount = lists.issueCount[i];
+  const firstMessage = first ?? undefined;
+  const parentSession = lists.parentSession[i] ?? undefined;
+  const name = lists.sessionName[i] ?? undefined;
+  const createdMs = lists.createdMs[i] ?? undefined;
+  const lastMessageMs = lists.lastMessageMs[i] ?? undefined;
+  if (typeof id !== "string" || typeof cwd !== "string") return undefined;
+  if (typeof messageCount !== "number" || typeof issueCount !== "number") return undefined;
+  if (!isTextIfAny(firstMessage) || !isTextIfAny(parentSession) || !isTextIfAny(name)) return undefined;
+  if (!isNumberIfAny(createdMs) || !isNumberIfAny(lastMessageMs)) return undefined;
+  return { id, cwd, parentSession, createdMs, lastMessageMs, name, messageCount, firstMessage, issueCount };
 }
 
-type Lists = NonNullable<ReturnType<typeof listsOf>>;
+function isTextIfAny(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}
 
-/** Gives the lists; undefined if one is missing, is shorter or longer than others, or holds anything else. */
+function isNumberIfAny(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === "number";
+}
+
+type Lists = ReturnType<typeof listsOf>;
+
+/** The lists by name; one that is missing is empty. */
 function listsOf(columns: JsonRecord) {
-  const { name: names } = columns;
-  const count = Array.isArray(names) ? names.length : 0;
-  let areWhole = true;
-  const list = <T>(key: string, isItem: (item: unknown) => item is T): readonly T[] => {
-    const items: unknown = columns[key];
-    if (Array.isArray(items) && items.length === count && items.every(isItem)) return items;
-    areWhole = false;
-    return [];
+  const list = (name: string): readonly unknown[] => {
+    const items = columns[name];
+    return Array.isArray(items) ? items : [];
   };
-  const lists = {
-    name: list("name", isText),
-    size: list("size", isNumber),
-    mtimeMs: list("mtimeMs", isNumber),
-    ino: list("ino", isNumber),
-    lastId: list("lastId", isTextOrNull),
-    tail: list("tail", isTextOrNull),
-    id: list("id", isTextOrNull),
-    cwd: list("cwd", isTextOrNull),
-    parentSession: list("parentSession", isTextOrNull),
-    createdMs: list("createdMs", isNumberOrNull),
-    lastMessageMs: list("lastMessageMs", isNumberOrNull),
-    sessionName: list("sessionName", isTextOrNull),
-    messageCount: list("messageCount", isNumberOrNull),
-    issueCount: list("issueCount", isNumberOrNull),
-    firstMessage: list("firstMessage", isTextOrLength),
+  return {
+    name: list("name"),
+    size: list("size"),
+    mtimeMs: list("mtimeMs"),
+    ino: list("ino"),
+    lastId: list("lastId"),
+    tail: list("tail"),
+    id: list("id"),
+    cwd: list("cwd"),
+    parentSession: list("parentSession"),
+    createdMs: list("createdMs"),
+    lastMessageMs: list("lastMessageMs"),
+    sessionName: list("sessionName"),
+    messageCount: list("messageCount"),
+    issueCount: list("issueCount"),
+    firstMessage: list("firstMessage"),
   };
-  return areWhole ? lists : undefined;
 }
-
-const isText = (item: unknown) => typeof item === "string";
-const isNumber = (item: unknown) => typeof item === "number";
-const isTextOrNull = (item: unknown) => item === null || typeof item === "string";
-const isNumberOrNull = (item: unknown) => item === null || typeof item === "number";
-const isTextOrLength = (item: unknown) => isTextOrNull(item) || isNumber(item);
