@@ -7,7 +7,7 @@ const INITIAL_SLOTS = 512;
 const MAX_PROBES = 64;
 
 /**
- * The ids of one file.
+ * The ids of one file: texts, and numbers of 32 bits, signed or not.
  *
  * Numbers live in an open-addressed table: with two questions and an answer for each line of a list's files, a `Set`
  * takes several times as long, and leaves more behind.

@@ -51,7 +51,9 @@ export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessa
 
 /** Tells whether a key that names a time, or a text like it, begins in `[from, limit)` and ends before `end`. */
 export function holdsTime(bytes: Uint8Array, from: number, limit: number, end: number): boolean {
-  return TIMESTAMP.find(bytes, from, Math.min(limit + TIMESTAMP.length - 1, end)) !== -1;
+  const { length } = TIMESTAMP;
+  const last = Math.min(limit + length - 1, end);
+  return last - from >= length && TIMESTAMP.find(bytes, from, last) !== -1;
 }
 
 /** Gives the number that starts here, if it is written as plain digits; else NaN. */

@@ -81,7 +81,7 @@ export class OrdinaryScan implements LineSink {
     if (before === undefined) return;
     this.#header = before.summary;
     this.#version = RESUMABLE_VERSION;
-    this.#lastId = idKeyOf(before.lastId);
+    this.#lastId = smallKey(idKeyOf(before.lastId));
     this.#ids.add(this.#lastId);
   }
 
@@ -93,14 +93,15 @@ export class OrdinaryScan implements LineSink {
   /** Id of the last entry; undefined if no scan can go on behind it. */
   get lastId(): string | undefined {
     const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
-    return isEnd && this.#lastId !== undefined ? idOfKey(this.#lastId) : undefined;
+    const key = this.#lastId;
+    return isEnd && key !== undefined ? idOfKey(typeof key === "number" ? key >>> 0 : key) : undefined;
   }
 
   /** Takes the next bytes; the buffer may be reused afterwards. */
   feed(piece: Buffer): void {
+    message.look(piece);
     // Engines are fast with one kind of array; a Buffer is another kind, whose search for a byte is the quicker one.
-    this.#bytes = new Uint8Array(piece.buffer, piece.byteOffset, piece.length);
-    message.look(piece, this.#bytes);
+    this.#bytes = message.array;
     for (let at = 0; at < piece.length && this.#isOrdinary; ) {
       const lineBreak = piece.indexOf(LF, at);
       const next = lineBreak === -1 ? piece.length : lineBreak + 1;
@@ -131,14 +132,18 @@ export class OrdinaryScan implements LineSink {
   }
 
   #takeMessage(start: number, end: number): void {
-    const { id, parent, role, entryMs, bodyMs } = message;
+    const { id, parent, role, times } = message;
     const facts = this.#facts;
     if (!this.#admits(id, parent)) this.#isOrdinary = false;
     facts.messageCount++;
     if (role === "other") return;
     if (role === "user" && facts.firstMessage === undefined)
-      facts.noteMessage(decodeRecord(this.#bytes.subarray(start, end)), entryMs);
-    else this.#keepCandidate(start, end, entryMs, bodyMs);
+      facts.noteMessage(decodeRecord(this.#bytes.subarray(start, end)), times[0]);
+    else {
+      const at = this.#placeForCandidate(start, end);
+      candidates[at] = times[0] ?? 0;
+      candidates[at + 1] = times[1] ?? 0;
+    }
   }
 
   /** Takes a line from the scanner. */
@@ -167,7 +172,7 @@ export class OrdinaryScan implements LineSink {
 
   #takePlainEntry(line: OneLine): void {
     const { type, id, parent } = this.#head;
-    if (!this.#admits(id, parent)) this.#isOrdinary = false;
+    if (!this.#admits(smallKey(id), smallKey(parent))) this.#isOrdinary = false;
     else if (type === "message") this.#takePlainMessage(line);
     else if (type === "session_info") this.#facts.noteName(recordOf(line));
   }
@@ -180,25 +185,32 @@ export class OrdinaryScan implements LineSink {
     if (role === "other") return;
     const isWanted = role === undefined || (role === "user" && this.#facts.firstMessage === undefined);
     if (isWanted) this.#facts.noteMessage(recordOf(line), timestampMs);
-    else if (bytes === this.#bytes) this.#keepCandidate(start, end, timestampMs, this.#bodyMs);
-    else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
+    else if (bytes === this.#bytes) {
+      const at = this.#placeForCandidate(start, end);
+      candidates[at] = timestampMs;
+      candidates[at + 1] = this.#bodyMs;
+    } else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
   }
 
-  #keepCandidate(start: number, end: number, entryMs: number, bodyMs: number): void {
+  /** Adds a candidate; gives where its two times go. */
+  #placeForCandidate(start: number, end: number): number {
     if (this.#candidateNumbers === candidates.length) this.#settleCandidates();
     const at = this.#candidateNumbers;
     candidates[at] = start;
     candidates[at + 1] = end;
-    candidates[at + 2] = entryMs;
-    candidates[at + 3] = bodyMs;
     this.#candidateNumbers = at + STRIDE;
+    return at + 2;
   }
 
   /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
   #settleCandidates(): void {
+    let known = this.#facts.lastMessageMs ?? Number.NEGATIVE_INFINITY;
     for (let i = this.#candidateNumbers - STRIDE; i >= 0; i -= STRIDE) {
-      const [start, end] = [candidates[i] ?? 0, candidates[i + 1] ?? 0];
-      this.#noteIfLater(this.#bytes, start, end, candidates[i + 2] ?? 0, candidates[i + 3] ?? 0);
+      const entryMs = candidates[i + 2] ?? 0;
+      if (!(entryMs > known || (candidates[i + 3] ?? 0) > known)) continue;
+      const line = this.#bytes.subarray(candidates[i], candidates[i + 1]);
+      this.#facts.noteMessage(decodeRecord(line), entryMs);
+      known = this.#facts.lastMessageMs ?? known;
     }
     this.#candidateNumbers = 0;
   }
@@ -214,8 +226,8 @@ export class OrdinaryScan implements LineSink {
     const { type, id, parentId } = record;
     if (typeof type !== "string" || type === "session") return false;
     const hasId = typeof id === "string" && id !== "";
-    const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
-    if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
+    const parent = typeof parentId === "string" ? smallKey(idKeyOf(parentId)) : null;
+    if (hasId && !this.#admits(smallKey(idKeyOf(id)), parent)) return false;
     if (type === "message") {
       this.#facts.messageCount++;
       this.#facts.noteMessage(record, recordTime(record));
@@ -240,6 +252,11 @@ export class OrdinaryScan implements LineSink {
     this.#lastId = id;
     return this.#ids.add(id);
   }
+}
+
+/** Makes the number of an id a signed one: such small numbers take no memory of their own, others do. */
+function smallKey<K extends IdKey | null>(id: K): K | number {
+  return typeof id === "number" ? id | 0 : id;
 }
 
 /** Whether a line is a record beyond doubt: where the line break is missing, a value may be a piece of one. */
