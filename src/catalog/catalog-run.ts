@@ -1,4 +1,4 @@
-import type { FileSummary } from "./file-summary.ts";
+import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
@@ -62,16 +62,18 @@ export class CatalogRun {
    */
   infoOf(file: SessionFile): SessionInfo | undefined | Promise<SessionInfo | undefined> {
     this.pace.check();
-    const known = this.#cache.peek(file);
-    return known === undefined ? this.#read(file) : this.#rowOf(file, known);
+    const known = this.#cache.get(file);
+    const isCurrent = known !== undefined && isUnchanged(known, file);
+    return isCurrent ? this.#rowOf(file, known) : this.#read(file, known);
   }
 
   /** Tells whether a file can be a session of the scope, by its header alone. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
-      const known = this.#cache.peek(file);
-      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
+      const known = this.#cache.get(file);
+      const isCurrent = known !== undefined && isUnchanged(known, file);
+      const header = isCurrent ? known.summary : readHeaderOf(file.path);
       return header !== undefined && this.#belongs(header.cwd, file.folder);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
@@ -84,9 +86,11 @@ export class CatalogRun {
     return this.#cache.save(this.#folders, this.files);
   }
 
-  async #read(file: SessionFile): Promise<SessionInfo | undefined> {
+  async #read(file: SessionFile, known: FileSummary | undefined): Promise<SessionInfo | undefined> {
     try {
-      return this.#rowOf(file, await this.#cache.get(file, this.pace));
+      const found = await summarizeFile(file.path, known, this.pace);
+      this.#cache.put(file, found);
+      return this.#rowOf(file, found);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
       return undefined;

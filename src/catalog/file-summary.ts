@@ -49,8 +49,8 @@ export async function summarizeFile(
   const file = openFile(path);
   try {
     if (known !== undefined && isUnchanged(file, known)) return known;
-    const scanned =
-      (await scanNewBytes(file, known, pace)) ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
+    const extended = known && (await scanNewBytes(file, known, pace));
+    const scanned = extended ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
     if (scanned !== undefined) return scanned;
     const plain = await summarizePlainly(file, pace);
     return fileSummary(file, plain?.summary, plain?.lastId, tailBefore(file, file.size, TAIL_BYTES));
@@ -61,10 +61,10 @@ export async function summarizeFile(
 
 async function scanNewBytes(
   file: OpenFile,
-  known: FileSummary | undefined,
+  known: FileSummary,
   pace: Pace,
 ): Promise<FileSummary | undefined> {
-  if (known?.summary === undefined || known.end === undefined) return undefined;
+  if (known.summary === undefined || known.end === undefined) return undefined;
   const hasGrown = file.ino === known.ino && file.size > known.size;
   if (!hasGrown || tailBefore(file, known.size, known.end.tail.length) !== known.end.tail) return undefined;
   const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });

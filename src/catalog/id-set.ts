@@ -3,6 +3,9 @@ import type { IdKey } from "../schema/id-key.ts";
 /** Room for the entries of most sessions. */
 const INITIAL_SLOTS = 512;
 
+/** More of them are not kept for the next file. */
+const MAX_KEPT_SLOTS = 64 * 1024;
+
 /** Slots looked at for a number; at half load, honest ones need a few. */
 const MAX_PROBES = 64;
 
@@ -20,6 +23,14 @@ export class IdSet {
   #used = 0;
   /** Texts, the number 0, and numbers for which no slot near by was free: a file may choose ids that want the same one. */
   readonly #others = new Set<IdKey>();
+
+  /** Forgets all ids, so that the next file finds memory that is there. */
+  clear(): void {
+    if (this.#slots.length > MAX_KEPT_SLOTS) this.#slots = new Int32Array(INITIAL_SLOTS);
+    else this.#slots.fill(0);
+    this.#used = 0;
+    this.#others.clear();
+  }
 
   /** Tells whether an id was added. */
   has(key: IdKey): boolean {

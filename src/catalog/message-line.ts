@@ -12,7 +12,9 @@ const BEFORE_ID = spelling(`{"type":"message","id":"`);
 const BEFORE_PARENT = spelling(`","parentId":"`);
 const BEFORE_TIME = spelling(`","timestamp":"`);
 const BEFORE_ROLE = spelling(`","message":{"role":"`);
-const USER = spelling(`user"`);
+/** `user`, behind which a quote comes. */
+const USER = 0x75736572;
+const USER_BYTES = WORD + 1;
 const ASSISTANT = spelling(`assistant"`);
 const BEFORE_TEXT = spelling(`,"content":[{"type":"text","text":"`);
 const BEFORE_NUMBER = spelling(`,"timestamp":`);
@@ -70,7 +72,7 @@ export class MessageLineReader {
   /** The last minute as words, and its first millisecond; the same of the last day. */
   readonly #minute = new Int32Array(4);
   #minuteMs = Number.NaN;
-  #day = "";
+  readonly #day = new Int32Array(3);
   #dayMs = Number.NaN;
   /** The last high digits of a number as words, and what they amount to. */
   readonly #high = new Int32Array(2);
@@ -148,20 +150,26 @@ export class MessageLineReader {
 
   #readMinute(at: number): boolean {
     const array = this.array;
-    if (array[at + 10] !== LETTER_T || array[at + 13] !== COLON) return false;
-    const day = this.#bytes.toString("latin1", at, at + 10);
-    if (day !== this.#day) {
-      const ms = Date.parse(`${day}T00:00:00.000Z`);
-      // A day that no calendar knows is left to others.
-      if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(`${day}T`)) return false;
-      this.#day = day;
-      this.#dayMs = ms;
-    }
+    if (array[at + 10] !== LETTER_T || array[at + 13] !== COLON || !this.#readDay(at)) return false;
     const hour = this.#digits(at + 11, 2);
     const minute = this.#digits(at + 14, 2);
     if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return false;
     this.#minuteMs = this.#dayMs + (hour * 60 + minute) * 60_000;
     for (let i = 0; i < this.#minute.length; i++) this.#minute[i] = this.#view.getInt32(at + i * WORD);
+    return true;
+  }
+
+  #readDay(at: number): boolean {
+    const view = this.#view;
+    const day = this.#day;
+    const isYear = view.getInt32(at) === day[0] && view.getInt32(at + 4) === day[1];
+    if (isYear && view.getInt32(at + 6) === day[2]) return true;
+    const text = this.#bytes.toString("latin1", at, at + 10);
+    const ms = Date.parse(`${text}T00:00:00.000Z`);
+    // A day that no calendar knows is left to others.
+    if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(`${text}T`)) return false;
+    this.#dayMs = ms;
+    day.set([view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 6)]);
     return true;
   }
 
@@ -195,13 +203,13 @@ export class MessageLineReader {
 
   /** Reads the role; gives from where on the body may hold another time. */
   #readRole(at: number, tail: number): number {
-    const isUser = standsAt(this.#view, at, USER);
+    const isUser = this.#view.getInt32(at) === USER && this.array[at + WORD] === QUOTE;
     const isAssistant = !isUser && standsAt(this.#view, at, ASSISTANT);
     this.role = isUser ? "user" : isAssistant ? "assistant" : "other";
     // The quote in front of a role is where a key could begin.
     const front = at - 1;
     if (!isUser && !isAssistant) return front;
-    const content = at + (isUser ? USER.length : ASSISTANT.length);
+    const content = at + (isUser ? USER_BYTES : ASSISTANT.length);
     const text = content + BEFORE_TEXT.length;
     if (text > tail || !standsAt(this.#view, content, BEFORE_TEXT)) return front;
     const quote = this.#bytes.indexOf(QUOTE, text);

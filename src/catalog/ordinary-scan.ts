@@ -40,8 +40,12 @@ const STRIDE = 4;
 /** Lines of a piece that may hold the latest message. One list for all scans, since each is done with it at the end of a piece. */
 const candidates = new Float64Array(512 * STRIDE);
 
-/** Reads lines of a piece for all scans. */
+/** Read lines for all scans. */
 const message = new MessageLineReader();
+const head = new EntryHeadReader();
+
+/** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
+let spareIds: IdSet | undefined;
 
 /**
  * Summarises a session file whose lines are all in order, and parses next to nothing of it.
@@ -59,8 +63,7 @@ export class OrdinaryScan implements LineSink {
   readonly #isContinued: boolean;
   readonly #issuesBefore: number;
   readonly #scanner = new LineScanner(this);
-  readonly #head = new EntryHeadReader();
-  readonly #ids = new IdSet();
+  readonly #ids = spareIds ?? new IdSet();
   #header: HeaderFacts | undefined;
   #version = 0;
   #lastId: IdKey | undefined;
@@ -75,6 +78,7 @@ export class OrdinaryScan implements LineSink {
   #candidateNumbers = 0;
 
   constructor(before?: ScannedBefore) {
+    spareIds = undefined;
     this.#facts = new SummaryFacts(before?.summary);
     this.#isContinued = before !== undefined;
     this.#issuesBefore = before?.summary.issueCount ?? 0;
@@ -116,6 +120,8 @@ export class OrdinaryScan implements LineSink {
   /** Ends the file: decides about a last line without a line break. */
   end(): void {
     this.#scanner.end();
+    this.#ids.clear();
+    spareIds = this.#ids;
   }
 
   /** The summary so far; undefined if no header has come. */
@@ -165,13 +171,13 @@ export class OrdinaryScan implements LineSink {
 
   #isPlainEntry({ bytes, start, end, terminated }: OneLine): boolean {
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
-    if (!mayBe || !this.#head.read(bytes, start, end)) return false;
-    this.#bodyMs = timeInBody(bytes, this.#head.bodyStart, end, this.#head.type === "message");
+    if (!mayBe || !head.read(bytes, start, end)) return false;
+    this.#bodyMs = timeInBody(bytes, head.bodyStart, end, head.type === "message");
     return !Number.isNaN(this.#bodyMs);
   }
 
   #takePlainEntry(line: OneLine): void {
-    const { type, id, parent } = this.#head;
+    const { type, id, parent } = head;
     if (!this.#admits(smallKey(id), smallKey(parent))) this.#isOrdinary = false;
     else if (type === "message") this.#takePlainMessage(line);
     else if (type === "session_info") this.#facts.noteName(recordOf(line));
@@ -179,7 +185,7 @@ export class OrdinaryScan implements LineSink {
 
   #takePlainMessage(line: OneLine): void {
     const { bytes, start, end } = line;
-    const { bodyStart, timestampMs } = this.#head;
+    const { bodyStart, timestampMs } = head;
     this.#facts.messageCount++;
     const role = roleInFront(bytes, bodyStart, end);
     if (role === "other") return;

@@ -1,28 +1,36 @@
 /** Bytes of a word. */
 export const WORD = 4;
 
-/** A text of a word or more, as words to compare with; the last one may begin inside the one before. */
+/** Bytes that are compared at a time. */
+const PAIR = 2 * WORD;
+
+/**
+ * An ASCII text of eight bytes or more, as numbers of eight bytes each; the last one may begin inside the one before.
+ *
+ * Engines are quickest with numbers of 64 bits if they are floating ones. Eight bytes of ASCII never make one of those
+ * few that differ from themselves.
+ */
 export interface Spelling {
   readonly length: number;
-  readonly words: Int32Array;
+  readonly pairs: Float64Array;
 }
 
-/** Makes words of a text. */
+/** Makes numbers of a text. */
 export function spelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
   const view = new DataView(bytes.buffer);
   const { length } = bytes;
-  const starts = Array.from({ length: Math.ceil(length / WORD) }, (_, i) =>
-    Math.min(i * WORD, length - WORD),
+  const starts = Array.from({ length: Math.ceil(length / PAIR) }, (_, i) =>
+    Math.min(i * PAIR, length - PAIR),
   );
-  return { length, words: Int32Array.from(starts, (start) => view.getInt32(start)) };
+  return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
 /** Tells whether a text stands at a place; the view must reach as far. */
-export function standsAt(view: DataView, at: number, { length, words }: Spelling): boolean {
-  const last = words.length - 1;
-  for (let i = 0; i < last; i++) if (view.getInt32(at + i * WORD) !== words[i]) return false;
-  return view.getInt32(at + length - WORD) === words[last];
+export function standsAt(view: DataView, at: number, { length, pairs }: Spelling): boolean {
+  const last = pairs.length - 1;
+  for (let i = 0; i < last; i++) if (view.getFloat64(at + i * PAIR, true) !== pairs[i]) return false;
+  return view.getFloat64(at + length - PAIR, true) === pairs[last];
 }
 
 const ONES = 0x01010101;

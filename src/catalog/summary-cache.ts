@@ -4,8 +4,7 @@ import { isJsonRecord } from "../schema/json.ts";
 import { readAtomicJsonAndText, writeAtomicJson } from "../store/atomic-json.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
-import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
-import type { Pace } from "./pace.ts";
+import type { FileSummary } from "./file-summary.ts";
 import type { SessionFile } from "./session-files.ts";
 import { isSystemError } from "./skipping.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
@@ -47,27 +46,17 @@ export class SummaryCache {
     this.#folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
   }
 
-  /** Gives what is known of a file that has not changed since; undefined if nothing is. */
-  peek(file: SessionFile): FileSummary | undefined {
-    const known = this.#cacheOf(file.folder)?.files.get(file.name);
-    return known !== undefined && isUnchanged(known, file) ? known : undefined;
+  /** Gives what is known of a file, which may have changed since; undefined if nothing is. */
+  get(file: SessionFile): FileSummary | undefined {
+    return this.#cacheOf(file.folder)?.files.get(file.name);
   }
 
-  /**
-   * Gives a file's summary, from what is known of it as far as that goes.
-   *
-   * @throws As `summarizeFile`.
-   */
-  async get(file: SessionFile, pace: Pace): Promise<FileSummary> {
+  /** Takes what was found of a file. */
+  put(file: SessionFile, found: FileSummary): void {
     const cache = this.#cacheOf(file.folder);
-    const known = cache?.files.get(file.name);
-    if (known !== undefined && isUnchanged(known, file)) return known;
-    const found = await summarizeFile(file.path, known, pace);
-    if (cache !== undefined && found !== known) {
-      cache.files.set(file.name, found);
-      cache.isDirty = true;
-    }
-    return found;
+    if (cache === undefined || cache.files.get(file.name) === found) return;
+    cache.files.set(file.name, found);
+    cache.isDirty = true;
   }
 
   /**

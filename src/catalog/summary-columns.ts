@@ -5,10 +5,8 @@ import type { SessionSummary } from "./session-summary.ts";
 /** What is known of one folder's files, by name. */
 export type FolderSummaries = Map<string, FileSummary>;
 
+/** What UTF-8 cannot write. */
 const UNPAIRED = /\p{Surrogate}/u;
-
-/** Whether a text stands behind the lists; UTF-8 cannot write every one. */
-const isApart = (text: string | undefined) => text !== undefined && !UNPAIRED.test(text);
 
 /**
  * Makes of summaries what is kept between runs: a list for each fact, with an item for each file, and a text.
@@ -19,7 +17,7 @@ const isApart = (text: string | undefined) => text !== undefined && !UNPAIRED.te
 export function columnsOf(summaries: FolderSummaries): { columns: object; text: string } {
   const files = [...summaries.values()];
   const sessions = files.map((file) => file.summary);
-  const firstMessages = sessions.map((session) => session?.firstMessage);
+  const apart: string[] = [];
   const columns = {
     name: [...summaries.keys()],
     size: files.map((file) => file.size),
@@ -36,9 +34,14 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     messageCount: sessions.map((session) => session?.messageCount ?? null),
     issueCount: sessions.map((session) => session?.issueCount ?? null),
     // The length of a text that stands apart, else the text itself.
-    firstMessage: firstMessages.map((text) => (isApart(text) ? text?.length : text) ?? null),
+    firstMessage: sessions.map((session) => {
+      const text = session?.firstMessage;
+      if (text === undefined || UNPAIRED.test(text)) return text ?? null;
+      apart.push(text);
+      return text.length;
+    }),
   };
-  return { columns, text: firstMessages.filter(isApart).join("") };
+  return { columns, text: apart.join("") };
 }
 
 /**
