@@ -1,31 +1,40 @@
 /** Positions that one 32-bit mask can tell apart. */
 const MAX_LENGTH = 32;
 
-/** Ranges that are longer than this are searched in two halves at once. */
-const TWO_LANES_BYTES = 256;
+/** Ranges that are shorter than this are gone through byte by byte. */
+const SHORT_BYTES = 256;
+
+const PAIR = 2;
 
 /**
  * A sequence of byte classes that is searched for in bytes.
  *
- * By Horspool's method: what stands under the end of the pattern says how far it can move, so most bytes are never
- * looked at. This is the hot loop of listing and searching: since each step waits for the byte that it reads, long
- * ranges are gone through in two places at once.
+ * Wherever a sequence of 17 bytes stands, one of its pairs of bytes begins at a multiple of 16. So one pair in sixteen
+ * bytes is looked up in a table, and nothing else is read: this is the hot loop of searching. Short ranges and
+ * sequences are searched by Horspool's method: what stands under the end of the pattern says how far it can move.
  */
 export class BytePattern {
   /** Number of bytes that a match has. */
   readonly length: number;
   /** For each byte the positions that it may stand at, one bit each. */
-  readonly #masks = new Uint32Array(256);
+  readonly #masks = new Int32Array(256);
   /** For each byte how far the pattern moves when that byte stands under its end; 0 if it may be the end of a match. */
   readonly #skips: Uint8Array;
   /** How far the pattern moves when a byte that may be the end of a match was none. */
   readonly #skipsPastEnd: Uint8Array;
+  /** Pairs from one that is looked at to the next. */
+  readonly #stride: number;
+  /** For each pair the positions that it may stand at, one bit each; made when a long range is searched. */
+  #starts: Int32Array | undefined;
+  #viewed: Uint8Array | undefined;
+  #pairs: Uint16Array = new Uint16Array(0);
 
   /** @param classes - For each position the bytes that may stand there; 1 to 32 positions. */
   constructor(classes: readonly Iterable<number>[]) {
     const { length } = classes;
     if (length < 1 || length > MAX_LENGTH) throw new RangeError("a pattern has 1 to 32 positions");
     this.length = length;
+    this.#stride = (length - 1) >> 1;
     this.#skips = new Uint8Array(256).fill(length);
     for (const [position, bytes] of classes.entries()) {
       for (const byte of bytes) {
@@ -44,24 +53,47 @@ export class BytePattern {
 
   /** Gives where the first match in `bytes[from, end)` begins, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
-    const last = this.length - 1;
-    if (end - from < TWO_LANES_BYTES) return this.#scan(bytes, from + last, end);
-    const skips = this.#skips;
-    const middle = (from + end) >>> 1;
-    const leftEnd = middle + last;
-    let left = from + last;
-    let right = leftEnd;
-    while (left < leftEnd && right < end) {
-      const leftSkip = skips[bytes[left] ?? 0] ?? 1;
-      const rightSkip = skips[bytes[right] ?? 0] ?? 1;
-      if (leftSkip === 0 && this.#fits(bytes, left - last)) return left - last;
-      // What the right lane has found counts only if the left one finds nothing.
-      if (rightSkip === 0 && this.#fits(bytes, right - last)) break;
-      left += leftSkip === 0 ? (this.#skipsPastEnd[bytes[left] ?? 0] ?? 1) : leftSkip;
-      right += rightSkip === 0 ? (this.#skipsPastEnd[bytes[right] ?? 0] ?? 1) : rightSkip;
+    const isLong = end - from >= SHORT_BYTES && this.#stride > 1 && bytes.byteOffset % PAIR === 0;
+    return isLong ? this.#findByPairs(bytes, from, end) : this.#scan(bytes, from + this.length - 1, end);
+  }
+
+  #findByPairs(bytes: Uint8Array, from: number, end: number): number {
+    if (bytes !== this.#viewed) {
+      this.#viewed = bytes;
+      this.#pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
     }
-    const inLeft = this.#scan(bytes, left, leftEnd);
-    return inLeft === -1 ? this.#scan(bytes, right, end) : inLeft;
+    const pairs = this.#pairs;
+    this.#starts ??= this.#startsOfPairs();
+    const starts = this.#starts;
+    const stride = this.#stride;
+    const lastPair = (end - PAIR) >> 1;
+    for (let i = (from + 1) >> 1; i <= lastPair; i += stride) {
+      let places = starts[pairs[i] ?? 0] ?? 0;
+      // The match that begins first is the one in which the pair stands last.
+      while (places !== 0) {
+        const place = 31 - Math.clz32(places);
+        const start = i * PAIR - place;
+        if (start >= from && start + this.length <= end && this.#fits(bytes, start)) return start;
+        places &= ~(1 << place);
+      }
+    }
+    return -1;
+  }
+
+  #startsOfPairs(): Int32Array {
+    const starts = new Int32Array(0x10000);
+    const masks = this.#masks;
+    // Pairs are read in the order that the machine has for two bytes.
+    const isLittle = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+    const front = (1 << (PAIR * this.#stride)) - 1;
+    for (let first = 0; first < 256; first++) {
+      if (masks[first] === 0) continue;
+      for (let second = 0; second < 256; second++) {
+        const places = (masks[first] ?? 0) & ((masks[second] ?? 0) >>> 1) & front;
+        starts[isLittle ? first | (second << 8) : (first << 8) | second] = places;
+      }
+    }
+    return starts;
   }
 
   /** Looks for a match that ends at or behind `at`. */
@@ -79,7 +111,7 @@ export class BytePattern {
   }
 
   #fits(bytes: Uint8Array, start: number): boolean {
-    for (let i = this.length - 2; i >= 0; i--) {
+    for (let i = this.length - 1; i >= 0; i--) {
       if (((this.#masks[bytes[start + i] ?? 0] ?? 0) & (1 << i)) === 0) return false;
     }
     return true;

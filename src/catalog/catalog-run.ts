@@ -1,8 +1,8 @@
+import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { type SessionInfo, sessionInfo } from "./session-info.ts";
-import type { SessionSummary } from "./session-summary.ts";
 import { reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
@@ -57,21 +57,23 @@ export class CatalogRun {
   /**
    * Gives a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
    *
+   * @returns At once if the row is known: thousands of promises would take longer than all else.
    * @throws {SessionError} `ABORTED`
    */
-  async infoOf(file: SessionFile): Promise<SessionInfo | undefined> {
+  infoOf(file: SessionFile): SessionInfo | undefined | Promise<SessionInfo | undefined> {
     this.pace.check();
-    const summary = await this.#summaryOf(file);
-    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
-    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
+    const known = this.#cache.get(file);
+    const isCurrent = known !== undefined && isUnchanged(known, file);
+    return isCurrent ? this.#rowOf(file, known) : this.#read(file, known);
   }
 
   /** Tells whether a file can be a session of the scope, by its header alone. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
-      const known = this.#cache.peek(file);
-      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
+      const known = this.#cache.get(file);
+      const isCurrent = known !== undefined && isUnchanged(known, file);
+      const header = isCurrent ? known.summary : readHeaderOf(file.path);
       return header !== undefined && this.#belongs(header.cwd, file.folder);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
@@ -84,14 +86,20 @@ export class CatalogRun {
     return this.#cache.save(this.#folders, this.files);
   }
 
-  async #summaryOf(file: SessionFile): Promise<SessionSummary | undefined> {
+  async #read(file: SessionFile, known: FileSummary | undefined): Promise<SessionInfo | undefined> {
     try {
-      const { summary } = await this.#cache.get(file, this.pace);
-      if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
-      return summary;
+      const found = await summarizeFile(file.path, known, this.pace);
+      this.#cache.put(file, found);
+      return this.#rowOf(file, found);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
       return undefined;
     }
+  }
+
+  #rowOf(file: SessionFile, { summary }: FileSummary): SessionInfo | undefined {
+    if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
+    const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
+    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
   }
 }

@@ -38,22 +38,35 @@ const PARTIAL_AFTER_MS = 250;
  * @remarks Cost: a look at each file, and the bytes that were not read at an earlier time.
  */
 export async function listSessions(options: ListOptions = {}): Promise<SessionInfo[]> {
-  const { onProgress } = options;
   const sessions: SessionInfo[] = [];
-  let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
-  for await (const { info, total } of summarizedFiles(options)) {
-    loaded++;
-    if (info !== undefined) sessions.push(info);
-    if (onProgress === undefined) continue;
-    // Sorting at each doubling costs no more in all than sorting twice.
-    const isDue = loaded >= nextPartial || loaded === total || Date.now() - shownAt > PARTIAL_AFTER_MS;
-    if (isDue) {
-      nextPartial = loaded * 2;
-      shownAt = Date.now();
-      onProgress(loaded, total, [...sessions].sort(compareSessions));
-    } else onProgress(loaded, total);
+  const run = await CatalogRun.start(options);
+  const tell = options.onProgress && progressTeller(options.onProgress, run.files.length);
+  try {
+    for (const file of run.files) {
+      const found = run.infoOf(file);
+      const info = found instanceof Promise ? await found : found;
+      if (info !== undefined) sessions.push(info);
+      tell?.(sessions);
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
   }
   return sessions.sort(compareSessions);
+}
+
+/** Makes what is called after each file, and shows what was found from time to time. */
+function progressTeller(onProgress: SessionListProgress, total: number): (found: SessionInfo[]) => void {
+  let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
+  return (found) => {
+    loaded++;
+    // Sorting at each doubling costs no more in all than sorting twice.
+    const isDue = loaded >= nextPartial || loaded === total || Date.now() - shownAt > PARTIAL_AFTER_MS;
+    if (!isDue) return onProgress(loaded, total);
+    nextPartial = loaded * 2;
+    shownAt = Date.now();
+    onProgress(loaded, total, [...found].sort(compareSessions));
+  };
 }
 
 /**
@@ -69,11 +82,19 @@ export async function* iterateSessions(
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (limit < 1) return;
   let given = 0;
-  for await (const { info } of summarizedFiles(options)) {
-    if (info === undefined || !hasWords(info, words)) continue;
-    yield info;
-    given++;
-    if (given >= limit) return;
+  const run = await CatalogRun.start(options);
+  try {
+    for (const file of run.files) {
+      const info = await run.infoOf(file);
+      if (info !== undefined && hasWords(info, words)) {
+        yield info;
+        given++;
+        if (given >= limit) return;
+      }
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await run.finish();
   }
 }
 
@@ -117,21 +138,6 @@ export function mostRecentSession(
   onSkipped: SkipReport = ignoreSkipped,
 ): string | null {
   return findRecentSession({ sessionDir: folder, ...(cwd !== undefined && { cwd }) }, onSkipped) ?? null;
-}
-
-/** Gives for each file its row, if it is a session of the scope, and how many files there are. */
-async function* summarizedFiles(
-  options: CatalogOptions,
-): AsyncGenerator<{ info: SessionInfo | undefined; total: number }, void, undefined> {
-  const run = await CatalogRun.start(options);
-  try {
-    for (const file of run.files) {
-      yield { info: await run.infoOf(file), total: run.files.length };
-      if (run.pace.isDue) await run.pace.rest();
-    }
-  } finally {
-    await run.finish();
-  }
 }
 
 function hasWords({ name = "", firstMessage, id, cwd }: SessionInfo, words: readonly string[]): boolean {

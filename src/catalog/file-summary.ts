@@ -49,11 +49,11 @@ export async function summarizeFile(
   const file = openFile(path);
   try {
     if (known !== undefined && isUnchanged(file, known)) return known;
-    const scan =
-      (await scanNewBytes(file, known, pace)) ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
-    if (scan !== undefined) return fileSummary(file, scan.summary, scan.lastId);
+    const extended = known && (await scanNewBytes(file, known, pace));
+    const scanned = extended ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
+    if (scanned !== undefined) return scanned;
     const plain = await summarizePlainly(file, pace);
-    return fileSummary(file, plain?.summary, plain?.lastId);
+    return fileSummary(file, plain?.summary, plain?.lastId, tailBefore(file, file.size, TAIL_BYTES));
   } finally {
     closeFile(file);
   }
@@ -61,10 +61,10 @@ export async function summarizeFile(
 
 async function scanNewBytes(
   file: OpenFile,
-  known: FileSummary | undefined,
+  known: FileSummary,
   pace: Pace,
-): Promise<OrdinaryScan | undefined> {
-  if (known?.summary === undefined || known.end === undefined) return undefined;
+): Promise<FileSummary | undefined> {
+  if (known.summary === undefined || known.end === undefined) return undefined;
   const hasGrown = file.ino === known.ino && file.size > known.size;
   if (!hasGrown || tailBefore(file, known.size, known.end.tail.length) !== known.end.tail) return undefined;
   const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });
@@ -77,26 +77,35 @@ async function scanFrom(
   start: number,
   scan: OrdinaryScan,
   pace: Pace,
-): Promise<OrdinaryScan | undefined> {
+): Promise<FileSummary | undefined> {
+  let tail = "";
   for (const piece of piecesOf(file, start)) {
     scan.feed(piece);
     if (!scan.isOrdinary) return undefined;
+    tail = piece.toString("latin1", Math.max(0, piece.length - TAIL_BYTES));
     if (pace.isDue) await pace.rest();
   }
   scan.end();
-  return scan.isOrdinary ? scan : undefined;
+  if (!scan.isOrdinary) return undefined;
+  // Of a short last piece the tail begins in the one before.
+  const isWhole = tail.length === Math.min(TAIL_BYTES, file.size);
+  return fileSummary(
+    file,
+    scan.summary,
+    scan.lastId,
+    isWhole ? tail : tailBefore(file, file.size, TAIL_BYTES),
+  );
 }
 
 function fileSummary(
-  file: OpenFile,
+  { size, mtimeMs, ino }: OpenFile,
   summary: SessionSummary | undefined,
   lastId: string | undefined,
+  tail: string,
 ): FileSummary {
-  const { size, mtimeMs, ino } = file;
-  const tail = lastId === undefined ? "" : tailBefore(file, size, TAIL_BYTES);
   // Behind an unfinished line nothing can be gone on from: what follows belongs to it.
-  const isWhole = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
-  return { size, mtimeMs, ino, summary, end: isWhole ? { lastId, tail } : undefined };
+  const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
+  return { size, mtimeMs, ino, summary, end: isResumable ? { lastId, tail } : undefined };
 }
 
 function tailBefore(file: OpenFile, end: number, length: number): string {

@@ -49,6 +49,13 @@ export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessa
   return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
+/** Tells whether a key that names a time, or a text like it, begins in `[from, limit)` and ends before `end`. */
+export function holdsTime(bytes: Uint8Array, from: number, limit: number, end: number): boolean {
+  const { length } = TIMESTAMP;
+  const last = Math.min(limit + length - 1, end);
+  return last - from >= length && TIMESTAMP.find(bytes, from, last) !== -1;
+}
+
 /** Gives the number that starts here, if it is written as plain digits; else NaN. */
 function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;

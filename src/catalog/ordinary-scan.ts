@@ -5,7 +5,9 @@ import { readHeader } from "../reading/session-header.ts";
 import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
+import { IdSet } from "./id-set.ts";
 import { roleInFront, timeInBody } from "./message-bytes.ts";
+import { MessageLineReader } from "./message-line.ts";
 import {
   type HeaderFacts,
   headerFacts,
@@ -21,13 +23,29 @@ export interface ScannedBefore {
   readonly lastId: string;
 }
 
+const LF = 0x0a;
+const CR = 0x0d;
+const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+/** A line as far as it counts here. */
+type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "terminated">;
 
 /** From this version on entries say what they follow, so that appended lines can be told from repeated ones. */
 export const RESUMABLE_VERSION = 3;
 
 /** Numbers kept for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
+
+/** Lines of a piece that may hold the latest message. One list for all scans, since each is done with it at the end of a piece. */
+const candidates = new Float64Array(512 * STRIDE);
+
+/** Read lines for all scans. */
+const message = new MessageLineReader();
+const head = new EntryHeadReader();
+
+/** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
+let spareIds: IdSet | undefined;
 
 /**
  * Summarises a session file whose lines are all in order, and parses next to nothing of it.
@@ -45,8 +63,7 @@ export class OrdinaryScan implements LineSink {
   readonly #isContinued: boolean;
   readonly #issuesBefore: number;
   readonly #scanner = new LineScanner(this);
-  readonly #head = new EntryHeadReader();
-  readonly #ids = new Set<IdKey>();
+  readonly #ids = spareIds ?? new IdSet();
   #header: HeaderFacts | undefined;
   #version = 0;
   #lastId: IdKey | undefined;
@@ -56,19 +73,20 @@ export class OrdinaryScan implements LineSink {
   /** The time in the body of the entry at hand; see `timeInBody`. */
   #bodyMs = 0;
   /** The bytes that are being scanned. */
-  #piece: Uint8Array = new Uint8Array(0);
-  /** Lines of the piece that may hold the latest message, `STRIDE` numbers each. */
-  #candidates: number[] = [];
+  #bytes: Uint8Array = new Uint8Array(0);
+  /** How much of `candidates` is in use. */
+  #candidateNumbers = 0;
 
   constructor(before?: ScannedBefore) {
+    spareIds = undefined;
     this.#facts = new SummaryFacts(before?.summary);
     this.#isContinued = before !== undefined;
     this.#issuesBefore = before?.summary.issueCount ?? 0;
     if (before === undefined) return;
     this.#header = before.summary;
     this.#version = RESUMABLE_VERSION;
-    this.#lastId = idKeyOf(before.lastId);
-    this.#ids.add(smallKey(this.#lastId));
+    this.#lastId = smallKey(idKeyOf(before.lastId));
+    this.#ids.add(this.#lastId);
   }
 
   /** Whether all lines so far were in order; if not, the summary means nothing. */
@@ -79,19 +97,31 @@ export class OrdinaryScan implements LineSink {
   /** Id of the last entry; undefined if no scan can go on behind it. */
   get lastId(): string | undefined {
     const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
-    return isEnd && this.#lastId !== undefined ? idOfKey(this.#lastId) : undefined;
+    const key = this.#lastId;
+    return isEnd && key !== undefined ? idOfKey(typeof key === "number" ? key >>> 0 : key) : undefined;
   }
 
   /** Takes the next bytes; the buffer may be reused afterwards. */
-  feed(piece: Uint8Array): void {
-    this.#piece = piece;
-    this.#scanner.feed(piece);
+  feed(piece: Buffer): void {
+    message.look(piece);
+    // Engines are fast with one kind of array; a Buffer is another kind, whose search for a byte is the quicker one.
+    this.#bytes = message.array;
+    for (let at = 0; at < piece.length && this.#isOrdinary; ) {
+      const lineBreak = piece.indexOf(LF, at);
+      const next = lineBreak === -1 ? piece.length : lineBreak + 1;
+      const isInPiece = lineBreak !== -1 && this.#header !== undefined && !this.#scanner.isMidLine;
+      if (isInPiece && this.#bytes[at] === OPEN_BRACE) this.#takeLine(at, lineBreak);
+      else this.#scanner.feed(piece.subarray(at, next));
+      at = next;
+    }
     this.#settleCandidates();
   }
 
   /** Ends the file: decides about a last line without a line break. */
   end(): void {
     this.#scanner.end();
+    this.#ids.clear();
+    spareIds = this.#ids;
   }
 
   /** The summary so far; undefined if no header has come. */
@@ -99,8 +129,31 @@ export class OrdinaryScan implements LineSink {
     return this.#header && this.#facts.summary(this.#header, this.#issuesBefore);
   }
 
+  /** Takes a line that stands in the piece, line break excluded. */
+  #takeLine(start: number, lineBreak: number): void {
+    const bytes = this.#bytes;
+    const end = bytes[lineBreak - 1] === CR ? lineBreak - 1 : lineBreak;
+    if (this.#version >= 2 && message.read(start, end)) this.#takeMessage(start, end);
+    else this.line({ bytes, start, end, terminated: true });
+  }
+
+  #takeMessage(start: number, end: number): void {
+    const { id, parent, role, times } = message;
+    const facts = this.#facts;
+    if (!this.#admits(id, parent)) this.#isOrdinary = false;
+    facts.messageCount++;
+    if (role === "other") return;
+    if (role === "user" && facts.firstMessage === undefined)
+      facts.noteMessage(decodeRecord(this.#bytes.subarray(start, end)), times[0]);
+    else {
+      const at = this.#placeForCandidate(start, end);
+      candidates[at] = times[0] ?? 0;
+      candidates[at + 1] = times[1] ?? 0;
+    }
+  }
+
   /** Takes a line from the scanner. */
-  line(line: ScannedLine): boolean {
+  line(line: OneLine): boolean {
     if (!this.#isOrdinary) return true;
     if (this.#isPlainEntry(line)) {
       this.#takePlainEntry(line);
@@ -116,41 +169,56 @@ export class OrdinaryScan implements LineSink {
     this.#isOrdinary = false;
   }
 
-  #isPlainEntry({ bytes, start, end, terminated }: ScannedLine): boolean {
+  #isPlainEntry({ bytes, start, end, terminated }: OneLine): boolean {
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
-    if (!mayBe || !this.#head.read(bytes, start, end)) return false;
-    this.#bodyMs = timeInBody(bytes, this.#head.bodyStart, end, this.#head.type === "message");
+    if (!mayBe || !head.read(bytes, start, end)) return false;
+    this.#bodyMs = timeInBody(bytes, head.bodyStart, end, head.type === "message");
     return !Number.isNaN(this.#bodyMs);
   }
 
-  #takePlainEntry(line: ScannedLine): void {
-    const { type, id, parent } = this.#head;
-    if (!this.#admits(id, parent)) this.#isOrdinary = false;
+  #takePlainEntry(line: OneLine): void {
+    const { type, id, parent } = head;
+    if (!this.#admits(smallKey(id), smallKey(parent))) this.#isOrdinary = false;
     else if (type === "message") this.#takePlainMessage(line);
     else if (type === "session_info") this.#facts.noteName(recordOf(line));
   }
 
-  #takePlainMessage(line: ScannedLine): void {
+  #takePlainMessage(line: OneLine): void {
     const { bytes, start, end } = line;
-    const { bodyStart, timestampMs } = this.#head;
+    const { bodyStart, timestampMs } = head;
     this.#facts.messageCount++;
     const role = roleInFront(bytes, bodyStart, end);
     if (role === "other") return;
     const isWanted = role === undefined || (role === "user" && this.#facts.firstMessage === undefined);
     if (isWanted) this.#facts.noteMessage(recordOf(line), timestampMs);
-    else if (bytes.buffer === this.#piece.buffer)
-      this.#candidates.push(start, end, timestampMs, this.#bodyMs);
-    else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
+    else if (bytes === this.#bytes) {
+      const at = this.#placeForCandidate(start, end);
+      candidates[at] = timestampMs;
+      candidates[at + 1] = this.#bodyMs;
+    } else this.#noteIfLater(bytes, start, end, timestampMs, this.#bodyMs);
+  }
+
+  /** Adds a candidate; gives where its two times go. */
+  #placeForCandidate(start: number, end: number): number {
+    if (this.#candidateNumbers === candidates.length) this.#settleCandidates();
+    const at = this.#candidateNumbers;
+    candidates[at] = start;
+    candidates[at + 1] = end;
+    this.#candidateNumbers = at + STRIDE;
+    return at + 2;
   }
 
   /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
   #settleCandidates(): void {
-    const found = this.#candidates;
-    for (let i = found.length - STRIDE; i >= 0; i -= STRIDE) {
-      const [start, end] = [found[i] ?? 0, found[i + 1] ?? 0];
-      this.#noteIfLater(this.#piece, start, end, found[i + 2] ?? 0, found[i + 3] ?? Number.NaN);
+    let known = this.#facts.lastMessageMs ?? Number.NEGATIVE_INFINITY;
+    for (let i = this.#candidateNumbers - STRIDE; i >= 0; i -= STRIDE) {
+      const entryMs = candidates[i + 2] ?? 0;
+      if (!(entryMs > known || (candidates[i + 3] ?? 0) > known)) continue;
+      const line = this.#bytes.subarray(candidates[i], candidates[i + 1]);
+      this.#facts.noteMessage(decodeRecord(line), entryMs);
+      known = this.#facts.lastMessageMs ?? known;
     }
-    this.#candidates = [];
+    this.#candidateNumbers = 0;
   }
 
   #noteIfLater(bytes: Uint8Array, start: number, end: number, entryMs: number, bodyMs: number): void {
@@ -164,8 +232,8 @@ export class OrdinaryScan implements LineSink {
     const { type, id, parentId } = record;
     if (typeof type !== "string" || type === "session") return false;
     const hasId = typeof id === "string" && id !== "";
-    const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
-    if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
+    const parent = typeof parentId === "string" ? smallKey(idKeyOf(parentId)) : null;
+    if (hasId && !this.#admits(smallKey(idKeyOf(id)), parent)) return false;
     if (type === "message") {
       this.#facts.messageCount++;
       this.#facts.noteMessage(record, recordTime(record));
@@ -183,32 +251,25 @@ export class OrdinaryScan implements LineSink {
 
   /** Whether an entry is none that stands in the file before. */
   #admits(id: IdKey, parent: IdKey | null): boolean {
-    const key = smallKey(id);
-    if (this.#ids.has(key)) return false;
-    if (!this.#isKnown(parent)) {
+    if (parent === null || (parent !== this.#lastId && !this.#ids.has(parent))) {
       if (this.#isContinued) return false;
       this.#hasLooseEntry ||= parent !== null;
     }
-    this.#ids.add(key);
     this.#lastId = id;
-    return true;
-  }
-
-  #isKnown(parent: IdKey | null): boolean {
-    return parent !== null && (parent === this.#lastId || this.#ids.has(smallKey(parent)));
+    return this.#ids.add(id);
   }
 }
 
 /** Makes the number of an id a signed one: such small numbers take no memory of their own, others do. */
-function smallKey(id: IdKey): IdKey {
+function smallKey<K extends IdKey | null>(id: K): K | number {
   return typeof id === "number" ? id | 0 : id;
 }
 
 /** Whether a line is a record beyond doubt: where the line break is missing, a value may be a piece of one. */
-function isClearlyWhole({ type }: JsonRecord, line: ScannedLine): boolean {
+function isClearlyWhole({ type }: JsonRecord, line: OneLine): boolean {
   return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }
 
-function recordOf({ bytes, start, end }: ScannedLine): JsonRecord | undefined {
+function recordOf({ bytes, start, end }: OneLine): JsonRecord | undefined {
   return decodeRecord(bytes.subarray(start, end));
 }

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import {
   absolutePath,
   projectFolder,
@@ -37,14 +37,24 @@ const SUFFIX = ".jsonl";
  * @remarks Cost: one look at each file.
  */
 export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
+  // What comes of joining each name for itself, in a fraction of the time.
+  const front = join(folder, sep);
   for (const name of namesIn(folder, report)) {
-    if (!name.endsWith(SUFFIX)) continue;
-    const path = join(folder, name);
-    const stats = lookAt(path, () => statSync(path), report);
-    if (stats === undefined) continue;
-    if (!stats.isFile()) report({ path, reason: "not-a-file" });
-    else yield { path, folder, name, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+    const file = name.endsWith(SUFFIX) ? fileAt(front + name, folder, name, report) : undefined;
+    if (file !== undefined) yield file;
   }
+}
+
+function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
+  try {
+    const stats = statSync(path);
+    if (stats.isFile())
+      return { path, folder, name, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+    report({ path, reason: "not-a-file" });
+  } catch (error) {
+    reportSkipped(path, error, report);
+  }
+  return undefined;
 }
 
 /**
@@ -117,16 +127,12 @@ function projectKeyOf(cwd: string): string {
   }
 }
 
+/** Gives the names in a folder; none if it is gone or the system refuses, which is reported. */
 function namesIn(folder: string, report: SkipReport): string[] {
-  return lookAt(folder, () => readdirSync(folder), report) ?? [];
-}
-
-/** Gives what the system says of a path; undefined if it is gone or the system refuses, which is reported. */
-function lookAt<T>(path: string, look: () => T, report: SkipReport): T | undefined {
   try {
-    return look();
+    return readdirSync(folder);
   } catch (error) {
-    reportSkipped(path, error, report);
-    return undefined;
+    reportSkipped(folder, error, report);
+    return [];
   }
 }

@@ -50,23 +50,39 @@ const NO_MESSAGES = "(no messages)";
  */
 export function sessionInfo(path: string, summary: SessionSummary, mtimeMs: number): SessionInfo {
   const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, issueCount } = summary;
-  let text: string | undefined;
-  return {
+  const row: Omit<SessionInfo, "allMessagesText"> = {
     path,
     id,
     cwd,
-    ...(name !== undefined && { name }),
-    ...(parentSession !== undefined && { parentSessionPath: parentSession }),
     created: new Date(createdMs ?? mtimeMs),
     modified: new Date(lastMessageMs ?? createdMs ?? mtimeMs),
     messageCount,
     firstMessage: summary.firstMessage ?? NO_MESSAGES,
-    ...(issueCount > 0 && { issueCount }),
-    get allMessagesText() {
-      text ??= readMessagesText(path);
-      return text;
-    },
   };
+  // To spread into each of thousands of rows what most do not have takes as long as all the rest of it.
+  if (name !== undefined) row.name = name;
+  if (parentSession !== undefined) row.parentSessionPath = parentSession;
+  if (issueCount > 0) row.issueCount = issueCount;
+  addText(row);
+  return row;
+}
+
+/** What was read when somebody asked for a row's text. */
+const textsAskedFor = new WeakMap<object, string>();
+
+/** The text of a row, one function for all of them: with a function each, engines make hash tables of the rows. */
+const TEXT_WHEN_ASKED: PropertyDescriptor & ThisType<SessionInfo> = {
+  enumerable: true,
+  configurable: true,
+  get() {
+    const text = textsAskedFor.get(this) ?? readMessagesText(this.path);
+    textsAskedFor.set(this, text);
+    return text;
+  },
+};
+
+function addText(row: Omit<SessionInfo, "allMessagesText">): asserts row is SessionInfo {
+  Object.defineProperty(row, "allMessagesText", TEXT_WHEN_ASKED);
 }
 
 /** Orders sessions for a list: latest first, then by path. */

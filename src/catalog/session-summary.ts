@@ -1,7 +1,7 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { JsonRecord } from "../schema/json.ts";
 
 /** What a list says of a session, as plain data that a cache can keep. */
 export interface SessionSummary {
@@ -96,25 +96,4 @@ export class SummaryFacts {
 export function headerFacts(header: SessionHeader): HeaderFacts {
   const { id, cwd, parentSession, timestamp } = header;
   return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)) };
-}
-
-const OPTIONAL_TEXTS = ["parentSession", "name", "firstMessage"] as const;
-const OPTIONAL_NUMBERS = ["createdMs", "lastMessageMs"] as const;
-
-/** Reads a summary that was kept as JSON; undefined if it is not of this shape. */
-export function parseSummary(value: unknown): SessionSummary | undefined {
-  return isSummary(value) ? value : undefined;
-}
-
-function isSummary(value: unknown): value is SessionSummary {
-  if (!isJsonRecord(value)) return false;
-  const isOptional = (key: string, type: string) => value[key] === undefined || typeof value[key] === type;
-  return (
-    typeof value["id"] === "string" &&
-    typeof value["cwd"] === "string" &&
-    Number.isSafeInteger(value["messageCount"]) &&
-    Number.isSafeInteger(value["issueCount"]) &&
-    OPTIONAL_TEXTS.every((key) => isOptional(key, "string")) &&
-    OPTIONAL_NUMBERS.every((key) => isOptional(key, "number"))
-  );
 }

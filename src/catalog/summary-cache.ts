@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { readAtomicJson, writeAtomicJson } from "../store/atomic-json.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import { readAtomicJsonAndText, writeAtomicJson } from "../store/atomic-json.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
-import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
-import type { Pace } from "./pace.ts";
+import type { FileSummary } from "./file-summary.ts";
 import type { SessionFile } from "./session-files.ts";
-import { parseSummary } from "./session-summary.ts";
 import { isSystemError } from "./skipping.ts";
+import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
 /** How summaries are kept between runs. */
 export interface CacheOptions {
@@ -21,12 +20,12 @@ export interface CacheOptions {
 }
 
 /** Raised whenever what is kept, or what it means, changes. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 /** What is known of one folder's files, by name. */
 interface FolderCache {
   readonly path: string;
-  readonly files: Map<string, FileSummary>;
+  readonly files: FolderSummaries;
   isDirty: boolean;
 }
 
@@ -47,27 +46,17 @@ export class SummaryCache {
     this.#folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
   }
 
-  /**
-   * Gives a file's summary, from what is known of it as far as that goes.
-   *
-   * @throws As `summarizeFile`.
-   */
-  async get(file: SessionFile, pace: Pace): Promise<FileSummary> {
-    const cache = this.#cacheOf(file.folder);
-    const known = cache?.files.get(file.name);
-    if (known !== undefined && isUnchanged(known, file)) return known;
-    const found = await summarizeFile(file.path, known, pace);
-    if (cache !== undefined && found !== known) {
-      cache.files.set(file.name, found);
-      cache.isDirty = true;
-    }
-    return found;
+  /** Gives what is known of a file, which may have changed since; undefined if nothing is. */
+  get(file: SessionFile): FileSummary | undefined {
+    return this.#cacheOf(file.folder)?.files.get(file.name);
   }
 
-  /** Gives what is known of a file that has not changed since; undefined if nothing is. */
-  peek(file: SessionFile): FileSummary | undefined {
-    const known = this.#cacheOf(file.folder)?.files.get(file.name);
-    return known !== undefined && isUnchanged(known, file) ? known : undefined;
+  /** Takes what was found of a file. */
+  put(file: SessionFile, found: FileSummary): void {
+    const cache = this.#cacheOf(file.folder);
+    if (cache === undefined || cache.files.get(file.name) === found) return;
+    cache.files.set(file.name, found);
+    cache.isDirty = true;
   }
 
   /**
@@ -77,18 +66,21 @@ export class SummaryCache {
    * @param files - All files that are there; what is known of others in these folders is forgotten.
    */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
-    const paths = new Set(files.map((file) => file.path));
-    for (const folder of folders) {
+    const there = new Map<string, Set<string>>(folders.map((folder) => [folder, new Set()]));
+    for (const { folder, name } of files) there.get(folder)?.add(name);
+    for (const [folder, names] of there) {
       const cache = this.#cacheOf(folder);
       if (cache === undefined) return;
       for (const name of cache.files.keys()) {
-        if (paths.has(join(folder, name))) continue;
+        if (names.has(name)) continue;
         cache.files.delete(name);
         cache.isDirty = true;
       }
       if (!cache.isDirty) continue;
       cache.isDirty = false;
-      await this.#guarded(() => writeAtomicJson(cache.path, contentOf(folder, cache.files)));
+      const { columns, text } = columnsOf(cache.files);
+      const content = { version: CACHE_VERSION, folder, files: columns };
+      await this.#guarded(() => writeAtomicJson(cache.path, content, text));
     }
   }
 
@@ -104,9 +96,12 @@ export class SummaryCache {
     return cache;
   }
 
-  #load(path: string, folder: string): Map<string, FileSummary> {
+  #load(path: string, folder: string): FolderSummaries {
     try {
-      return parseContent(readAtomicJson(path), folder) ?? new Map();
+      const kept = readAtomicJsonAndText(path);
+      const content = isJsonRecord(kept?.value) ? kept.value : {};
+      const isOurs = content["version"] === CACHE_VERSION && content["folder"] === folder;
+      return (isOurs && readColumns(content["files"], kept?.text ?? "")) || new Map();
     } catch (error) {
       this.#tell(error);
       return new Map();
@@ -126,35 +121,4 @@ export class SummaryCache {
     if (!isSystemError(error)) throw error;
     this.#options.onCacheError?.(error);
   }
-}
-
-function contentOf(folder: string, files: ReadonlyMap<string, FileSummary>): object {
-  return { version: CACHE_VERSION, folder, files: [...files].map(([name, file]) => ({ name, ...file })) };
-}
-
-/** Reads a cache; undefined if it is of another version or another folder, or anything of it is not as it should be. */
-function parseContent(content: unknown, folder: string): Map<string, FileSummary> | undefined {
-  if (!isJsonRecord(content)) return undefined;
-  const { version, folder: its, files } = content;
-  if (version !== CACHE_VERSION || its !== folder || !Array.isArray(files)) return undefined;
-  const parsed = new Map<string, FileSummary>();
-  for (const value of files) {
-    const file = isJsonRecord(value) ? parseFile(value) : undefined;
-    if (file === undefined) return undefined;
-    parsed.set(file.name, file.summary);
-  }
-  return parsed;
-}
-
-function parseFile(value: JsonRecord): { name: string; summary: FileSummary } | undefined {
-  const { name, size, mtimeMs, ino, summary: itsSummary, end: itsEnd } = value;
-  const isMarked = typeof size === "number" && typeof mtimeMs === "number" && typeof ino === "number";
-  if (typeof name !== "string" || !isMarked) return undefined;
-  const summary = parseSummary(itsSummary);
-  const end = isJsonRecord(itsEnd) ? itsEnd : undefined;
-  if ((summary === undefined) !== (itsSummary === undefined)) return undefined;
-  if (end === undefined) return { name, summary: { size, mtimeMs, ino, summary, end } };
-  const { lastId, tail } = end;
-  if (typeof lastId !== "string" || typeof tail !== "string") return undefined;
-  return { name, summary: { size, mtimeMs, ino, summary, end: { lastId, tail } } };
 }

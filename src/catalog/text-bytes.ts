@@ -92,7 +92,9 @@ function formsOf(text: string): Map<string, string[]> {
   // Beyond the units of UTF-16, that is for pairs of surrogates, the flag does nothing.
   const units = [...new Set(text)].filter((character) => character.length === 1);
   for (const unit of units) formsOfFolded.set(fold(unit), []);
-  for (let code = 0; code <= 0xffff; code++) {
+  // Nothing beyond ASCII is the same as a character of it, and to go through all there are takes milliseconds.
+  const last = units.every((unit) => unit < "\u0080") ? 0x7f : 0xffff;
+  for (let code = 0; code <= last; code++) {
     const unit = String.fromCharCode(code);
     formsOfFolded.get(fold(unit))?.push(unit);
   }

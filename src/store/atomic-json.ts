@@ -9,7 +9,16 @@ const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
 const DIGEST_CHARACTERS = 64;
-const DATA_START = PREFIX.length + DIGEST_CHARACTERS + BETWEEN.length;
+const FRONT_BYTES = PREFIX.length + DIGEST_CHARACTERS + BETWEEN.length;
+
+const LF = 0x0a;
+
+/** What `writeAtomicJson` keeps. */
+export interface KeptJson {
+  readonly value: unknown;
+  /** The text that was given beside the value; empty if none was. */
+  readonly text: string;
+}
 
 /**
  * Keeps a value in a JSON file that only its owner can read, replacing what was there as a whole.
@@ -18,14 +27,17 @@ const DATA_START = PREFIX.length + DIGEST_CHARACTERS + BETWEEN.length;
  * folder is made if it is missing.
  *
  * @param value - What JSON can hold.
+ * @param text - Kept behind the JSON as it stands, on lines of its own: a long text is read several times faster so.
+ *   It must be well-formed.
  * @throws The system's error; the old file is then still there.
  */
-export async function writeAtomicJson(path: string, value: object): Promise<void> {
-  const data = JSON.stringify(value);
+export async function writeAtomicJson(path: string, value: object, text = ""): Promise<void> {
+  const behind = text === "" ? "" : `\n${text}`;
+  const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
   makeFolder(realFileSystem, dirname(path));
-  const text = `${PREFIX}${digestOf(data)}${BETWEEN}${data}${SUFFIX}`;
+  const bytes = Buffer.concat([Buffer.from(frontOf(content)), content]);
   // A fresh object, since the package writes into it.
-  await writeFileAtomic(path, text, { mode: FILE_MODE, fsync: false });
+  await writeFileAtomic(path, bytes, { mode: FILE_MODE, fsync: false });
 }
 
 /**
@@ -35,14 +47,23 @@ export async function writeAtomicJson(path: string, value: object): Promise<void
  * @throws The system's error if the file is there and cannot be read.
  */
 export function readAtomicJson(path: string): unknown {
-  const bytes = ifPresent(() => readFileSync(path));
-  if (bytes === undefined) return undefined;
-  const data = bytes.subarray(DATA_START, bytes.length - SUFFIX.length);
-  const frame = `${bytes.toString("latin1", 0, DATA_START)}${bytes.toString("latin1", DATA_START + data.length)}`;
-  if (frame !== `${PREFIX}${digestOf(data)}${BETWEEN}${SUFFIX}`) return undefined;
-  return parseJson(data.toString("utf8"))?.value;
+  return readAtomicJsonAndText(path)?.value;
 }
 
-function digestOf(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+/** Does what `readAtomicJson` does, and gives the text beside the value. */
+export function readAtomicJsonAndText(path: string): KeptJson | undefined {
+  const bytes = ifPresent(() => readFileSync(path));
+  if (bytes === undefined) return undefined;
+  const content = bytes.subarray(FRONT_BYTES);
+  if (bytes.toString("latin1", 0, FRONT_BYTES) !== frontOf(content)) return undefined;
+  // JSON as it is written here has no line breaks.
+  const lineBreak = content.indexOf(LF);
+  const end = lineBreak === -1 ? content.length : lineBreak;
+  const parsed = parseJson(content.toString("utf8", 0, end - SUFFIX.length));
+  return parsed && { value: parsed.value, text: content.toString("utf8", end + 1) };
+}
+
+/** What stands in front of the content: its digest. */
+function frontOf(content: Uint8Array): string {
+  return `${PREFIX}${createHash("sha256").update(content).digest("hex")}${BETWEEN}`;
 }

@@ -1,0 +1,127 @@
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { FileSummary } from "./file-summary.ts";
+import type { SessionSummary } from "./session-summary.ts";
+
+/** What is known of one folder's files, by name. */
+export type FolderSummaries = Map<string, FileSummary>;
+
+/** What UTF-8 cannot write. */
+const UNPAIRED = /\p{Surrogate}/u;
+
+/**
+ * Makes of summaries what is kept between runs: a list for each fact, with an item for each file, and a text.
+ *
+ * Of thousands of files that is read in half the time that an object for each takes; most of what there is to read are
+ * first messages, which stand one behind the other in the text.
+ */
+export function columnsOf(summaries: FolderSummaries): { columns: object; text: string } {
+  const files = [...summaries.values()];
+  const sessions = files.map((file) => file.summary);
+  const apart: string[] = [];
+  const columns = {
+    name: [...summaries.keys()],
+    size: files.map((file) => file.size),
+    mtimeMs: files.map((file) => file.mtimeMs),
+    ino: files.map((file) => file.ino),
+    lastId: files.map((file) => file.end?.lastId ?? null),
+    tail: files.map((file) => file.end?.tail ?? null),
+    id: sessions.map((session) => session?.id ?? null),
+    cwd: sessions.map((session) => session?.cwd ?? null),
+    parentSession: sessions.map((session) => session?.parentSession ?? null),
+    createdMs: sessions.map((session) => session?.createdMs ?? null),
+    lastMessageMs: sessions.map((session) => session?.lastMessageMs ?? null),
+    sessionName: sessions.map((session) => session?.name ?? null),
+    messageCount: sessions.map((session) => session?.messageCount ?? null),
+    issueCount: sessions.map((session) => session?.issueCount ?? null),
+    // The length of a text that stands apart, else the text itself.
+    firstMessage: sessions.map((session) => {
+      const text = session?.firstMessage;
+      if (text === undefined || UNPAIRED.test(text)) return text ?? null;
+      apart.push(text);
+      return text.length;
+    }),
+  };
+  return { columns, text: apart.join("") };
+}
+
+/**
+ * Reads what `columnsOf` made; undefined if anything of it is not as it should be.
+ *
+ * Each item is looked at where it is taken: to look at each list for itself would take most of the time.
+ */
+export function readColumns(columns: unknown, text: string): FolderSummaries | undefined {
+  const lists = listsOf(isJsonRecord(columns) ? columns : {});
+  const summaries: FolderSummaries = new Map();
+  let start = 0;
+  for (let i = 0; i < lists.name.length; i++) {
+    const name = lists.name[i];
+    const size = lists.size[i];
+    const mtimeMs = lists.mtimeMs[i];
+    const ino = lists.ino[i];
+    const isMarked = typeof size === "number" && typeof mtimeMs === "number" && typeof ino === "number";
+    if (typeof name !== "string" || !isMarked) return undefined;
+    const first = lists.firstMessage[i];
+    const end = typeof first === "number" ? start + first : start;
+    const isSession = lists.id[i] !== null;
+    const summary = isSession ? summaryAt(lists, i, end > start ? text.slice(start, end) : first) : undefined;
+    if (isSession && summary === undefined) return undefined;
+    const lastId = lists.lastId[i];
+    const tail = lists.tail[i];
+    const hasEnd = typeof lastId === "string" && typeof tail === "string";
+    summaries.set(name, { size, mtimeMs, ino, summary, end: hasEnd ? { lastId, tail } : undefined });
+    start = end;
+  }
+  return start === text.length ? summaries : undefined;
+}
+
+function summaryAt(lists: Lists, i: number, first: unknown): SessionSummary | undefined {
+  const id = lists.id[i];
+  const cwd = lists.cwd[i];
+  const messageCount = lists.messageCount[i];
+  const issueCount = lists.issueCount[i];
+  const firstMessage = first ?? undefined;
+  const parentSession = lists.parentSession[i] ?? undefined;
+  const name = lists.sessionName[i] ?? undefined;
+  const createdMs = lists.createdMs[i] ?? undefined;
+  const lastMessageMs = lists.lastMessageMs[i] ?? undefined;
+  if (typeof id !== "string" || typeof cwd !== "string") return undefined;
+  if (typeof messageCount !== "number" || typeof issueCount !== "number") return undefined;
+  if (!isTextIfAny(firstMessage) || !isTextIfAny(parentSession) || !isTextIfAny(name)) return undefined;
+  if (!isNumberIfAny(createdMs) || !isNumberIfAny(lastMessageMs)) return undefined;
+  return { id, cwd, parentSession, createdMs, lastMessageMs, name, messageCount, firstMessage, issueCount };
+}
+
+function isTextIfAny(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}
+
+function isNumberIfAny(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === "number";
+}
+
+type Lists = ReturnType<typeof listsOf>;
+
+/** The lists by name; one that is missing is empty. */
+function listsOf(columns: JsonRecord) {
+  const list = (name: string): readonly unknown[] => {
+    const items = columns[name];
+    return Array.isArray(items) ? items : [];
+  };
+  return {
+    name: list("name"),
+    size: list("size"),
+    mtimeMs: list("mtimeMs"),
+    ino: list("ino"),
+    lastId: list("lastId"),
+    tail: list("tail"),
+    id: list("id"),
+    cwd: list("cwd"),
+    parentSession: list("parentSession"),
+    createdMs: list("createdMs"),
+    lastMessageMs: list("lastMessageMs"),
+    sessionName: list("sessionName"),
+    messageCount: list("messageCount"),
+    issueCount: list("issueCount"),
+    firstMessage: list("firstMessage"),
+  };
+}

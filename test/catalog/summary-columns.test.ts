@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { listSessions } from "../../src/catalog/catalog.ts";
+import type { FileSummary } from "../../src/catalog/file-summary.ts";
+import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
+import { readAtomicJsonAndText, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import fc from "../support/fast-check.ts";
+import { Chain, header, put, temporaryFolder } from "./support/sessions.ts";
+
+const texts = fc.string({ unit: "binary", maxLength: 20 });
+const text = fc.oneof(texts, fc.constantFrom("\ud83d", "a\ndb", "🙂é\u2028", "\ufeff"));
+const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
+
+const summaries: fc.Arbitrary<FileSummary> = fc.record({
+  size: fc.nat(),
+  mtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
+  ino: fc.nat(),
+  summary: some(
+    fc.record({
+      id: text,
+      cwd: text,
+      parentSession: some(text),
+      createdMs: some(fc.integer()),
+      lastMessageMs: some(numbers.filter((n) => !Object.is(n, -0))),
+      name: some(text),
+      messageCount: fc.nat(),
+      firstMessage: some(text.filter((one) => one !== "")),
+      issueCount: fc.nat(),
+    }),
+  ),
+  end: some(fc.record({ lastId: text, tail: texts })),
+});
+
+test("what is kept comes back as it was, through a file, too", async () => {
+  const path = join(temporaryFolder(), "a.json");
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(text, summaries), { maxLength: 8 }), async (all) => {
+      const files = new Map(all);
+      const { columns, text: apart } = columnsOf(files);
+      await writeAtomicJson(path, columns, apart);
+      const kept = readAtomicJsonAndText(path);
+      expect(kept?.text).toBe(apart);
+      expect(readColumns(kept?.value, apart)).toEqual(files);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("columns of another shape, or with another text, are no summaries", () => {
+  const summary = {
+    id: "a",
+    cwd: "",
+    parentSession: undefined,
+    createdMs: 1,
+    lastMessageMs: undefined,
+    name: "n",
+    messageCount: 1,
+    firstMessage: "hello",
+    issueCount: 0,
+  };
+  const { columns, text: apart } = columnsOf(
+    new Map([["a", { size: 1, mtimeMs: 2, ino: 3, summary, end: { lastId: "b", tail: "t" } }]]),
+  );
+  expect(readColumns(columns, apart)?.size).toBe(1);
+  expect(readColumns(columns, `${apart}x`)).toBeUndefined();
+  const changes = {
+    name: [1],
+    size: ["1"],
+    mtimeMs: [],
+    ino: [null],
+    id: [5],
+    cwd: [null],
+    createdMs: ["1"],
+  };
+  const more = {
+    sessionName: [1],
+    messageCount: [null],
+    issueCount: ["0"],
+    firstMessage: [true],
+    parentSession: [1],
+  };
+  for (const [key, list] of Object.entries({ ...changes, ...more }))
+    expect([key, readColumns({ ...columns, [key]: list }, apart)]).toEqual([key, undefined]);
+});
+
+test("a cache in which any byte is changed, or from which one is missing, is made anew", async () => {
+  const [sessionDir, cacheDir] = [temporaryFolder(), temporaryFolder()];
+  put(join(sessionDir, "a.jsonl"), new Chain(header()).user("first").assistant("second").text, 0);
+  const list = () => listSessions({ sessionDir, cacheDir });
+  const expected = await list();
+  const path = join(cacheDir, readdirSync(cacheDir)[0] ?? "");
+  const whole = readFileSync(path);
+  for (let at = 0; at < whole.length; at += 7) {
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    for (const bytes of [changed, whole.subarray(0, at)]) {
+      writeFileSync(path, bytes);
+      expect(readAtomicJsonAndText(path)).toBeUndefined();
+    }
+  }
+  writeFileSync(path, whole.subarray(0, -1));
+  expect(await list()).toEqual(expected);
+  expect(readFileSync(path)).toEqual(whole);
+});
