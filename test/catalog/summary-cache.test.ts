@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/catalog.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
-import { readAtomicJson, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import { readAtomicJsonAndText, writeAtomicJson } from "../../src/store/atomic-json.ts";
 import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
 
 /** One session in a folder, and a cache. */
@@ -210,12 +210,16 @@ describe("the file of a cache", () => {
     ["no JSON", (path: string) => writeFileSync(path, "not JSON at all".repeat(20))],
     [
       "changed in one digit",
-      (path: string) =>
-        writeFileSync(path, readFileSync(path, "utf8").replace('"messageCount":2', '"messageCount":3')),
+      (path: string) => {
+        const content = readFileSync(path, "utf8");
+        const changed = content.replace('"messageCount":[2', '"messageCount":[3');
+        expect(changed).not.toBe(content);
+        writeFileSync(path, changed);
+      },
     ],
     ["of another version", (path: string) => rewrite(path, { version: 999 })],
     ["of another folder", (path: string) => rewrite(path, { folder: "/elsewhere" })],
-    ["of another shape", (path: string) => rewrite(path, { files: [{ name: "a.jsonl" }] })],
+    ["of another shape", (path: string) => rewrite(path, { files: { name: ["a.jsonl"] } })],
   ])("is made anew if it is %s", async (_, damage) => {
     const { list, cacheFile, sessionDir } = place();
     await list();
@@ -277,9 +281,10 @@ describe("the file of a cache", () => {
 });
 
 async function rewrite(path: string, changes: object): Promise<void> {
-  const content = readAtomicJson(path);
-  expect(content).toHaveProperty("version");
-  await writeAtomicJson(path, Object.assign({}, content, changes));
+  const kept = readAtomicJsonAndText(path);
+  expect(kept?.value).toHaveProperty("version");
+  expect(kept?.text).not.toBe("");
+  await writeAtomicJson(path, Object.assign({}, kept?.value, changes), kept?.text);
 }
 
 describe("the folder of the cache", () => {
