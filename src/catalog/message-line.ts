@@ -1,12 +1,9 @@
+import { ISO_LENGTH, IsoMillisReader } from "../jsonl/iso-millis.ts";
+import { hexValue, spelling, standsAt, WORD } from "../jsonl/spelled-words.ts";
 import { holdsTime } from "./message-bytes.ts";
-import { hexValue, spelling, standsAt, WORD } from "./spelled-words.ts";
 
 const QUOTE = 0x22;
-const DOT = 0x2e;
 const DIGIT_0 = 0x30;
-const COLON = 0x3a;
-const LETTER_T = 0x54;
-const LETTER_Z = 0x5a;
 
 const BEFORE_ID = spelling(`{"type":"message","id":"`);
 const BEFORE_PARENT = spelling(`","parentId":"`);
@@ -20,13 +17,12 @@ const BEFORE_TEXT = spelling(`,"content":[{"type":"text","text":"`);
 const BEFORE_NUMBER = spelling(`,"timestamp":`);
 
 const ID_BYTES = 8;
-const TIME_BYTES = 24;
 const NUMBER_BYTES = 13;
 
 const ID_AT = BEFORE_ID.length;
 const PARENT_AT = ID_AT + ID_BYTES + BEFORE_PARENT.length;
 const TIME_AT = PARENT_AT + ID_BYTES + BEFORE_TIME.length;
-const ROLE_AT = TIME_AT + TIME_BYTES + BEFORE_ROLE.length;
+const ROLE_AT = TIME_AT + ISO_LENGTH + BEFORE_ROLE.length;
 
 /** What stands behind the body: a message's own time, in milliseconds of today's length, and two braces. */
 const TAIL_BYTES = BEFORE_NUMBER.length + NUMBER_BYTES + 2;
@@ -69,11 +65,7 @@ export class MessageLineReader {
   /** The last id as words. */
   #idHigh = 0x30303030;
   #idLow = 0x30303030;
-  /** The last minute as words, and its first millisecond; the same of the last day. */
-  readonly #minute = new Int32Array(4);
-  #minuteMs = Number.NaN;
-  readonly #day = new Int32Array(3);
-  #dayMs = Number.NaN;
+  readonly #isoMillis = new IsoMillisReader();
   /** The last high digits of a number as words, and what they amount to. */
   readonly #high = new Int32Array(2);
   #highMs = Number.NaN;
@@ -94,11 +86,11 @@ export class MessageLineReader {
     const view = this.#view;
     const tail = end - TAIL_BYTES;
     return (
-      standsAt(view, start, BEFORE_ID) &&
-      standsAt(view, start + PARENT_AT - BEFORE_PARENT.length, BEFORE_PARENT) &&
-      standsAt(view, start + TIME_AT - BEFORE_TIME.length, BEFORE_TIME) &&
-      standsAt(view, start + ROLE_AT - BEFORE_ROLE.length, BEFORE_ROLE) &&
-      standsAt(view, tail, BEFORE_NUMBER) &&
+      standsAt(view, start, end, BEFORE_ID) &&
+      standsAt(view, start + PARENT_AT - BEFORE_PARENT.length, end, BEFORE_PARENT) &&
+      standsAt(view, start + TIME_AT - BEFORE_TIME.length, end, BEFORE_TIME) &&
+      standsAt(view, start + ROLE_AT - BEFORE_ROLE.length, end, BEFORE_ROLE) &&
+      standsAt(view, tail, end, BEFORE_NUMBER) &&
       view.getInt16(end - 2) === BRACES &&
       this.#readIds(start) &&
       this.#readEntryTime(start + TIME_AT) &&
@@ -130,47 +122,10 @@ export class MessageLineReader {
     return true;
   }
 
-  /** Reads `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
   #readEntryTime(at: number): boolean {
-    const view = this.#view;
-    const minute = this.#minute;
-    const isKnown =
-      view.getInt32(at) === minute[0] &&
-      view.getInt32(at + 4) === minute[1] &&
-      view.getInt32(at + 8) === minute[2] &&
-      view.getInt32(at + 12) === minute[3];
-    if (!isKnown && !this.#readMinute(at)) return false;
-    const array = this.array;
-    if (array[at + 16] !== COLON || array[at + 19] !== DOT || array[at + 23] !== LETTER_Z) return false;
-    const second = this.#digits(at + 17, 2);
-    const millisecond = this.#digits(at + 20, 3);
-    this.times[0] = this.#minuteMs + second * 1000 + millisecond;
-    return second >= 0 && second <= 59 && millisecond >= 0;
-  }
-
-  #readMinute(at: number): boolean {
-    const array = this.array;
-    if (array[at + 10] !== LETTER_T || array[at + 13] !== COLON || !this.#readDay(at)) return false;
-    const hour = this.#digits(at + 11, 2);
-    const minute = this.#digits(at + 14, 2);
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return false;
-    this.#minuteMs = this.#dayMs + (hour * 60 + minute) * 60_000;
-    for (let i = 0; i < this.#minute.length; i++) this.#minute[i] = this.#view.getInt32(at + i * WORD);
-    return true;
-  }
-
-  #readDay(at: number): boolean {
-    const view = this.#view;
-    const day = this.#day;
-    const isYear = view.getInt32(at) === day[0] && view.getInt32(at + 4) === day[1];
-    if (isYear && view.getInt32(at + 6) === day[2]) return true;
-    const text = this.#bytes.toString("latin1", at, at + 10);
-    const ms = Date.parse(`${text}T00:00:00.000Z`);
-    // A day that no calendar knows is left to others.
-    if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(`${text}T`)) return false;
-    this.#dayMs = ms;
-    day.set([view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 6)]);
-    return true;
+    const ms = this.#isoMillis.read(this.#view, at);
+    this.times[0] = ms;
+    return !Number.isNaN(ms);
   }
 
   #readNumber(at: number): boolean {
@@ -204,14 +159,14 @@ export class MessageLineReader {
   /** Reads the role; gives from where on the body may hold another time. */
   #readRole(at: number, tail: number): number {
     const isUser = this.#view.getInt32(at) === USER && this.array[at + WORD] === QUOTE;
-    const isAssistant = !isUser && standsAt(this.#view, at, ASSISTANT);
+    const isAssistant = !isUser && standsAt(this.#view, at, tail, ASSISTANT);
     this.role = isUser ? "user" : isAssistant ? "assistant" : "other";
     // The quote in front of a role is where a key could begin.
     const front = at - 1;
     if (!isUser && !isAssistant) return front;
     const content = at + (isUser ? USER_BYTES : ASSISTANT.length);
     const text = content + BEFORE_TEXT.length;
-    if (text > tail || !standsAt(this.#view, content, BEFORE_TEXT)) return front;
+    if (!standsAt(this.#view, content, tail, BEFORE_TEXT)) return front;
     const quote = this.#bytes.indexOf(QUOTE, text);
     return quote - text < LONG_TEXT_BYTES ? front : quote;
   }

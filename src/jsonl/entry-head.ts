@@ -1,7 +1,7 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
 import { ByteSearch } from "./byte-search.ts";
-import { BytePrefix, pairTable, viewOf } from "./byte-words.ts";
 import { ISO_LENGTH, IsoMillisReader } from "./iso-millis.ts";
+import { hexValue, spelling, standsAt, viewOf, WORD } from "./spelled-words.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -23,11 +23,13 @@ const OPENINGS = [
   "session_info",
   "usage",
   "context_edit",
-].map((type) => ({ type, prefix: new BytePrefix(`{"type":"${type}","id":"`) }));
+].map((type) => ({ type, front: spelling(`{"type":"${type}","id":"`) }));
 
-const AFTER_ID = new BytePrefix(`,"parentId":`);
-const NULL = new BytePrefix("null");
-const AFTER_PARENT = new BytePrefix(`,"timestamp":"`);
+const AFTER_ID = spelling(`,"parentId":`);
+const AFTER_PARENT = spelling(`,"timestamp":"`);
+
+/** `null` as a word. */
+const NULL = 0x6e756c6c;
 
 /** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
 const USUAL_TIME = new ByteSearch(`"timestamp":"`);
@@ -64,18 +66,18 @@ export class EntryHeadReader {
     const view = this.#view;
     if (!this.#readOpening(view, start, end)) return false;
     const id = this.#readId(bytes, this.#at, end);
-    if (id === undefined || id === "" || !AFTER_ID.isAt(view, this.#at, end)) return false;
+    if (id === undefined || id === "" || !standsAt(view, this.#at, end, AFTER_ID)) return false;
     this.id = id;
     if (!this.#readParent(bytes, this.#at + AFTER_ID.length, end)) return false;
-    if (!AFTER_PARENT.isAt(view, this.#at, end)) return false;
+    if (!standsAt(view, this.#at, end, AFTER_PARENT)) return false;
     return this.#readTimestamp(bytes, this.#at + AFTER_PARENT.length, end);
   }
 
   #readOpening(view: DataView, start: number, end: number): boolean {
-    for (const { type, prefix } of OPENINGS) {
-      if (!prefix.isAt(view, start, end)) continue;
+    for (const { type, front } of OPENINGS) {
+      if (!standsAt(view, start, end, front)) continue;
       this.type = type;
-      this.#at = start + prefix.length;
+      this.#at = start + front.length;
       return true;
     }
     return false;
@@ -89,8 +91,8 @@ export class EntryHeadReader {
       return true;
     }
     this.parent = null;
-    this.#at = at + NULL.length;
-    return NULL.isAt(this.#view, at, end);
+    this.#at = at + WORD;
+    return this.#at <= end && this.#view.getInt32(at) === NULL;
   }
 
   /** Reads a string up to its quote and leaves `#at` behind it. */
@@ -151,16 +153,11 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-const HEX_PAIRS = pairTable("0123456789abcdef");
-
 /** The number that eight lower-case hex characters write, or -1. */
 function hexKey(view: DataView, start: number): number {
-  const first = HEX_PAIRS[view.getUint16(start, true)] ?? -1;
-  const second = HEX_PAIRS[view.getUint16(start + 2, true)] ?? -1;
-  const third = HEX_PAIRS[view.getUint16(start + 4, true)] ?? -1;
-  const fourth = HEX_PAIRS[view.getUint16(start + 6, true)] ?? -1;
-  if ((first | second | third | fourth) < 0) return -1;
-  return ((first << 24) | (second << 16) | (third << 8) | fourth) >>> 0;
+  const high = hexValue(view.getInt32(start));
+  const low = hexValue(view.getInt32(start + WORD));
+  return high === -1 || low === -1 ? -1 : ((high << 16) | low) >>> 0;
 }
 
 /** The text up to the next quote, if it is plain ASCII without escapes. */

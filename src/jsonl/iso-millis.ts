@@ -1,5 +1,3 @@
-import { pairTable } from "./byte-words.ts";
-
 /** Characters of `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const ISO_LENGTH = 24;
 
@@ -16,11 +14,17 @@ const DAY_MS = 86_400_000;
 /** Days from the first day of the year 1 to that of 1970. */
 const DAYS_TO_EPOCH = 719_162;
 
-/** By number of the month; without the 29th of February. */
+/** By number of the month, in a year without a 29th of February. */
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-const DECIMAL_PAIRS = pairTable("0123456789");
+/** For two characters, read as one little-endian number, what they write if they are digits; else -1. */
+const DECIMAL_PAIRS = new Int16Array(0x10000).fill(-1);
+for (let value = 0; value < 100; value++) {
+  const high = ZERO + Math.floor(value / 10);
+  const low = ZERO + (value % 10);
+  DECIMAL_PAIRS[high | (low << 8)] = value;
+}
 
 /**
  * Reads timestamps from bytes: every entry has one, and `Date.parse` takes longer than all the rest of a head.
@@ -36,8 +40,8 @@ export class IsoMillisReader {
   #minuteMs = Number.NaN;
 
   /**
-   * Unix milliseconds of the `YYYY-MM-DDTHH:MM:SS.mmmZ` that stands at a place; NaN if it is spelled otherwise, or is a
-   * date that is left to `Date.parse`: a 29th of February, and the first 99 years.
+   * Unix milliseconds of the `YYYY-MM-DDTHH:MM:SS.mmmZ` that stands at a place; NaN if it is spelled otherwise, is no
+   * time, or is in the first 99 years, which are left to `Date.parse`.
    *
    * @param view - 24 bytes must follow `start`.
    */
@@ -93,11 +97,12 @@ function dayNumber(view: DataView, start: number): number {
   const yearInCentury = pairAt(view, start + 2);
   const month = pairAt(view, start + 5);
   const day = pairAt(view, start + 8);
-  const isSpelledSo = view.getUint8(start + 4) === DASH && view.getUint8(start + 7) === DASH;
-  const isOrdinary = century > 0 && yearInCentury >= 0 && day > 0 && day <= (DAYS_IN_MONTH[month] ?? 0);
-  if (!isSpelledSo || !isOrdinary) return Number.NaN;
   const year = century * 100 + yearInCentury;
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const lastDay = (DAYS_IN_MONTH[month] ?? 0) + (isLeap && month === 2 ? 1 : 0);
+  const isSpelledSo = view.getUint8(start + 4) === DASH && view.getUint8(start + 7) === DASH;
+  const isOrdinary = century > 0 && yearInCentury >= 0 && day > 0 && day <= lastDay;
+  if (!isSpelledSo || !isOrdinary) return Number.NaN;
   const past = year - 1;
   const leapDays = ((past / 4) | 0) - ((past / 100) | 0) + ((past / 400) | 0) + (isLeap && month > 2 ? 1 : 0);
   return past * 365 + leapDays - DAYS_TO_EPOCH + (DAYS_BEFORE_MONTH[month] ?? 0) + day - 1;

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { IdSet } from "../../src/catalog/id-set.ts";
 import { roleInFront, timeInBody } from "../../src/catalog/message-bytes.ts";
 import { MessageLineReader } from "../../src/catalog/message-line.ts";
-import { hexValue } from "../../src/catalog/spelled-words.ts";
 import { EntryHeadReader } from "../../src/jsonl/entry-head.ts";
+import { hexValue } from "../../src/jsonl/spelled-words.ts";
 import fc from "../support/fast-check.ts";
 
 const RUNS = Number(process.env["CATALOG_RUNS"] ?? 500);

@@ -18,7 +18,7 @@ export interface Spelling {
 /** Makes numbers of a text. */
 export function spelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
-  const view = new DataView(bytes.buffer);
+  const view = viewOf(bytes);
   const { length } = bytes;
   const starts = Array.from({ length: Math.ceil(length / PAIR) }, (_, i) =>
     Math.min(i * PAIR, length - PAIR),
@@ -26,8 +26,9 @@ export function spelling(text: string): Spelling {
   return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
-/** Tells whether a text stands at a place; the view must reach as far. */
-export function standsAt(view: DataView, at: number, { length, pairs }: Spelling): boolean {
+/** Tells whether a text stands at a place before `end`. */
+export function standsAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
+  if (at + length > end) return false;
   const last = pairs.length - 1;
   for (let i = 0; i < last; i++) if (view.getFloat64(at + i * PAIR, true) !== pairs[i]) return false;
   return view.getFloat64(at + length - PAIR, true) === pairs[last];
@@ -55,4 +56,9 @@ export function hexValue(word: number): number {
     (((values + SIXES) >>> WORD) & ONES) === letters;
   if (!isSpelledSo) return -1;
   return ((values >>> 12) & 0xf000) | ((values >>> 8) & 0xf00) | ((values >>> 4) & 0xf0) | (values & 0xf);
+}
+
+/** Gives the same bytes as a view from which words can be read at any place. */
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
