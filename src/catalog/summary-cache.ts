@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isJsonRecord } from "../schema/json.ts";
-import { readAtomicJsonAndText, writeAtomicJson } from "../store/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../store/atomic-json.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
 import type { FileSummary } from "./file-summary.ts";
@@ -98,7 +98,7 @@ export class SummaryCache {
 
   #load(path: string, folder: string): FolderSummaries {
     try {
-      const kept = readAtomicJsonAndText(path);
+      const kept = readAtomicJson(path);
       const content = isJsonRecord(kept?.value) ? kept.value : {};
       const isOurs = content["version"] === CACHE_VERSION && content["folder"] === folder;
       return (isOurs && readColumns(content["files"], kept?.text ?? "")) || new Map();

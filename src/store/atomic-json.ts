@@ -41,17 +41,12 @@ export async function writeAtomicJson(path: string, value: object, text = ""): P
 }
 
 /**
- * Gives a value that was kept by `writeAtomicJson`.
+ * Gives what was kept by `writeAtomicJson`.
  *
  * @returns Undefined if the file is missing or damaged: any changed byte is noticed.
  * @throws The system's error if the file is there and cannot be read.
  */
-export function readAtomicJson(path: string): unknown {
-  return readAtomicJsonAndText(path)?.value;
-}
-
-/** Does what `readAtomicJson` does, and gives the text beside the value. */
-export function readAtomicJsonAndText(path: string): KeptJson | undefined {
+export function readAtomicJson(path: string): KeptJson | undefined {
   const bytes = ifPresent(() => readFileSync(path));
   if (bytes === undefined) return undefined;
   const content = bytes.subarray(FRONT_BYTES);

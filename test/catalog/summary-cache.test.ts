@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/catalog.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
-import { readAtomicJsonAndText, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/store/atomic-json.ts";
 import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
 
 /** One session in a folder, and a cache. */
@@ -281,7 +281,7 @@ describe("the file of a cache", () => {
 });
 
 async function rewrite(path: string, changes: object): Promise<void> {
-  const kept = readAtomicJsonAndText(path);
+  const kept = readAtomicJson(path);
   expect(kept?.value).toHaveProperty("version");
   expect(kept?.text).not.toBe("");
   await writeAtomicJson(path, Object.assign({}, kept?.value, changes), kept?.text);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/catalog.ts";
 import type { FileSummary } from "../../src/catalog/file-summary.ts";
 import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
-import { readAtomicJsonAndText, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/store/atomic-json.ts";
 import fc from "../support/fast-check.ts";
 import { Chain, header, put, temporaryFolder } from "./support/sessions.ts";
 
@@ -40,7 +40,7 @@ test("what is kept comes back as it was, through a file, too", async () => {
       const files = new Map(all);
       const { columns, text: apart } = columnsOf(files);
       await writeAtomicJson(path, columns, apart);
-      const kept = readAtomicJsonAndText(path);
+      const kept = readAtomicJson(path);
       expect(kept?.text).toBe(apart);
       expect(readColumns(kept?.value, apart)).toEqual(files);
     }),
@@ -97,7 +97,7 @@ test("a cache in which any byte is changed, or from which one is missing, is mad
     changed[at] = (changed[at] ?? 0) ^ 1;
     for (const bytes of [changed, whole.subarray(0, at)]) {
       writeFileSync(path, bytes);
-      expect(readAtomicJsonAndText(path)).toBeUndefined();
+      expect(readAtomicJson(path)).toBeUndefined();
     }
   }
   writeFileSync(path, whole.subarray(0, -1));
