@@ -16,7 +16,7 @@ const BATCH_BYTES = 1024 * 1024;
  *
  * @returns Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes), about 62 bytes of memory per entry.
+ * @remarks Cost: O(bytes), about 70 bytes of memory per entry.
  */
 export async function readIndex(file: OpenFile, pace: Pace): Promise<SessionIndex | undefined> {
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, file.fd, offset, length);

@@ -33,7 +33,7 @@ const LINE_BREAK = new Uint8Array([0x0a]);
  * line, or where the line looks as if it held more than one record. Ids that the file does not give are derived from
  * the session id and the record's number, so that every reading finds the same ones.
  *
- * @remarks Cost: O(bytes), about 62 bytes of memory per entry. Source: docs/format.md#reading
+ * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
  */
 export class SessionIndex {
   readonly #issues = new IssueLog();

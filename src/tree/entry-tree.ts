@@ -15,7 +15,7 @@ export const NONE = -1;
  * because an object with two strings for each entry would cost several times the memory. The tree never has a cycle,
  * so every walk ends.
  *
- * @remarks Cost: about 46 bytes per entry with eight-character ids. Source: docs/architecture.md
+ * @remarks Cost: about 54 bytes per entry with eight-character ids. Source: docs/architecture.md
  */
 export class EntryTree {
   #size = 0;
