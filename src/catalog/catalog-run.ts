@@ -1,4 +1,5 @@
 import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
+import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
@@ -79,6 +80,15 @@ export class CatalogRun {
       reportSkipped(file.path, error, this.report);
       return false;
     }
+  }
+
+  /**
+   * Tells whether a file is known to be in order as it stands now: on each line one record of version 3 or above, with
+   * an id of its own. False if that is not known.
+   */
+  isInOrder(file: SessionFile, mark: FileMark): boolean {
+    const known = this.#cache.get(file);
+    return known?.end !== undefined && known.summary?.issueCount === 0 && isUnchanged(known, mark);
   }
 
   /** Keeps what was found for the next time. */

@@ -8,10 +8,20 @@ const LF = 0x0a;
 /** Escapes of other characters in a row before the way of searching for them changes. */
 const MAX_OTHER_ESCAPES = 64;
 
+/** A line that may hold what is searched: offsets in the file. */
+export interface FoundLine {
+  /** Of a byte in it. */
+  readonly at: number;
+  /** Of its first byte; undefined if it begins in an earlier piece of the file. */
+  readonly start: number | undefined;
+  /** Of its line break; undefined if there is none. */
+  end: number | undefined;
+}
+
 /**
  * Finds the lines of a file that may hold a text, by its bytes alone.
  *
- * @returns For each such line the offset of a byte in it, ascending; empty if no line can hold the text.
+ * @returns In the order of the file; empty if no line can hold the text.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
  */
@@ -19,8 +29,9 @@ export async function linesThatMayHold(
   file: OpenFile,
   { plain, escaped }: TextPatterns,
   pace: Pace,
-): Promise<number[]> {
-  const found: number[] = [];
+): Promise<FoundLine[]> {
+  const found: FoundLine[] = [];
+  let last: FoundLine | undefined;
   const overlap = Math.max(plain.length, escaped.length) - 1;
   /** Offset in the file of the first byte of the piece, and of the first one that is still to be looked at. */
   let [offset, from] = [0, 0];
@@ -33,13 +44,15 @@ export async function linesThatMayHold(
       if (isInFoundLine) {
         const lineBreak = piece.indexOf(LF, from - offset);
         isInFoundLine = lineBreak === -1;
+        if (last !== undefined && !isInFoundLine) last.end = offset + lineBreak;
         from = isInFoundLine ? end : offset + lineBreak + 1;
         continue;
       }
       const next = Math.min(inPlain.next(from - offset), inEscapes.next(from - offset));
       if (next === Number.POSITIVE_INFINITY) break;
       from = offset + next;
-      found.push(from);
+      last = { at: from, start: startOfLine(piece, next, offset), end: undefined };
+      found.push(last);
       isInFoundLine = true;
     }
     offset = end - Math.min(overlap, piece.length);
@@ -47,6 +60,12 @@ export async function linesThatMayHold(
     if (pace.isDue) await pace.rest();
   }
   return found;
+}
+
+/** Offset in the file of the line that a place in a piece is on; undefined if it begins before the piece. */
+function startOfLine(piece: Buffer, place: number, offset: number): number | undefined {
+  const lineBreak = piece.lastIndexOf(LF, place);
+  return lineBreak === -1 && offset > 0 ? undefined : offset + lineBreak + 1;
 }
 
 /** Goes through the fits of one pattern in one piece, and looks at each byte once however often it is asked. */

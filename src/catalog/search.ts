@@ -1,9 +1,10 @@
 import type { SessionIndex } from "../reading/session-index.ts";
 import { type CatalogOptions, CatalogRun } from "./catalog-run.ts";
+import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
-import { type ReadEntry, readEntries, readIndex } from "./read-index.ts";
-import { linesThatMayHold } from "./search-bytes.ts";
+import { readEntries, readIndex } from "./read-index.ts";
+import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { SessionInfo } from "./session-info.ts";
@@ -66,7 +67,7 @@ interface Wanted {
  * @returns Hits in the order of the files and of the entries in them, one for each entry.
  * @throws {TypeError} At once, if it is no regular expression.
  * @throws {SessionError} `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are passed over; a read into the tree for each file with hits.
+ * @remarks Cost: O(bytes), most of which are passed over; for a file with hits that no list has found in order, a read into the tree.
  */
 export function searchSessions(
   query: string,
@@ -114,7 +115,7 @@ async function* searchFile(
   try {
     open = openFile(file.path);
     let session: SessionInfo | undefined;
-    for await (const found of findIn(open, wanted, run.pace)) {
+    for await (const found of findIn(open, wanted, run.isInOrder(file, open), run.pace)) {
       session ??= await run.infoOf(file);
       if (session === undefined) return;
       const { entryId, role, offset, text, match } = found;
@@ -137,14 +138,43 @@ interface Found {
   readonly match: TextMatch;
 }
 
-async function* findIn(file: OpenFile, wanted: Wanted, pace: Pace): AsyncGenerator<Found, void, undefined> {
+async function* findIn(
+  file: OpenFile,
+  wanted: Wanted,
+  isInOrder: boolean,
+  pace: Pace,
+): AsyncGenerator<Found, void, undefined> {
   const { patterns } = wanted;
-  const places = patterns && (await linesThatMayHold(file, patterns, pace));
-  if (places?.length === 0) return;
+  const lines = patterns && (await linesThatMayHold(file, patterns, pace));
+  if (lines?.length === 0) return;
+  const isQuick = isInOrder && lines?.every(isWhole) === true;
+  const batches = isQuick ? entriesOnLines(file, lines, pace) : entriesInTree(file, lines, pace);
+  for await (const batch of batches) yield* findInBatch(batch, wanted);
+}
+
+function isWhole(line: FoundLine): line is WholeLine {
+  return line.start !== undefined && line.end !== undefined;
+}
+
+/** Gives the entries in whose lines something may be found, by reading the file into its tree. */
+async function* entriesInTree(
+  file: OpenFile,
+  lines: readonly FoundLine[] | undefined,
+  pace: Pace,
+): AsyncGenerator<SearchedEntry[], void, undefined> {
   const index = await readIndex(file, pace);
   if (index === undefined) return;
-  for await (const batch of readEntries(file, index, candidates(index, places), pace)) {
-    yield* findInBatch(index, batch, wanted);
+  const { tree, places } = index;
+  const wanted = candidates(
+    index,
+    lines?.map(({ at }) => at),
+  );
+  for await (const batch of readEntries(file, index, wanted, pace)) {
+    yield batch.map(({ ordinal, entry }) => ({
+      entryId: tree.idAt(ordinal),
+      offset: places.offsetAt(ordinal),
+      entry,
+    }));
   }
 }
 
@@ -163,24 +193,19 @@ function* candidates(index: SessionIndex, places: readonly number[] | undefined)
   }
 }
 
-function* findInBatch(
-  index: SessionIndex,
-  batch: readonly ReadEntry[],
-  wanted: Wanted,
-): Generator<Found, void> {
-  const searched: { ordinal: number; role: string; text: string }[] = [];
-  for (const { ordinal, entry } of batch) {
+function* findInBatch(batch: readonly SearchedEntry[], wanted: Wanted): Generator<Found, void> {
+  const searched: { entryId: string; offset: number; role: string; text: string }[] = [];
+  for (const { entryId, offset, entry } of batch) {
     const found = entry && searchedText(entry);
     if (found === undefined || wanted.roles?.has(found.role) === false) continue;
-    for (const text of found.texts) searched.push({ ordinal, role: found.role, text });
+    for (const text of found.texts) searched.push({ entryId, offset, role: found.role, text });
   }
   const matches = wanted.match(searched.map((one) => one.text));
   let foundBefore = -1;
-  for (const [i, { ordinal, role, text }] of searched.entries()) {
+  for (const [i, one] of searched.entries()) {
     const match = matches[i];
-    if (match === undefined || ordinal === foundBefore) continue;
-    foundBefore = ordinal;
-    const offset = index.places.offsetAt(ordinal);
-    yield { entryId: index.tree.idAt(ordinal), role, offset, text, match };
+    if (match === undefined || one.offset === foundBefore) continue;
+    foundBefore = one.offset;
+    yield { ...one, match };
   }
 }

@@ -1,0 +1,67 @@
+import { decodeRecord } from "../jsonl/decode.ts";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { readRange, realFileSystem } from "../store/file-system.ts";
+import type { OpenFile } from "./open-file.ts";
+import type { Pace } from "./pace.ts";
+import type { FoundLine } from "./search-bytes.ts";
+import { SEARCHED_TYPES } from "./search-text.ts";
+
+/** Lines that are read at a time, unless their bytes come first. */
+const BATCH_LINES = 64;
+const BATCH_BYTES = 1024 * 1024;
+
+/** An entry in which something may be found. */
+export interface SearchedEntry {
+  readonly entryId: string;
+  /** Byte offset of its line. */
+  readonly offset: number;
+  /** Undefined if the body is damaged. */
+  readonly entry: AnySessionEntry | undefined;
+}
+
+/** A line of which both ends are known. */
+export type WholeLine = FoundLine & { readonly start: number; readonly end: number };
+
+/** What bodies of today's version are decoded with. */
+const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
+
+/**
+ * Gives the entries on some lines of a file that is in order: on each line one record of today's version with an id of
+ * its own. So the lines alone tell, and the rest of the file need not be read into a tree.
+ *
+ * @returns In batches, between which others have their turn; only entries that are searched.
+ * @throws {SessionError} `ABORTED`
+ */
+export async function* entriesOnLines(
+  file: OpenFile,
+  lines: readonly WholeLine[],
+  pace: Pace,
+): AsyncGenerator<SearchedEntry[], void, undefined> {
+  let batch: SearchedEntry[] = [];
+  let bytes = 0;
+  for (const { start, end } of lines) {
+    const found = entryOn(readRange(realFileSystem, file.fd, start, end - start), start);
+    if (found !== undefined) batch.push(found);
+    bytes += end - start;
+    if (batch.length < BATCH_LINES && bytes < BATCH_BYTES) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+    if (pace.isDue) await pace.rest();
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function entryOn(line: Uint8Array, offset: number): SearchedEntry | undefined {
+  const { type, id, parentId } = decodeRecord(line) ?? {};
+  if (typeof type !== "string" || typeof id !== "string" || !SEARCHED_TYPES.has(type)) return undefined;
+  const head = {
+    type,
+    id,
+    parentId: typeof parentId === "string" ? parentId : null,
+    timestampMs: Number.NaN,
+  };
+  return { entryId: id, offset, entry: decodeEntry(line, head, CONTEXT) };
+}
