@@ -1,11 +1,11 @@
-import { ByteSearch, startsWith } from "../jsonl/byte-search.ts";
+import { BytePattern } from "../jsonl/byte-pattern.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 const MESSAGE = bytesOf(`,"message":{"role":"`);
 const USER = bytesOf(`user"`);
 const ASSISTANT = bytesOf(`assistant"`);
-const TIMESTAMP = new ByteSearch(`"timestamp"`);
+const TIMESTAMP = BytePattern.of(`"timestamp"`);
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -68,4 +68,11 @@ function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   const isPlain =
     at > start && at - start <= MAX_DIGITS && (bytes[at] === COMMA || bytes[at] === CLOSE_BRACE);
   return isPlain ? value : Number.NaN;
+}
+
+/** Tells whether bytes stand at a place before `end`. */
+function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
+  if (at + prefix.length > end) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
+  return true;
 }

@@ -1,4 +1,4 @@
-import type { BytePattern } from "./byte-pattern.ts";
+import type { BytePattern } from "../jsonl/byte-pattern.ts";
 import { type OpenFile, piecesOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import type { TextPatterns } from "./text-bytes.ts";

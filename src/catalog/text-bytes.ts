@@ -1,4 +1,4 @@
-import { BytePattern } from "./byte-pattern.ts";
+import { BytePattern } from "../jsonl/byte-pattern.ts";
 
 /** Finds lines that may hold a text, whichever way JSON spells it. */
 export interface TextPatterns {

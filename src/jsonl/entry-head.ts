@@ -1,5 +1,5 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
-import { ByteSearch } from "./byte-search.ts";
+import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
 import { ISO_LENGTH, IsoMillisReader } from "./iso-millis.ts";
 import { hexValue, spelling, standsAt, viewOf, WORD } from "./spelled-words.ts";
 
@@ -32,10 +32,10 @@ const AFTER_PARENT = spelling(`,"timestamp":"`);
 const NULL = 0x6e756c6c;
 
 /** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
-const USUAL_TIME = new ByteSearch(`"timestamp":"`);
+const USUAL_TIME = BytePattern.of(`"timestamp":"`);
 
 /** The same in any spelling; but bodies hold it too. */
-const ANY_TIME = new ByteSearch(`"timestamp"`);
+const ANY_TIME = BytePattern.of(`"timestamp"`);
 
 /**
  * Reads the head at the front of a line from its bytes, without parsing the body.
@@ -53,24 +53,30 @@ export class EntryHeadReader {
   bodyStart = 0;
 
   #at = 0;
-  #bytes: Uint8Array | undefined;
+  #viewed: Uint8Array | undefined;
   #view = viewOf(new Uint8Array(0));
   readonly #isoMillis = new IsoMillisReader();
 
   /** Reads the head of the line in `bytes[start, end)`; false if it is not in the usual spelling. */
   read(bytes: Uint8Array, start: number, end: number): boolean {
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes;
-      this.#view = viewOf(bytes);
-    }
-    const view = this.#view;
+    const view = this.#look(bytes);
     if (!this.#readOpening(view, start, end)) return false;
-    const id = this.#readId(bytes, this.#at, end);
+    const id = this.#readId(bytes, view, this.#at, end);
     if (id === undefined || id === "" || !standsAt(view, this.#at, end, AFTER_ID)) return false;
     this.id = id;
-    if (!this.#readParent(bytes, this.#at + AFTER_ID.length, end)) return false;
+    if (!this.#readParent(bytes, view, this.#at + AFTER_ID.length, end)) return false;
     if (!standsAt(view, this.#at, end, AFTER_PARENT)) return false;
-    return this.#readTimestamp(bytes, this.#at + AFTER_PARENT.length, end);
+    return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
+  }
+
+  /** Gives a view of bytes; that of the last ones is kept, since many lines stand in the same, unless they are many. */
+  #look(bytes: Uint8Array): DataView {
+    if (bytes === this.#viewed) return this.#view;
+    const view = viewOf(bytes);
+    if (bytes.buffer.byteLength > MAX_HELD_BYTES) return view;
+    this.#viewed = bytes;
+    this.#view = view;
+    return view;
   }
 
   #readOpening(view: DataView, start: number, end: number): boolean {
@@ -83,22 +89,22 @@ export class EntryHeadReader {
     return false;
   }
 
-  #readParent(bytes: Uint8Array, at: number, end: number): boolean {
+  #readParent(bytes: Uint8Array, view: DataView, at: number, end: number): boolean {
     if (bytes[at] === QUOTE) {
-      const parent = this.#readId(bytes, at + 1, end);
+      const parent = this.#readId(bytes, view, at + 1, end);
       if (parent === undefined) return false;
       this.parent = parent;
       return true;
     }
     this.parent = null;
     this.#at = at + WORD;
-    return this.#at <= end && this.#view.getInt32(at) === NULL;
+    return this.#at <= end && view.getInt32(at) === NULL;
   }
 
   /** Reads a string up to its quote and leaves `#at` behind it. */
-  #readId(bytes: Uint8Array, start: number, end: number): IdKey | undefined {
+  #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
-      const key = hexKey(this.#view, start);
+      const key = hexKey(view, start);
       if (key !== -1) {
         this.#at = start + 9;
         return key;
@@ -110,10 +116,9 @@ export class EntryHeadReader {
     return idKeyOf(text);
   }
 
-  #readTimestamp(bytes: Uint8Array, start: number, end: number): boolean {
+  #readTimestamp(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
     let close = start + ISO_LENGTH;
-    this.timestampMs =
-      close < end && bytes[close] === QUOTE ? this.#isoMillis.read(this.#view, start) : Number.NaN;
+    this.timestampMs = close < end && bytes[close] === QUOTE ? this.#isoMillis.read(view, start) : Number.NaN;
     if (Number.isNaN(this.timestampMs)) {
       const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
       if (text === undefined) return false;

@@ -36,6 +36,8 @@ export const DEFAULT_MAX_LINE_BYTES = 256 * 1024 * 1024;
 /** No line beyond this can become a string, whatever bound is asked for: it is the most that engines promise. */
 const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
 
+const NO_BYTES = new Uint8Array(0);
+
 const LF = 0x0a;
 const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
@@ -61,9 +63,9 @@ export class LineScanner {
   #line = 1;
   /** The front of the line was taken without its line break, which may follow now. */
   #isTaken = false;
-  /** The line that is handed on: one object for all, since a file has many. */
+  /** The line that is handed on: one object for all, since a file has many. It holds no bytes afterwards. */
   readonly #scanned: Mutable<ScannedLine> = {
-    bytes: this.#carry,
+    bytes: NO_BYTES,
     start: 0,
     end: 0,
     offset: 0,
@@ -112,6 +114,7 @@ export class LineScanner {
       start = end + 1;
     }
     this.#keep(chunk, start, chunk.length);
+    this.#scanned.bytes = NO_BYTES;
   }
 
   /**
@@ -122,12 +125,13 @@ export class LineScanner {
   end(): void {
     while (this.#carryBytes > 0) {
       const taken = this.#emit(this.#carry, 0, this.#carryBytes, false);
-      if (taken === 0) return;
+      if (taken === 0) break;
       this.#lineOffset += taken;
       this.#isTaken = true;
       this.#carry.copyWithin(0, taken, this.#carryBytes);
       this.#carryBytes -= taken;
     }
+    this.#scanned.bytes = NO_BYTES;
   }
 
   /**

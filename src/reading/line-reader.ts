@@ -10,6 +10,9 @@ import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from ".
 import type { LinePlace } from "./places.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
+/** Reads the heads of all files: what it finds is taken over before the next line. */
+const head = new EntryHeadReader();
+
 /** A header is looked for among this many records. */
 const FIRST_RECORDS = 16;
 
@@ -24,7 +27,6 @@ const CLOSE_BRACE = 0x7d;
 export class LineReader implements LineSink {
   readonly #issues: IssueLog;
   readonly #adder: EntryAdder;
-  readonly #head = new EntryHeadReader();
   #header: ReadHeader | undefined;
   #headerPlace: LinePlace | undefined;
   #recordsBeforeHeader = 0;
@@ -67,7 +69,7 @@ export class LineReader implements LineSink {
   line(line: ScannedLine): boolean | number {
     if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
-    this.#adder.addPlain(this.#head, line);
+    this.#adder.addPlain(head, line);
     return true;
   }
 
@@ -123,8 +125,8 @@ export class LineReader implements LineSink {
       version !== undefined &&
       version >= 2 &&
       bytes[end - 1] === CLOSE_BRACE &&
-      this.#head.read(bytes, start, end) &&
-      !mayHoldSecondHead(bytes, this.#head, end, this.#isMixed)
+      head.read(bytes, start, end) &&
+      !mayHoldSecondHead(bytes, head, end, this.#isMixed)
     );
   }
 
@@ -141,7 +143,7 @@ export class LineReader implements LineSink {
       this.#countOther();
     } else {
       this.#adder.addRecord(value, type, place);
-      this.#isMixed ||= !this.#head.read(text, 0, text.length);
+      this.#isMixed ||= !head.read(text, 0, text.length);
       this.#leafRecord = type === "leaf" ? value : undefined;
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BytePattern } from "../../src/catalog/byte-pattern.ts";
+import { BytePattern } from "../../src/jsonl/byte-pattern.ts";
 import fc from "../support/fast-check.ts";
 
 /** What `find` says, by looking at every byte of every place. */
@@ -49,6 +49,21 @@ describe("BytePattern", () => {
     expect(pattern.find(bytes, 0, bytes.length)).toBe(301);
     expect(pattern.find(bytes, 302, bytes.length)).toBe(301 + 13 + 333);
     expect(pattern.find(bytes, 302, bytes.length - 1)).toBe(-1);
+  });
+
+  it("looks at one buffer after the other, large ones among them", () => {
+    const pattern = BytePattern.of('"timestamp":"');
+    const first = new TextEncoder().encode('........"timestamp":"');
+    const large = new Uint8Array(2 * 1024 * 1024);
+    large.set(new TextEncoder().encode('"timestamp":"'), 2_000_003);
+    const all = [first, Uint8Array.of(0x2e), first, large, first];
+    expect(all.map((bytes) => pattern.find(bytes, 0, bytes.length))).toEqual([8, -1, 8, 2_000_003, 8]);
+  });
+
+  it("counts bytes, not characters", () => {
+    const pattern = BytePattern.of("é\u2028");
+    expect(pattern.length).toBe(5);
+    expect(pattern.find(new TextEncoder().encode("ßé\u2028"), 0, 7)).toBe(2);
   });
 
   it.each([0, 33])("takes no pattern of %i positions", (length) => {

@@ -1,8 +1,8 @@
 /** Positions that one 32-bit mask can tell apart. */
 const MAX_LENGTH = 32;
 
-/** Ranges that are shorter than this are gone through byte by byte. */
-const SHORT_BYTES = 256;
+/** Of buffers up to this size the one that was looked at last is held on to: many lines stand in the same one. */
+export const MAX_HELD_BYTES = 1024 * 1024;
 
 const PAIR = 2;
 
@@ -10,8 +10,9 @@ const PAIR = 2;
  * A sequence of byte classes that is searched for in bytes.
  *
  * Wherever a sequence of 17 bytes stands, one of its pairs of bytes begins at a multiple of 16. So one pair in sixteen
- * bytes is looked up in a table, and nothing else is read: this is the hot loop of searching. Short ranges and
- * sequences are searched by Horspool's method: what stands under the end of the pattern says how far it can move.
+ * bytes is looked up in a table, and nothing else is read: this is the hot loop of opening and of searching. Short
+ * sequences, and those in buffers that begin at an odd place, are searched by Horspool's method: what stands under the
+ * end of the pattern says how far it can move.
  */
 export class BytePattern {
   /** Number of bytes that a match has. */
@@ -24,7 +25,7 @@ export class BytePattern {
   readonly #skipsPastEnd: Uint8Array;
   /** Pairs from one that is looked at to the next. */
   readonly #stride: number;
-  /** For each pair the positions that it may stand at, one bit each; made when a long range is searched. */
+  /** For each pair the positions that it may stand at, one bit each; made when it is needed. */
   #starts: Int32Array | undefined;
   #viewed: Uint8Array | undefined;
   #pairs: Uint16Array = new Uint16Array(0);
@@ -53,16 +54,21 @@ export class BytePattern {
 
   /** Gives where the first match in `bytes[from, end)` begins, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
-    const isLong = end - from >= SHORT_BYTES && this.#stride > 1 && bytes.byteOffset % PAIR === 0;
-    return isLong ? this.#findByPairs(bytes, from, end) : this.#scan(bytes, from + this.length - 1, end);
+    return this.#stride > 1 && bytes.byteOffset % PAIR === 0
+      ? this.#findByPairs(bytes, this.#pairsOf(bytes), from, end)
+      : this.#scan(bytes, from + this.length - 1, end);
   }
 
-  #findByPairs(bytes: Uint8Array, from: number, end: number): number {
-    if (bytes !== this.#viewed) {
-      this.#viewed = bytes;
-      this.#pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
-    }
-    const pairs = this.#pairs;
+  #pairsOf(bytes: Uint8Array): Uint16Array {
+    if (bytes === this.#viewed) return this.#pairs;
+    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1);
+    if (bytes.buffer.byteLength > MAX_HELD_BYTES) return pairs;
+    this.#viewed = bytes;
+    this.#pairs = pairs;
+    return pairs;
+  }
+
+  #findByPairs(bytes: Uint8Array, pairs: Uint16Array, from: number, end: number): number {
     this.#starts ??= this.#startsOfPairs();
     const starts = this.#starts;
     const stride = this.#stride;
