@@ -5,7 +5,8 @@ import { readHeader } from "../reading/session-header.ts";
 import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { IdSet } from "./id-set.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { IdIndex } from "../tree/id-index.ts";
 import { roleInFront, timeInBody } from "./message-bytes.ts";
 import { MessageLineReader } from "./message-line.ts";
 import {
@@ -45,7 +46,7 @@ const message = new MessageLineReader();
 const head = new EntryHeadReader();
 
 /** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
-let spareIds: IdSet | undefined;
+let spareIds: IdIndex | undefined;
 
 /**
  * Summarises a session file whose lines are all in order, and parses next to nothing of it.
@@ -63,7 +64,7 @@ export class OrdinaryScan implements LineSink {
   readonly #isContinued: boolean;
   readonly #issuesBefore: number;
   readonly #scanner = new LineScanner(this);
-  readonly #ids = spareIds ?? new IdSet();
+  readonly #ids = spareIds ?? new IdIndex();
   #header: HeaderFacts | undefined;
   #version = 0;
   #lastId: IdKey | undefined;
@@ -86,7 +87,7 @@ export class OrdinaryScan implements LineSink {
     this.#header = before.summary;
     this.#version = RESUMABLE_VERSION;
     this.#lastId = smallKey(idKeyOf(before.lastId));
-    this.#ids.add(this.#lastId);
+    this.#ids.set(this.#lastId, 0);
   }
 
   /** Whether all lines so far were in order; if not, the summary means nothing. */
@@ -251,12 +252,14 @@ export class OrdinaryScan implements LineSink {
 
   /** Whether an entry is none that stands in the file before. */
   #admits(id: IdKey, parent: IdKey | null): boolean {
-    if (parent === null || (parent !== this.#lastId && !this.#ids.has(parent))) {
+    if (parent === null || (parent !== this.#lastId && this.#ids.get(parent) === NONE)) {
       if (this.#isContinued) return false;
       this.#hasLooseEntry ||= parent !== null;
     }
     this.#lastId = id;
-    return this.#ids.add(id);
+    if (this.#ids.get(id) !== NONE) return false;
+    this.#ids.set(id, 0);
+    return true;
   }
 }
 

@@ -2,6 +2,9 @@ import type { IdKey } from "../schema/id-key.ts";
 
 const INITIAL_SLOTS = 64;
 
+/** More slots are not kept when all is forgotten. */
+const MAX_KEPT_SLOTS = 64 * 1024;
+
 /** Share of the slots that is used before there are more. */
 const MOST_USED = 0.5;
 
@@ -19,12 +22,21 @@ const MAX_PROBES = 64;
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  /** For each slot its key and behind it its ordinal + 1; 0 if it is free. */
-  #slots = new Uint32Array(INITIAL_SLOTS * 2);
+  /** For each slot its key as a signed number and behind it its ordinal + 1; 0 if it is free. */
+  #slots = new Int32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
   /** Keys for which the table had no free slot near by: a file may choose ids that all want the same one. */
   readonly #crowded = new Map<number, number>();
+
+  /** Forgets all keys; the memory is kept for others, unless it is much. */
+  clear(): void {
+    if (this.#slots.length > MAX_KEPT_SLOTS * 2) this.#slots = new Int32Array(INITIAL_SLOTS * 2);
+    else this.#slots.fill(0);
+    this.#used = 0;
+    this.#byText.clear();
+    this.#crowded.clear();
+  }
 
   /** Makes room for so many keys. */
   reserve(keys: number): void {
@@ -33,20 +45,22 @@ export class IdIndex {
     if (slots * 2 > this.#slots.length) this.#resize(slots);
   }
 
-  /** Gives the ordinal of a key, or -1. */
-  get(key: IdKey): number {
-    if (typeof key === "string") return this.#byText.get(key) ?? -1;
+  /** Gives the ordinal of a key, or -1. A number may be given as a signed one, too. */
+  get(given: IdKey): number {
+    if (typeof given === "string") return this.#byText.get(given) ?? -1;
+    const key = given | 0;
     const at = this.#slotOf(key);
     const ordinal = at === -1 ? -1 : (this.#slots[at + 1] ?? 0) - 1;
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
   /** Remembers where a key stands; a key that is known is moved. */
-  set(key: IdKey, ordinal: number): void {
-    if (typeof key === "string") {
-      this.#byText.set(key, ordinal);
+  set(given: IdKey, ordinal: number): void {
+    if (typeof given === "string") {
+      this.#byText.set(given, ordinal);
       return;
     }
+    const key = given | 0;
     let at = this.#slotOf(key);
     if (at !== -1 && this.#slots[at + 1] === 0 && ++this.#used > (this.#slots.length / 2) * MOST_USED) {
       this.#resize(this.#slots.length);
@@ -80,7 +94,7 @@ export class IdIndex {
 
   #resize(count: number): void {
     const slots = this.#slots;
-    this.#slots = new Uint32Array(count * 2);
+    this.#slots = new Int32Array(count * 2);
     for (let i = 0; i < slots.length; i += 2) {
       const ordinal = (slots[i + 1] ?? 0) - 1;
       const key = slots[i] ?? 0;

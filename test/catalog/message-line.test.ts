@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { IdSet } from "../../src/catalog/id-set.ts";
 import { roleInFront, timeInBody } from "../../src/catalog/message-bytes.ts";
 import { MessageLineReader } from "../../src/catalog/message-line.ts";
 import { EntryHeadReader } from "../../src/jsonl/entry-head.ts";
@@ -152,28 +151,4 @@ test("four hexadecimal digits are worth what they write, and other bytes nothing
     for (let at = 0; at < 4; at++)
       expect(value("0a9f".slice(0, at) + character + "0a9f".slice(at + 1))).toBe(-1);
   }
-});
-
-test("a set of ids is one, whatever ids a file has, and empty when it is cleared", () => {
-  const keys = fc.oneof(
-    fc.integer({ min: 0, max: 0xffffffff }),
-    fc.integer({ min: 0, max: 40 }),
-    fc.integer({ min: 0, max: 3000 }).map((n) => n * 0x100000),
-    fc.constantFrom("a", "b", ""),
-  );
-  const ids = new IdSet();
-  fc.assert(
-    fc.property(fc.array(keys, { maxLength: 1200, size: "max" }), (all) => {
-      ids.clear();
-      const expected = new Set<number | string>();
-      for (const key of all) {
-        const signed = typeof key === "number" ? key | 0 : key;
-        expect(ids.has(key)).toBe(expected.has(signed));
-        expect(ids.add(key)).toBe(!expected.has(signed));
-        expected.add(signed);
-        expect(ids.has(key)).toBe(true);
-      }
-    }),
-    { numRuns: 50 },
-  );
 });

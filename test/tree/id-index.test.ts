@@ -45,6 +45,26 @@ describe("IdIndex", () => {
     expect(index.get(43)).toBe(-1);
   });
 
+  it("is empty when it is cleared, takes signed numbers for unsigned ones, and keeps what it has when room is made", () => {
+    const index = new IdIndex();
+    fc.assert(
+      fc.property(fc.array(key, { maxLength: 1200, size: "max" }), fc.nat({ max: 200_000 }), (keys, room) => {
+        index.clear();
+        const map = new Map<IdKey, number>();
+        for (const [ordinal, one] of keys.entries()) {
+          if (ordinal === keys.length >> 1) index.reserve(room);
+          expect(index.get(one)).toBe(map.get(one) ?? -1);
+          index.set(typeof one === "number" && ordinal % 2 === 0 ? one | 0 : one, ordinal);
+          map.set(one, ordinal);
+        }
+        expectSame(index, map);
+        const signed = keys.filter((one) => typeof one === "number").map((one) => [one, index.get(one | 0)]);
+        expect(signed.filter(([one = 0, at]) => map.get(one) !== at)).toEqual([]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it("answers as a Map does for 10,000 random keys", () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 10_000, maxLength: 10_000, size: "max" }), (keys) => {
