@@ -136,7 +136,7 @@ const rows: Row[] = [
     before: dropCache,
   },
   {
-    name: "search 2,000 sessions for what 604 hold",
+    name: "search 2,000 sessions for what a third of them hold",
     measure: "search",
     path: many,
     implementations: ["ours", "naive"],

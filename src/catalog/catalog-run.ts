@@ -63,18 +63,16 @@ export class CatalogRun {
    */
   infoOf(file: SessionFile): SessionInfo | undefined | Promise<SessionInfo | undefined> {
     this.pace.check();
-    const known = this.#cache.get(file);
-    const isCurrent = known !== undefined && isUnchanged(known, file);
-    return isCurrent ? this.#rowOf(file, known) : this.#read(file, known);
+    const known = this.#current(file);
+    return known === undefined ? this.#read(file) : this.#rowOf(file, known);
   }
 
   /** Tells whether a file can be a session of the scope, by its header alone. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
-      const known = this.#cache.get(file);
-      const isCurrent = known !== undefined && isUnchanged(known, file);
-      const header = isCurrent ? known.summary : readHeaderOf(file.path);
+      const known = this.#current(file);
+      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
       return header !== undefined && this.#belongs(header.cwd, file.folder);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
@@ -84,11 +82,11 @@ export class CatalogRun {
 
   /**
    * Tells whether a file is known to be in order as it stands now: on each line one record of version 3 or above, with
-   * an id of its own. False if that is not known.
+   * an id of its own. False if that is not known, as of a file that was read in parts: what was appended may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
-    const known = this.#cache.get(file);
-    return known?.end !== undefined && known.summary?.issueCount === 0 && isUnchanged(known, mark);
+    const known = this.#current(file, mark);
+    return known?.isWhole === true && known.end !== undefined && known.summary?.issueCount === 0;
   }
 
   /** Keeps what was found for the next time. */
@@ -96,9 +94,15 @@ export class CatalogRun {
     return this.#cache.save(this.#folders, this.files);
   }
 
-  async #read(file: SessionFile, known: FileSummary | undefined): Promise<SessionInfo | undefined> {
+  /** What is known of a file that is as it was; undefined if nothing is. */
+  #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
+    const known = this.#cache.get(file);
+    return known !== undefined && isUnchanged(known, mark) ? known : undefined;
+  }
+
+  async #read(file: SessionFile): Promise<SessionInfo | undefined> {
     try {
-      const found = await summarizeFile(file.path, known, this.pace);
+      const found = await summarizeFile(file.path, this.#cache.get(file), this.pace);
       this.#cache.put(file, found);
       return this.#rowOf(file, found);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { decodeRecord } from "../jsonl/decode.ts";
-import { decodeEntry } from "../jsonl/entry-body.ts";
+import { entryOf } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { readRange, realFileSystem } from "../store/file-system.ts";
@@ -55,7 +55,9 @@ export async function* entriesOnLines(
 }
 
 function entryOn(line: Uint8Array, offset: number): SearchedEntry | undefined {
-  const { type, id, parentId } = decodeRecord(line) ?? {};
+  const record = decodeRecord(line);
+  if (record === undefined) return undefined;
+  const { type, id, parentId } = record;
   if (typeof type !== "string" || typeof id !== "string" || !SEARCHED_TYPES.has(type)) return undefined;
   const head = {
     type,
@@ -63,5 +65,5 @@ function entryOn(line: Uint8Array, offset: number): SearchedEntry | undefined {
     parentId: typeof parentId === "string" ? parentId : null,
     timestampMs: Number.NaN,
   };
-  return { entryId: id, offset, entry: decodeEntry(line, head, CONTEXT) };
+  return { entryId: id, offset, entry: entryOf(record, head, CONTEXT) };
 }

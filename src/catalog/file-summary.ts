@@ -11,6 +11,8 @@ export interface FileSummary extends FileMark {
   readonly summary: SessionSummary | undefined;
   /** What it takes to go on from the end of the file when it has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
+  /** Whether it was read from its beginning, and not gone on from an earlier end. */
+  readonly isWhole: boolean;
 }
 
 /** How a file ended when it was read. */
@@ -50,20 +52,28 @@ export async function summarizeFile(
   try {
     if (known !== undefined && isUnchanged(file, known)) return known;
     const extended = known && (await scanNewBytes(file, known, pace));
-    const scanned = extended ?? (await scanFrom(file, 0, new OrdinaryScan(), pace));
-    if (scanned !== undefined) return scanned;
-    const plain = await summarizePlainly(file, pace);
-    return fileSummary(file, plain?.summary, plain?.lastId, tailBefore(file, file.size, TAIL_BYTES));
+    if (extended !== undefined) return fileSummary(file, extended, false);
+    const scanned = await scanFrom(file, 0, new OrdinaryScan(), pace);
+    return fileSummary(file, scanned ?? (await readPlainly(file, pace)), true);
   } finally {
     closeFile(file);
   }
 }
 
-async function scanNewBytes(
-  file: OpenFile,
-  known: FileSummary,
-  pace: Pace,
-): Promise<FileSummary | undefined> {
+/** What was found of a file, and its last bytes. */
+interface Found {
+  readonly summary: SessionSummary | undefined;
+  readonly lastId: string | undefined;
+  readonly tail: string;
+}
+
+async function readPlainly(file: OpenFile, pace: Pace): Promise<Found> {
+  const plain = await summarizePlainly(file, pace);
+  const tail = tailBefore(file, file.size, TAIL_BYTES);
+  return { summary: plain?.summary, lastId: plain?.lastId, tail };
+}
+
+async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined) return undefined;
   const hasGrown = file.ino === known.ino && file.size > known.size;
   if (!hasGrown || tailBefore(file, known.size, known.end.tail.length) !== known.end.tail) return undefined;
@@ -77,7 +87,7 @@ async function scanFrom(
   start: number,
   scan: OrdinaryScan,
   pace: Pace,
-): Promise<FileSummary | undefined> {
+): Promise<Found | undefined> {
   let tail = "";
   for (const piece of piecesOf(file, start)) {
     scan.feed(piece);
@@ -88,24 +98,18 @@ async function scanFrom(
   scan.end();
   if (!scan.isOrdinary) return undefined;
   // Of a short last piece the tail begins in the one before.
-  const isWhole = tail.length === Math.min(TAIL_BYTES, file.size);
-  return fileSummary(
-    file,
-    scan.summary,
-    scan.lastId,
-    isWhole ? tail : tailBefore(file, file.size, TAIL_BYTES),
-  );
+  if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
+  return { summary: scan.summary, lastId: scan.lastId, tail };
 }
 
 function fileSummary(
   { size, mtimeMs, ino }: OpenFile,
-  summary: SessionSummary | undefined,
-  lastId: string | undefined,
-  tail: string,
+  { summary, lastId, tail }: Found,
+  isWhole: boolean,
 ): FileSummary {
   // Behind an unfinished line nothing can be gone on from: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
-  return { size, mtimeMs, ino, summary, end: isResumable ? { lastId, tail } : undefined };
+  return { size, mtimeMs, ino, summary, end: isResumable ? { lastId, tail } : undefined, isWhole };
 }
 
 function tailBefore(file: OpenFile, end: number, length: number): string {

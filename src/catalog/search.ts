@@ -67,7 +67,8 @@ interface Wanted {
  * @returns Hits in the order of the files and of the entries in them, one for each entry.
  * @throws {TypeError} At once, if it is no regular expression.
  * @throws {SessionError} `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are passed over; for a file with hits that no list has found in order, a read into the tree.
+ * @remarks Cost: O(bytes), most of which are passed over; a read into the tree for each file with hits that no list has
+ *   found in order.
  */
 export function searchSessions(
   query: string,
@@ -165,11 +166,7 @@ async function* entriesInTree(
   const index = await readIndex(file, pace);
   if (index === undefined) return;
   const { tree, places } = index;
-  const wanted = candidates(
-    index,
-    lines?.map(({ at }) => at),
-  );
-  for await (const batch of readEntries(file, index, wanted, pace)) {
+  for await (const batch of readEntries(file, index, candidates(index, lines), pace)) {
     yield batch.map(({ ordinal, entry }) => ({
       entryId: tree.idAt(ordinal),
       offset: places.offsetAt(ordinal),
@@ -178,16 +175,16 @@ async function* entriesInTree(
   }
 }
 
-/** Gives the entries that are searched, in whose lines one of the places is; all of them if no places are given. */
-function* candidates(index: SessionIndex, places: readonly number[] | undefined): Generator<number, void> {
+/** Gives the entries that are searched, on the lines that were found; all of them if no lines are given. */
+function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
   // On a line of several records the place tells only the first of them.
-  const isAny = places === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
+  const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
   let next = 0;
   for (const ordinal of index.tree.ordinals()) {
     if (!isAny) {
       const { offset, length } = index.places.at(ordinal);
-      while ((places[next] ?? Number.POSITIVE_INFINITY) < offset) next++;
-      if ((places[next] ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
+      while ((lines[next]?.at ?? Number.POSITIVE_INFINITY) < offset) next++;
+      if ((lines[next]?.at ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
     }
     if (SEARCHED_TYPES.has(index.tree.typeAt(ordinal))) yield ordinal;
   }

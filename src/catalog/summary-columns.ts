@@ -25,6 +25,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     ino: files.map((file) => file.ino),
     lastId: files.map((file) => file.end?.lastId ?? null),
     tail: files.map((file) => file.end?.tail ?? null),
+    isWhole: files.map((file) => file.isWhole),
     id: sessions.map((session) => session?.id ?? null),
     cwd: sessions.map((session) => session?.cwd ?? null),
     parentSession: sessions.map((session) => session?.parentSession ?? null),
@@ -68,7 +69,8 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const lastId = lists.lastId[i];
     const tail = lists.tail[i];
     const hasEnd = typeof lastId === "string" && typeof tail === "string";
-    summaries.set(name, { size, mtimeMs, ino, summary, end: hasEnd ? { lastId, tail } : undefined });
+    const isWhole = lists.isWhole[i] === true;
+    summaries.set(name, { size, mtimeMs, ino, summary, end: hasEnd ? { lastId, tail } : undefined, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
@@ -114,6 +116,7 @@ function listsOf(columns: JsonRecord) {
     ino: list("ino"),
     lastId: list("lastId"),
     tail: list("tail"),
+    isWhole: list("isWhole"),
     id: list("id"),
     cwd: list("cwd"),
     parentSession: list("parentSession"),

@@ -31,7 +31,7 @@ export function decodeEntry(
   context: BodyContext,
 ): AnySessionEntry | undefined {
   const record = decodeRecord(bytes);
-  return record === undefined ? undefined : entryOf(record, head, context);
+  return record && entryOf(record, head, context);
 }
 
 /** Heads by ordinal, as a tree keeps them. */
@@ -61,8 +61,8 @@ export function parseEntryAt(
   return entryOf(record, heads.headAt(ordinal), context);
 }
 
-/** The entry of a record under a head; undefined if the body is damaged. */
-function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
+/** Does the same with the record of the line. */
+export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });
   return withHead(upgraded, head);

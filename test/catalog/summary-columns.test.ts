@@ -31,6 +31,7 @@ const summaries: fc.Arbitrary<FileSummary> = fc.record({
     }),
   ),
   end: some(fc.record({ lastId: text, tail: texts })),
+  isWhole: fc.boolean(),
 });
 
 test("what is kept comes back as it was, through a file, too", async () => {
@@ -61,7 +62,9 @@ test("columns of another shape, or with another text, are no summaries", () => {
     issueCount: 0,
   };
   const { columns, text: apart } = columnsOf(
-    new Map([["a", { size: 1, mtimeMs: 2, ino: 3, summary, end: { lastId: "b", tail: "t" } }]]),
+    new Map([
+      ["a", { size: 1, mtimeMs: 2, ino: 3, summary, end: { lastId: "b", tail: "t" }, isWhole: true }],
+    ]),
   );
   expect(readColumns(columns, apart)?.size).toBe(1);
   expect(readColumns(columns, `${apart}x`)).toBeUndefined();
