@@ -63,7 +63,7 @@ export class LineScanner {
   #line = 1;
   /** The front of the line was taken without its line break, which may follow now. */
   #isTaken = false;
-  /** The line that is handed on: one object for all, since a file has many. It holds no bytes afterwards. */
+  /** The line that is handed on: one object for all, since a file has many. It holds no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
     start: 0,
@@ -114,7 +114,6 @@ export class LineScanner {
       start = end + 1;
     }
     this.#keep(chunk, start, chunk.length);
-    this.#scanned.bytes = NO_BYTES;
   }
 
   /**

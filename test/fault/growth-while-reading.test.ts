@@ -1,0 +1,59 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { FileLog } from "../../src/store/file-log.ts";
+import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
+
+let folder = "";
+let path = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sessiontree-growth-"));
+  path = join(folder, "a.jsonl");
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const timestamp = "2026-01-01T00:00:00.000Z";
+const header = `${JSON.stringify({ type: "session", version: 3, id: "s", timestamp, cwd: "/" })}\n`;
+
+function line(id: number): string {
+  const message = { role: "user", content: "x".repeat(100_000), timestamp: id };
+  const parentId = id === 1 ? null : String(id - 1);
+  return `${JSON.stringify({ type: "message", id: String(id), parentId, timestamp, message })}\n`;
+}
+
+/** A file system in which something happens to the file between so many reads of it and the next call. */
+function after(reads: number, happen: () => void): FileSystem {
+  let count = 0;
+  return watchedFs((name) => {
+    if (count === reads) happen();
+    if (count === reads || name === "readSync") count++;
+    return undefined;
+  });
+}
+
+const idsOf = (log: FileLog | undefined) =>
+  log && Array.from(log.index.tree.ordinals(), (ordinal) => log.index.tree.idAt(ordinal));
+
+test.each([1, 2, 3])("what another process appends after read %i of a file is read, too", async (reads) => {
+  const before = header + [1, 2, 3, 4, 5, 6, 7].map(line).join("");
+  const more = () => appendFileSync(path, line(8) + line(9));
+  for (const open of [FileLog.open, FileLog.load]) {
+    writeFileSync(path, before);
+    const log = await open(path, { mode: "read-only", fs: after(reads, more) });
+    expect(idsOf(log)).toEqual(["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+    expect(log?.index.issues).toEqual([]);
+  }
+});
+
+test("a file that is cut after its first piece is read as far as it goes", async () => {
+  const lines = [1, 2, 3, 4, 5, 6, 7].map(line);
+  for (const open of [FileLog.open, FileLog.load]) {
+    writeFileSync(path, header + lines.join(""));
+    const kept = header.length + lines.slice(0, 3).join("").length;
+    const log = await open(path, { mode: "read-only", fs: after(1, () => truncateSync(path, kept)) });
+    expect(idsOf(log)).toEqual(["1", "2", "3"]);
+  }
+});
