@@ -1,5 +1,5 @@
 import { defineConfig } from "tsup";
-import { buildPage } from "./scripts/build-page.ts";
+import { buildPage } from "./test/tools/build-page.ts";
 
 export default defineConfig({
   entry: {

@@ -2,8 +2,10 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * `vitest run` tests the sources; `vitest run --mode dist` (or SESSIONTREE_TEST_TARGET=dist) the same tests,
- * with what they import from "sessiontree" taken from the build, as Node itself loads it.
+ * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
+ *
+ * `--mode dist` (or SESSIONTREE_TEST_TARGET=dist) takes what tests import from "sessiontree" from the build, as Node
+ * itself loads it, instead of from the sources.
  */
 export default defineConfig(({ mode }) => {
   const onDist = mode === "dist" || process.env["SESSIONTREE_TEST_TARGET"] === "dist";
@@ -16,19 +18,54 @@ export default defineConfig(({ mode }) => {
     resolve: {
       alias: [
         { find: /^sessiontree$/, replacement: file("index") },
-        { find: /^sessiontree\/core$/, replacement: file("core") },
-        { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
-        { find: /^sessiontree\/testing$/, replacement: file("testing") },
+        { find: /^sessiontree\/([a-z]+)$/, replacement: file("$1") },
       ],
     },
     test: {
-      include: ["test/**/*.test.ts"],
-      globalSetup: ["test/support/build-page.ts"],
       env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       testTimeout: 120_000,
       hookTimeout: 120_000,
       maxWorkers: 2,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "library",
+            include: ["test/**/*.test.ts"],
+            exclude: ["test/{terminal,browser,postgres-server}/**"],
+            globalSetup: ["test/support/build-page.ts"],
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: "terminal",
+            include: ["test/terminal/**/*.test.ts"],
+            globalSetup: ["test/terminal/support/require-tmux.ts"],
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: "browser",
+            include: ["test/browser/**/*.test.ts"],
+            globalSetup: ["test/support/build-page.ts"],
+            // One browser at a time.
+            maxWorkers: 1,
+          },
+        },
+        {
+          extends: true,
+          test: {
+            name: "postgres-server",
+            include: ["test/postgres-server/**/*.test.ts"],
+            // Each file has a server of its own, and some start many processes beside it.
+            maxWorkers: 1,
+            testTimeout: 180_000,
+          },
+        },
+      ],
     },
   };
 });

@@ -21,7 +21,7 @@ async function runMainJob(...args: string[]): Promise<Outcome> {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const temporary = join(folder, "tmp");
   mkdirSync(temporary);
-  const argv = ["--import", "tsx", "examples/main-job.ts", ...args];
+  const argv = ["--import", "tsx", "docs/examples/main-job.ts", ...args];
   const env = { ...process.env, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };
   return new Promise((resolve) => {
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {

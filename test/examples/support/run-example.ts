@@ -24,7 +24,7 @@ export async function runExample(name: string): Promise<Outcome> {
   mkdirSync(temporary);
   const env = { ...process.env, HOME: folder, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };
   return new Promise((resolve) => {
-    const argv = ["--import", "tsx", `examples/${name}.ts`];
+    const argv = ["--import", "tsx", `docs/examples/${name}.ts`];
     execFile(process.execPath, argv, { cwd: ROOT, env }, (error, stdout, stderr) => {
       // tsx keeps what it compiled in a folder of its own.
       const left = readdirSync(temporary).filter((file) => !file.startsWith("tsx-"));

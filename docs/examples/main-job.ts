@@ -1,0 +1,256 @@
+/**
+ * What sessiontree is for, in one run: open a session, upgrade it, continue it as an agent would, branch, compact, and
+ * find everything again when the file is opened next time.
+ *
+ *     npm start                          a session file of version 1 that comes with the project
+ *     npm start -- path/to/file.jsonl    any other session file
+ *
+ * All of it happens to a copy in a temporary folder. No model is asked: what an agent and its model would say is
+ * written down below.
+ */
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type AssistantMessage,
+  compactWithoutModel,
+  convertToLlm,
+  DEFAULT_COMPACTION_SETTINGS,
+  isSessionError,
+  type Message,
+  prepareCompaction,
+  type SessionContext,
+  SessionManager,
+  type ToolCall,
+} from "sessiontree";
+import { run as runCommandLine } from "../../src/cli/run.ts";
+
+const BUNDLED_SESSION = fileURLToPath(new URL("../../fixtures/v1/fix-the-totals.jsonl", import.meta.url));
+
+const MOST_ISSUES = 5;
+
+/** Places in the tree to which the program comes back; null is the place before the first entry. */
+interface Places {
+  /** Where the session ended when it was opened. */
+  readonly start: string | null;
+  /** End of the branch that is left. */
+  readonly left: string;
+  /** End of the branch that goes on. */
+  readonly ahead: string;
+}
+
+/** Runs all steps; false if something did not come back as it was. */
+async function mainJob(file: string): Promise<boolean> {
+  // Read-only: nothing is written, whatever is found. What is no session is refused here, with an error that says why.
+  const original = SessionManager.open(file, { mode: "read-only" });
+  const path = original.getSessionFile() ?? file;
+  const bytes = readFileSync(path);
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  try {
+    const copy = join(folder, basename(path));
+    copyFileSync(path, copy);
+
+    await openAndLook(original, copy);
+    await using session = SessionManager.open(copy);
+    upgrade(session);
+    const places = continueAsAgent(session);
+    await drawTree(copy);
+    showContexts(session, places);
+    const isEqual = await reopenAndCompare(session, places, original);
+    return report("the file that was given is as it was", readFileSync(path).equals(bytes)) && isEqual;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function openAndLook(session: SessionManager, copy: string): Promise<void> {
+  step(1, "Open");
+  const { issues } = session;
+  const file = relative(process.cwd(), session.getSessionFile() ?? "");
+  const count = issues.length === 1 ? "1 issue" : `${issues.length} issues`;
+  say(`${file}: ${count}`);
+  // Damage stops nothing from being opened: it is told, with its line, and all the rest is there.
+  for (const { line, message } of issues.slice(0, MOST_ISSUES)) say(`  line ${line}: ${message}`);
+  if (issues.length > MOST_ISSUES) say("  …");
+  await drawTree(copy);
+}
+
+function upgrade(session: SessionManager): void {
+  step(2, "Upgrade");
+  // The first append would do the same by itself. Old bytes are never lost: they stay in a backup beside the file.
+  const backup = session.upgrade();
+  say(
+    backup === undefined
+      ? "The file is as version 3 writes it."
+      : `Upgraded; the old bytes are in ${basename(backup)}.`,
+  );
+}
+
+/** Appends what a turn of an agent leaves behind, then a second branch. Each append is on disk when it returns. */
+function continueAsAgent(session: SessionManager): Places {
+  step(3, "Continue as an agent would");
+  const start = session.getLeafId();
+
+  // The user asks, the model calls a tool, the tool answers, the model answers.
+  const question = session.appendMessage({
+    role: "user",
+    content: "How long is this conversation?",
+    timestamp: Date.now(),
+  });
+  const call: ToolCall = { type: "toolCall", id: "call_count", name: "count_messages", arguments: {} };
+  session.appendMessage(assistant("I will count.", call));
+  const { messages } = session.buildSessionContext();
+  session.appendMessage({
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: [{ type: "text", text: String(messages.length) }],
+    isError: false,
+    timestamp: Date.now(),
+  });
+  const answer = session.appendMessage(assistant(`There are ${messages.length} messages so far.`));
+  // A label is a bookmark: it hangs in the tree like everything else, and no model sees it.
+  session.appendLabelChange(answer, "counted");
+  const left = session.getLeafId() ?? answer;
+  say("A question, a tool call, its result, an answer, and a label on it.");
+
+  // Branching moves the leaf and adds lines; what was said before stays where it is.
+  session.branchWithSummary(question, `The messages were counted: ${messages.length}.`);
+  const again = "Never mind the number. Could somebody else take over from here?";
+  session.appendMessage({ role: "user", content: again, timestamp: Date.now() });
+  session.appendMessage(assistant("Yes: I put what matters into a summary for them."));
+  say("Back to the question, a summary of the branch that was left, and on.");
+
+  // Twenty tokens keep the last question and its answer; everything before becomes a summary.
+  const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 20 };
+  const preparation = prepareCompaction(session.getBranch(), settings);
+  if (preparation !== undefined) {
+    // An agent would hand `compact` a function that asks its model.
+    const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
+    session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
+    say(`A compaction of about ${tokensBefore.toLocaleString("en")} tokens.`);
+  }
+  const ahead = session.appendMessage({ role: "user", content: "Then go ahead.", timestamp: Date.now() });
+  return { start, left, ahead };
+}
+
+function assistant(text: string, ...calls: readonly ToolCall[]): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [{ type: "text", text }, ...calls],
+    api: "example",
+    provider: "example",
+    model: "scripted",
+    usage: {
+      input: 0,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      totalTokens: 0,
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    },
+    stopReason: calls.length > 0 ? "toolUse" : "stop",
+    timestamp: Date.now(),
+  };
+}
+
+function showContexts(session: SessionManager, { left, ahead }: Places): void {
+  step(4, "Rebuild what the model sees");
+  for (const [branch, leaf] of [
+    ["the branch that was left", left],
+    ["the branch that goes on", ahead],
+  ] as const) {
+    const { messages, model, thinkingLevel } = contextAt(session, leaf);
+    // For a provider: roles of ours become user messages, and every tool call gets its result.
+    const request = convertToLlm(messages, { repairToolPairs: true });
+    say(`On ${branch}: ${messages.length} messages, of ${session.getBranch().length} entries.`);
+    say(`  First: ${request[0] === undefined ? "nothing" : excerpt(request[0])}`);
+    say(`  Model: ${model?.provider}/${model?.modelId}, thinking ${thinkingLevel}`);
+  }
+}
+
+function excerpt({ role, content }: Message): string {
+  const text =
+    typeof content === "string"
+      ? content
+      : content.map((block) => ("text" in block ? block.text : "")).join(" ");
+  return `${role}: ${JSON.stringify(text.slice(0, 50))} …`;
+}
+
+/** Builds the context at a place. Moving the leaf writes nothing. */
+function contextAt(session: SessionManager, leaf: string | null): SessionContext {
+  if (leaf === null) session.resetLeaf();
+  else session.branch(leaf);
+  return session.buildSessionContext();
+}
+
+/** Opens the file anew and compares all that comes back with what was in memory. */
+async function reopenAndCompare(
+  session: SessionManager,
+  places: Places,
+  original: SessionManager,
+): Promise<boolean> {
+  step(5, "Reopen and compare");
+  const before = recall(session, places);
+  await session.close();
+  const reopened = SessionManager.open(session.getSessionFile() ?? "", { mode: "read-only" });
+  const leafIsLast = reopened.getLeafId() === places.ahead;
+  const after = recall(reopened, places);
+  const results = [
+    report("the leaf is where the conversation went on", leafIsLast),
+    ...Object.entries(before).map(([name, value]) => report(name, isDeepStrictEqual(after[name], value))),
+    report(
+      "the model sees at the old leaf what the given file says",
+      isDeepStrictEqual(contextAt(reopened, places.start), contextAt(original, places.start)),
+    ),
+  ];
+  return results.every((isEqual) => isEqual);
+}
+
+/** All that a session says of itself, by what it is. */
+function recall(session: SessionManager, { left, ahead }: Places): { [name: string]: unknown } {
+  const entries = session.getEntries();
+  return {
+    "the header is equal": session.getHeader(),
+    [`${entries.length} entries are equal, in order and with their parents`]: entries,
+    "the labels are equal": entries.map(({ id }) => session.getLabel(id)),
+    "every entry has the same children": entries.map(({ id }) => session.getChildren(id)),
+    "the model sees the same on the branch that was left": contextAt(session, left),
+    "the model sees the same on the branch that goes on": contextAt(session, ahead),
+  };
+}
+
+/** Draws a session file as the command line does: `sessiontree tree FILE`. */
+async function drawTree(path: string): Promise<void> {
+  const { stdout, stderr, env } = process;
+  console.log();
+  await runCommandLine(["tree", path], { stdout, stderr, env, cwd: process.cwd() });
+}
+
+function step(number: number, title: string): void {
+  console.log(`\n${number}. ${title}\n`);
+}
+
+function say(text: string): void {
+  console.log(`   ${text}`);
+}
+
+function report(what: string, isTrue: boolean): boolean {
+  say(`${isTrue ? "✓" : "✗ NOT:"} ${what}`);
+  return isTrue;
+}
+
+try {
+  const [file = BUNDLED_SESSION] = process.argv.slice(2);
+  if (!(await mainJob(file))) {
+    console.error("\nSomething did not come back as it was written: see the lines with ✗.");
+    process.exitCode = 1;
+  }
+} catch (error) {
+  // What is wrong with a file is said in one line; any other error is a fault of this program.
+  if (!isSessionError(error)) throw error;
+  console.error(`${error.code}: ${error.message}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { htmlPage } from "../../../src/cli/page/html-page.ts";
+import { launchChromium } from "./chromium.ts";
+
+/** What a page did that no page of ours may do. */
+export interface Offences {
+  /** Addresses that were asked for, the page itself left out. */
+  readonly requests: string[];
+  /** Dialogs that were opened. */
+  readonly dialogs: string[];
+  /** Complaints on the console, those of the page's own policy among them, and errors that nobody caught. */
+  readonly complaints: string[];
+}
+
+/** A page that is open, and what it did. */
+export interface OpenedPage extends Offences {
+  readonly page: Page;
+  readonly url: string;
+}
+
+/** Gives a function that opens the page of a session; the browser is shared by the tests of a file. */
+export function useBrowser(): (session: string | Uint8Array, settings?: Settings) => Promise<OpenedPage> {
+  let browser: Browser | undefined;
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-browser-"));
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let number = 0;
+  return async (session, { hash = "", ...options } = {}) => {
+    if (browser === undefined) throw new Error("The browser has not started.");
+    const path = join(folder, `${++number}.html`);
+    const bytes = typeof session === "string" ? new TextEncoder().encode(session) : session;
+    writeFileSync(path, htmlPage({ bytes, fileName: "session.jsonl" }));
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      timezoneId: "UTC",
+      ...options,
+    });
+    onTestFinished(() => context.close());
+    const opened = watch(await context.newPage(), pathToFileURL(path).href);
+    await opened.page.goto(opened.url + hash);
+    await opened.page.waitForSelector(".page");
+    return opened;
+  };
+}
+
+/** What a test may set. */
+export interface Settings extends BrowserContextOptions {
+  /** The part of the address behind the name of the file, with its `#`. */
+  readonly hash?: string;
+}
+
+function watch(page: Page, url: string): OpenedPage {
+  const [requests, dialogs, complaints]: [string[], string[], string[]] = [[], [], []];
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!address.startsWith(url) && !address.startsWith("data:")) requests.push(address);
+  });
+  page.on("dialog", (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { page, url, requests, dialogs, complaints };
+}

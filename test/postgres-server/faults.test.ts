@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isSessionError } from "../../src/errors.ts";
+import type { SessionManager } from "../../src/manager/session-manager.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { postgresStore } from "../../src/postgres/postgres-store.ts";
+import { cluster } from "./support/cluster.ts";
+import { startProxy, type TcpProxy } from "./support/proxy.ts";
+import { expectSound, numbers, readEntries } from "./support/session-checks.ts";
+
+const place = cluster();
+let proxy: TcpProxy;
+
+beforeAll(async () => {
+  await migrate({ client: place.pool() });
+  proxy = await startProxy(place.server.host, place.server.port);
+});
+
+afterAll(() => proxy.close());
+
+const RETRIES = { minRetryMs: 5, maxRetryMs: 50, giveUpAfterMs: 60_000 };
+
+const backend = () => new PostgresBackend({ client: place.pool({ max: 2 }) });
+
+const say = (session: SessionManager, content: string) =>
+  session.appendMessage({ role: "user", content, timestamp: 1 });
+
+test("the server is killed in mid-append, again and again: nothing acknowledged is lost, nothing is doubled", async () => {
+  // Nobody but the store listens to the pool's errors.
+  const store = postgresStore({ client: place.pool({ max: 3, isBare: true }), ...RETRIES });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  const states: string[] = [];
+  session.on("persistence_state", ({ state }) => states.push(state));
+  const acknowledged: string[] = [];
+  let isOver = false;
+  const appending = (async () => {
+    for (let n = 0; !isOver; n++) {
+      const batch = Array.from({ length: 1 + (n % 20) }, (_, i) => say(session, `${n}.${i}`));
+      await session.flush();
+      acknowledged.push(...batch);
+    }
+  })();
+  for (let kill = 0; kill < 5; kill++) {
+    const before = acknowledged.length;
+    while (acknowledged.length < before + 200) await new Promise(setImmediate);
+    await place.server.stop("immediate");
+    await place.server.start();
+  }
+  isOver = true;
+  await appending;
+
+  expect(states).toContain("degraded");
+  expect(states.at(-1)).toBe("ok");
+  const entries = await readEntries(backend(), session.getSessionId());
+  expectSound(entries);
+  expect(entries.map(({ id }) => id)).toEqual(acknowledged);
+  const reopened = await store.open(session.getSessionId());
+  expect(reopened.getBranch()).toHaveLength(acknowledged.length);
+  await store.close();
+});
+
+test("connections are cut at any byte: what was appended is there once, in order", async () => {
+  const random = numbers(20_260_203);
+  const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await session.flush();
+  proxy.cutAfter = () => 1_500 + random(8_000);
+  proxy.cutAll();
+  const cutsBefore = proxy.cuts;
+  const ids: string[] = [];
+  for (let n = 0; n < 400; n++) {
+    ids.push(say(session, `${n} ${"x".repeat(random(40))}`));
+    if (n % 5 === 0 || random(2) === 0) await session.flush();
+  }
+  await session.flush();
+  expect(proxy.cuts - cutsBefore).toBeGreaterThan(10);
+  proxy.cutAfter = () => Number.POSITIVE_INFINITY;
+  const entries = await readEntries(backend(), session.getSessionId());
+  expectSound(entries);
+  expect(entries.map(({ id }) => id)).toEqual(ids);
+  await store.close();
+});
+
+test("a session that is begun, and one that is opened, outlast cuts as well", async () => {
+  const random = numbers(7);
+  const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES });
+  proxy.cutAfter = () => 400 + random(6_000);
+  for (let n = 0; n < 30; n++) {
+    const session = store.create({ cwd: "/project", id: `cut-${n}` });
+    say(session, "one");
+    await session.flush();
+    const again = await store.open(`cut-${n}`);
+    expect(again.getEntries()).toHaveLength(1);
+    say(again, "two");
+    await again.close();
+    await session.close();
+  }
+  proxy.cutAfter = () => Number.POSITIVE_INFINITY;
+  for (let n = 0; n < 30; n++) {
+    const entries = await readEntries(backend(), `cut-${n}`);
+    expect(entries.map(({ content }) => content)).toEqual(["one", "two"]);
+  }
+  await store.close();
+});
+
+test("connections that fall silent count as lost after a time, and nothing is doubled", async () => {
+  const random = numbers(3);
+  const options = { ...RETRIES, timeoutMs: 250 };
+  const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...options });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await session.flush();
+  [proxy.isSilent, proxy.cutAfter] = [true, () => 1_500 + random(20_000)];
+  const [ids, cutsBefore]: [string[], number] = [[], proxy.cuts];
+  proxy.cutAll();
+  while (proxy.cuts < cutsBefore + 8) {
+    ids.push(say(session, `${ids.length} ${"x".repeat(random(2_000))}`));
+    await session.flush();
+  }
+  [proxy.isSilent, proxy.cutAfter] = [false, () => Number.POSITIVE_INFINITY];
+  await session.flush();
+  proxy.cutAll();
+  const entries = await readEntries(backend(), session.getSessionId());
+  expectSound(entries);
+  expect(entries.map(({ id }) => id)).toEqual(ids);
+  await store.close();
+});
+
+test("a slow server fills the queue, an append says so, and nothing that was taken is lost", async () => {
+  const limits = { maxQueueEntries: 50 };
+  const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES, ...limits });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await session.flush();
+  proxy.delayMs = 100;
+  const taken: string[] = [];
+  let refusals = 0;
+  while (taken.length < 300) {
+    try {
+      taken.push(say(session, `${taken.length}`));
+    } catch (error) {
+      if (!isSessionError(error, "WRITE_FAILED")) throw error;
+      refusals++;
+      expect(session.getEntries()).toHaveLength(taken.length);
+      const started = performance.now();
+      await session.flush();
+      expect(performance.now() - started).toBeGreaterThan(50);
+    }
+  }
+  await session.flush();
+  proxy.delayMs = 0;
+  expect(refusals).toBeGreaterThanOrEqual(4);
+  const entries = await readEntries(backend(), session.getSessionId());
+  expect(entries.map(({ id }) => id)).toEqual(taken);
+  await store.close();
+});

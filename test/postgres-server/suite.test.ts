@@ -1,0 +1,12 @@
+import { beforeAll, describe } from "vitest";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { postgresSuite } from "../postgres/support/suite.ts";
+import { cluster } from "./support/cluster.ts";
+
+const place = cluster({ max_connections: "400" });
+
+beforeAll(() => migrate({ client: place.pool() }));
+
+describe("told by the server", () => postgresSuite(() => place.pool({ max: 3 }), true));
+
+describe("looking from time to time", () => postgresSuite(() => place.pool({ max: 1 }), false));

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { onTestFinished, vi } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../../src/cli/bin.ts", import.meta.url));
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
+
+/** What a shell takes for the program. */
+export const SESSIONTREE = [process.execPath, "--import", TSX, BIN].map(quoted).join(" ");
+
+/** Milliseconds for which a screen is waited for, and between two looks at it. */
+const PATIENCE_MS = 15_000;
+const LOOK_MS = 50;
+
+/** How a terminal is made. */
+export interface TerminalSettings {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly cwd: string;
+  /** Environment beside that of the tests. */
+  readonly env?: { readonly [name: string]: string };
+}
+
+/** A terminal in which a command of the shell runs, in a tmux of its own. */
+export class TmuxTerminal {
+  readonly #socket: string;
+  readonly #env: NodeJS.ProcessEnv;
+
+  /** @param command - For the shell; the terminal stays when it has ended. */
+  constructor(command: string, { columns = 80, rows = 24, cwd, env = {} }: TerminalSettings) {
+    const folder = mkdtempSync(join(tmpdir(), "sessiontree-tmux-"));
+    this.#socket = join(folder, "socket");
+    const { TMUX: _tmux, FORCE_COLOR: _forced, NO_COLOR: _no, ...own } = process.env;
+    this.#env = { ...own, LC_ALL: "C.UTF-8", TERM: "xterm-256color", TZ: "UTC", SHELL: "/bin/sh", ...env };
+    onTestFinished(() => {
+      this.#tmux("kill-server");
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const size = ["-x", String(columns), "-y", String(rows)];
+    this.#tmux("new-session", "-d", ...size, "-c", cwd, `${command}; exec cat`);
+  }
+
+  /** Presses keys by tmux's names: `Down`, `Enter`, `C-r`. */
+  press(...keys: string[]): void {
+    this.#tmux("send-keys", ...keys);
+  }
+
+  /** Types text. */
+  type(text: string): void {
+    this.#tmux("send-keys", "-l", text);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#tmux("resize-window", "-x", String(columns), "-y", String(rows));
+  }
+
+  /** The lines on the screen. */
+  get lines(): string[] {
+    return this.#tmux("capture-pane", "-p").replace(/\n$/, "").split("\n");
+  }
+
+  /** What tmux knows of the terminal, such as `cursor_flag`. */
+  fact(name: string): string {
+    return this.#tmux("display-message", "-p", `#{${name}}`).trimEnd();
+  }
+
+  /** Whether what was there before is shown again, with a cursor. */
+  get isRestored(): boolean {
+    return this.fact("alternate_on") === "0" && this.fact("cursor_flag") === "1";
+  }
+
+  /** Waits until the screen shows all of these. */
+  async shows(...wanted: (string | RegExp)[]): Promise<void> {
+    await this.until(`to show ${wanted.join(" and ")}`, () => {
+      const { lines } = this;
+      return wanted.every((one) =>
+        lines.some((line) => (typeof one === "string" ? line.includes(one) : one.test(line))),
+      );
+    });
+  }
+
+  /** Waits until something is so; if it never is, the error shows the screen. */
+  async until(what: string, isSo: () => boolean): Promise<void> {
+    try {
+      await vi.waitUntil(isSo, { timeout: PATIENCE_MS, interval: LOOK_MS });
+    } catch (cause) {
+      throw new Error(`Waited in vain for the terminal ${what}. It shows:\n${this.lines.join("\n")}`, {
+        cause,
+      });
+    }
+  }
+
+  #tmux(...args: string[]): string {
+    return execFileSync("tmux", ["-u", "-f", "/dev/null", "-S", this.#socket, ...args], {
+      env: this.#env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  }
+}
+
+/** Quotes a text for the shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

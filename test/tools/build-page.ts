@@ -1,0 +1,52 @@
+/**
+ * Bundles the page that shows a session: one script and one style sheet, which the command line puts into each page that
+ * it writes. Called by the build, and by what runs from the sources.
+ */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const PAGE = fileURLToPath(new URL("../../src/page/", import.meta.url));
+
+/** Where the command line looks for the page when it runs from the sources. */
+export const SOURCES_FOLDER = fileURLToPath(
+  new URL("../../node_modules/.cache/sessiontree/page/", import.meta.url),
+);
+
+/**
+ * Builds the page.
+ *
+ * @param folder - Where `page.js` and `style.css` go.
+ */
+export async function buildPage(folder: string): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: { page: join(PAGE, "main.tsx"), style: join(PAGE, "page.css") },
+    bundle: true,
+    minify: true,
+    format: "iife",
+    platform: "browser",
+    target: ["chrome123", "firefox128", "safari17.5"],
+    charset: "utf8",
+    legalComments: "none",
+    define: { "process.env.NODE_ENV": '"production"' },
+    tsconfig: join(PAGE, "tsconfig.json"),
+    outdir: folder,
+    write: false,
+  });
+  mkdirSync(folder, { recursive: true });
+  for (const { path, text } of outputFiles) {
+    // Others may be reading the one that is there.
+    const temporary = `${path}.${process.pid}.tmp`;
+    writeFileSync(temporary, path.endsWith(".js") ? forScriptElement(text) : text);
+    renameSync(temporary, path);
+  }
+}
+
+/**
+ * Spells a script so that HTML sees neither a comment nor a script begin in it: after both, the end tag of the element
+ * would not end it. They stand in texts and patterns only, where `\\x3c` is `<`; esbuild spells end tags differently itself.
+ */
+function forScriptElement(script: string): string {
+  return script.replace(/<(?=!--|script)/gi, "\\x3c");
+}

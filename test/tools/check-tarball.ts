@@ -1,0 +1,98 @@
+/**
+ * Packs the package, installs the tarball in an empty project outside the checkout, and uses it there as a
+ * stranger would: runs it, runs its command, compiles against its declarations. Needs a build.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const consumer = fileURLToPath(new URL("consumer/", import.meta.url));
+
+/** Runs a command to its end and gives what it printed; its complaints go where ours go. */
+function run(cwd: string, env: NodeJS.ProcessEnv, command: string, ...args: string[]): string {
+  // On Windows, npm and npx are scripts of the shell's.
+  const shell = process.platform === "win32" && command !== process.execPath;
+  return execFileSync(command, args, {
+    cwd,
+    env,
+    shell,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
+
+function npm(cwd: string, ...args: string[]): string {
+  return run(cwd, process.env, "npm", ...args, "--no-fund", "--no-audit", "--silent");
+}
+
+/** Runs a command of the project's with the project as home folder, so that nothing lands in the user's. */
+function runAtHome(project: string, command: string, ...args: string[]): string {
+  return run(project, { ...process.env, HOME: project, USERPROFILE: project }, command, ...args);
+}
+
+/** The release of a package that the checkout itself uses. */
+function installedVersion(name: string): string {
+  const facts: unknown = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"));
+  if (typeof facts === "object" && facts !== null && "version" in facts) return String(facts.version);
+  throw new Error(`${name} is not installed: run npm ci.`);
+}
+
+/** Compiles one file of the consumer's project, with every check that there is, also of our declarations. */
+function compile(project: string, file: string, options: object): void {
+  const compilerOptions = {
+    target: "ES2022",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: false,
+    noEmit: true,
+    ...options,
+  };
+  const config = `tsconfig.${file}.json`;
+  writeFileSync(join(project, config), JSON.stringify({ compilerOptions, files: [file] }));
+  runAtHome(project, "npx", "--no-install", "tsc", "--project", config);
+  console.log(`${file} compiles against the declarations`);
+}
+
+function check(project: string): void {
+  const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
+  const tarball = join(project, packed.split("\n").at(-1) ?? "");
+  writeFileSync(join(project, "package.json"), '{"name":"consumer","private":true,"type":"module"}\n');
+  const tools = ["typescript", "@types/node"].map((name) => `${name}@${installedVersion(name)}`);
+  npm(project, "install", "--ignore-scripts", tarball, ...tools);
+  cpSync(consumer, project, { recursive: true });
+
+  const session = runAtHome(project, process.execPath, "run.mjs").trim();
+  if (!existsSync(session)) throw new Error(`run.mjs left no session at ${session}`);
+  console.log("a session in memory, one on disk, and core: as they should be");
+
+  const command = (...args: string[]) => runAtHome(project, "npx", "--no-install", "sessiontree", ...args);
+  for (const args of [
+    ["verify", session],
+    ["tree", session],
+    ["context", session, "--json"],
+    ["export", session, "--html", "-o", "page.html"],
+    ["--help"],
+  ]) {
+    console.log(`$ sessiontree ${args.join(" ")}\n${command(...args)}`);
+  }
+
+  compile(project, "types.ts", { module: "NodeNext", moduleResolution: "NodeNext", types: ["node"] });
+  compile(project, "core-types.ts", {
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    lib: ["ES2022", "DOM"],
+    types: [],
+  });
+}
+
+const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));
+try {
+  check(project);
+} finally {
+  rmSync(project, { recursive: true, force: true });
+}
