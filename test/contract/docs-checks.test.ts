@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createProgram, diagnose } from "./support/compiler.ts";
 import { compilerPath, readDocPrograms, readExamplePrograms } from "./support/doc-programs.ts";
-import { checkReferences, localLinks, namedDocuments } from "./support/links.ts";
+import { checkReferences, localLinks, missingPaths, namedDocuments } from "./support/links.ts";
 import { readAnchors, readFences } from "./support/markdown.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
@@ -141,4 +141,16 @@ describe("a program that runs", () => {
     expect(await run('await Promise.reject(new Error("late"));')).toContain("late");
     expect(await run("process.exitCode = 3;")).toContain("failed");
   });
+});
+
+test("files that a document names, but that are not there, are found", () => {
+  const files = new Set(["src", "src/log", "src/log/file-log.ts", "test", "test/a.test.ts"]);
+  const exists = (path: string) => files.has(path.replace(/\/$/, ""));
+  const isRoom = (folder: string) => exists(folder) || exists(`src/${folder}`);
+  const text =
+    "`log/file-log`, `src/log/file-log.ts`, `log/`, `test/a.test.ts`, `other/x` and `text/html`\n`log/gone`, `test/b.test.ts`";
+  expect(missingPaths("a.md", text, isRoom, exists)).toEqual([
+    "a.md:2 names log/gone, which is not there",
+    "a.md:2 names test/b.test.ts, which is not there",
+  ]);
 });

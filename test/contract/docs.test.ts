@@ -8,7 +8,7 @@ import {
   readDocPrograms,
   readExamplePrograms,
 } from "./support/doc-programs.ts";
-import { checkReferences, localLinks, namedDocuments } from "./support/links.ts";
+import { checkReferences, localLinks, missingPaths, namedDocuments } from "./support/links.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { listDocuments, ROOT, readSources, readText } from "./support/repository.ts";
@@ -47,6 +47,24 @@ describe("the documents", () => {
     const links = documents.flatMap((path) => localLinks(path, readText(path)));
     const named = [...readSources("src")].flatMap(([path, text]) => namedDocuments(path, text));
     expect(checkReferences([...links, ...named], read)).toEqual([]);
+  });
+
+  test("name only files that are there", () => {
+    const exists = (path: string) => existsSync(join(ROOT, path));
+    const isRoom = (folder: string) => exists(folder) || exists(`src/${folder}`);
+    const faults = documents.flatMap((path) => missingPaths(path, readText(path), isRoom, exists));
+    expect(faults).toEqual([]);
+  });
+
+  test("link only to what is in the package, if they are in it themselves", () => {
+    const isPacked = (path: string) => /^(?:docs\/|README\.md|CHANGELOG\.md|LICENSE)/.test(path);
+    const faults = documents
+      .filter(isPacked)
+      .flatMap((path) => localLinks(path, readText(path)))
+      .filter(({ to }) => !isPacked(to))
+      .map(({ from, line, to }) => `${from}:${line} links to ${to}`);
+    expect(faults).toEqual([]);
+    expect(parseFacts(readText("package.json"))["files"]).toEqual(["dist", "docs", "CHANGELOG.md"]);
   });
 });
 

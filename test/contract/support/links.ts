@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { readAnchors, readLinks } from "./markdown.ts";
+import { readAnchors, readCodeSpans, readLinks } from "./markdown.ts";
 
 /** Where a document or a comment points. */
 interface Reference {
@@ -50,4 +50,25 @@ export function checkReferences(
     if (anchor === undefined || !path.endsWith(".md") || readAnchors(text).has(anchor)) return [];
     return [`${from}:${line} points to ${path}, which has no heading #${anchor}`];
   });
+}
+
+/** What the sources may be named without, where a document speaks of files: `log/file-log` is src/log/file-log.ts. */
+const COMPLETIONS = ["", ".ts", ".tsx"];
+
+/**
+ * Lists the files that a document names in inline code and that are not there.
+ *
+ * @param isRoom - Whether a folder lies in the checkout or in its src: what begins otherwise is no path of ours.
+ * @param exists - Whether a file or folder of the checkout stands at a path.
+ */
+export function missingPaths(
+  path: string,
+  markdown: string,
+  isRoom: (folder: string) => boolean,
+  exists: (path: string) => boolean,
+): string[] {
+  return readCodeSpans(markdown)
+    .filter(({ code }) => /^[\w.-]+(?:\/[\w.-]+)+\/?$/.test(code) && isRoom(code.split("/")[0] ?? ""))
+    .filter(({ code }) => !["", "src/"].some((root) => COMPLETIONS.some((end) => exists(root + code + end))))
+    .map(({ line, code }) => `${path}:${line} names ${code}, which is not there`);
 }

@@ -79,3 +79,10 @@ export function readLinks(markdown: string): { line: number; target: string }[] 
     }),
   );
 }
+
+/** Lists a document's inline code, as written between the backticks, with its lines. */
+export function readCodeSpans(markdown: string): { line: number; code: string }[] {
+  return split(markdown).prose.flatMap(({ line, text }) =>
+    [...text.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => (code === undefined ? [] : [{ line, code }])),
+  );
+}
