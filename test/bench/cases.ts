@@ -31,6 +31,18 @@ interface Outcome {
 
 type Case = (path: string) => Outcome | Promise<Outcome>;
 
+/** Loads pi's session manager, which `pi.ts` has unpacked; ours takes its place in programs, so it has our type. */
+async function loadPi(): Promise<typeof SessionManager> {
+  const path = process.env["PI_SESSION_MANAGER"] ?? "";
+  const loaded: { SessionManager: typeof SessionManager } = await import(path);
+  return loaded.SessionManager;
+}
+
+/** A case that needs pi's session manager, whose loading does not count. */
+function withPi(run: (manager: typeof SessionManager, path: string) => Outcome | Promise<Outcome>): Case {
+  return async (path) => run(await loadPi(), path);
+}
+
 function timed(work: () => number): Outcome {
   const start = performance.now();
   const result = work();
@@ -57,6 +69,24 @@ function userMessage(i: number) {
   return { role: "user" as const, content: `turn ${i} ${"of a benchmark ".repeat(40)}`, timestamp: i };
 }
 
+const ANSWER = {
+  role: "assistant" as const,
+  content: [],
+  api: "bench",
+  provider: "bench",
+  model: "m",
+  usage: {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    totalTokens: 0,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  },
+  stopReason: "stop" as const,
+  timestamp: 0,
+};
+
 function inTemporaryFolder(work: (folder: string) => Outcome): Outcome {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-bench-"));
   try {
@@ -68,6 +98,8 @@ function inTemporaryFolder(work: (folder: string) => Outcome): Outcome {
 
 const openedContext = (path: string) =>
   SessionManager.open(path, readOnly).buildSessionContext().messages.length;
+const piOpenedContext = (manager: typeof SessionManager, path: string) =>
+  manager.open(path).buildSessionContext().messages.length;
 const naiveOpenedContext = (path: string) => naiveContext(naiveOpen(path)).length + 1;
 
 /** The time of 1,000 turns on a session that is already open: an append and the context after it. */
@@ -102,6 +134,14 @@ function appending(before: number): { readonly [implementation: string]: Case } 
         const session = SessionManager.create(folder, folder);
         return run((i) => session.appendMessage(userMessage(i)));
       }),
+    pi: withPi((manager) =>
+      inTemporaryFolder((folder) => {
+        const session = manager.create(folder, folder);
+        // It writes nothing before the first answer.
+        session.appendMessage(ANSWER);
+        return run((i) => session.appendMessage(userMessage(i)));
+      }),
+    ),
     naive: () =>
       inTemporaryFolder((folder) => {
         let parentId: string | null = null;
@@ -133,11 +173,13 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
   "open and first context": {
     ours: (path) => timed(() => openedContext(path)),
     naive: (path) => timed(() => naiveOpenedContext(path)),
+    pi: withPi((manager, path) => timed(() => piOpenedContext(manager, path))),
     "readFileSync alone": (path) => timed(() => readFileSync(path).length),
   },
   "open and first context, running": {
     ours: (path) => inRunningProcess(() => openedContext(path)),
     naive: (path) => inRunningProcess(() => naiveOpenedContext(path)),
+    pi: withPi((manager, path) => inRunningProcess(() => piOpenedContext(manager, path))),
   },
   "open, context, append, huge": {
     ours: (path) =>
@@ -174,8 +216,9 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
   "append 20,000": appending(0),
   "append 20,000, warm": appending(APPENDS),
   list: {
-    ours: (path) => listed(path),
+    ours: (path) => listed(SessionManager, path),
     naive: (path) => timed(() => naiveList(path).length),
+    pi: withPi(listed),
     "readdir and stat alone": (path) =>
       timed(() => readdirSync(path).filter((name) => statSync(join(path, name)).isFile()).length),
   },
@@ -186,7 +229,7 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
         join(path, first),
         `${JSON.stringify({ type: "session_info", id: Date.now().toString(16).slice(-8), parentId: null, timestamp: new Date().toISOString(), name: "grown" })}\n`,
       );
-      return listed(path);
+      return listed(SessionManager, path);
     },
   },
   "list, first row": { ours: (path) => untilFirst(iterateSessions({ sessionDir: path })) },
@@ -215,8 +258,8 @@ async function untilFirst(found: AsyncIterable<unknown>): Promise<Outcome> {
   return { ms: performance.now() - start, result: 0 };
 }
 
-async function listed(folder: string): Promise<Outcome> {
+async function listed(manager: typeof SessionManager, folder: string): Promise<Outcome> {
   const start = performance.now();
-  const infos = await SessionManager.listAll(folder);
+  const infos = await manager.listAll(folder);
   return { ms: performance.now() - start, result: infos.length };
 }

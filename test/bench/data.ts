@@ -23,6 +23,8 @@ export interface SessionShape {
   readonly imageEvery?: number;
   readonly seed: number;
   readonly cwd?: string;
+  /** Whether `id` and `parentId` stand last in each line, as in sessions that pi brought from version 1. */
+  readonly idsLast?: boolean;
 }
 
 const WORDS =
@@ -57,7 +59,10 @@ function* sessionLines(shape: SessionShape): Generator<string> {
   let parentId: string | null = null;
   for (let i = 0; i < shape.entries; i++) {
     const entryId = hexId(i);
-    const head = { id: entryId, parentId, timestamp: new Date(start + i * 1000).toISOString() };
+    const ids = { id: entryId, parentId };
+    const timestamp = new Date(start + i * 1000).toISOString();
+    const head = shape.idsLast ? { timestamp } : { ...ids, timestamp };
+    const tail = shape.idsLast ? ids : {};
     const isCompaction = shape.compactEvery > 0 && i % shape.compactEvery === shape.compactEvery - 1;
     yield JSON.stringify(
       isCompaction
@@ -67,8 +72,9 @@ function* sessionLines(shape: SessionShape): Generator<string> {
             summary: text(random, 2000),
             firstKeptEntryId: parentId,
             tokensBefore: 90_000,
+            ...tail,
           }
-        : { type: "message", ...head, message: message(i, start, random, shape) },
+        : { type: "message", ...head, message: message(i, start, random, shape), ...tail },
     );
     parentId = entryId;
   }

@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Measured } from "./child.ts";
 import { sessionFile, sessionFolder } from "./data.ts";
+import { measureCommand, measureFresh } from "./fresh-process.ts";
+import { piSessionManager } from "./pi.ts";
 
 const { values } = parseArgs({
   options: {
@@ -36,6 +38,8 @@ interface Row {
   readonly implementations: readonly string[];
   /** Run before each measurement. */
   readonly before?: () => void;
+  /** Measures in another way than by `child.ts`. */
+  readonly measureBy?: (implementation: string, measure: string, path: string) => Measured;
 }
 
 const dropCache = () => rmSync(cache, { recursive: true, force: true });
@@ -52,12 +56,67 @@ const small = () => file("small.jsonl", 1_000, 0);
 const smallCompacted = () => file("small-compacted.jsonl", 1_000, 200);
 const many = () => sessionFolder(join(data, "many"), 2_000, 500e6, 7);
 
+const smallIdsLast = () =>
+  sessionFile(join(data, "small-ids-last.jsonl"), {
+    entries: 1_000,
+    textBytes: 900,
+    compactEvery: 0,
+    seed: 1_000,
+    idsLast: true,
+  });
+const largeIdsLast = () =>
+  sessionFile(join(data, "large-ids-last.jsonl"), {
+    entries: 100_000,
+    textBytes: 900,
+    compactEvery: 2_000,
+    seed: 100_000,
+    idsLast: true,
+  });
+
+const pi = await piSessionManager(join(data, "pi"));
+if ("reason" in pi) console.error(`Nothing is measured of pi, whose package cannot be had: ${pi.reason}`);
+
+const modules = { ours: "../../dist/index.js", pi: "path" in pi ? pi.path : "" };
+const freshRow = (name: string, measure: string, path: () => string): Row => ({
+  name: `${name}, fresh process`,
+  measure,
+  path,
+  implementations: measure === "open" ? ["ours", "pi", "naive"] : ["ours", "pi"],
+  measureBy: (implementation, what, file) => measureFresh(implementation, modules, what, file),
+});
+/** The small one alone in a folder, for what lists a folder. */
+const alone = () =>
+  sessionFile(join(data, "alone", "small.jsonl"), {
+    entries: 1_000,
+    textBytes: 900,
+    compactEvery: 0,
+    seed: 1_000,
+  });
+const commandRow = (command: string): Row => ({
+  name: `sessiontree ${command}, 1.2 MB, beyond bare node`,
+  measure: command,
+  path: alone,
+  implementations: ["ours"],
+  measureBy: (_implementation, what, file) => measureCommand(what, file, cache),
+});
+
 const rows: Row[] = [
+  freshRow("import the package", "import", small),
+  freshRow("open and first context, 1,000 messages", "open", small),
+  freshRow("the same, ids last in each line", "open", smallIdsLast),
+  freshRow("import, open and first context, 1,000 messages", "import and open", small),
+  ...["--version", "list", "tree", "show", "stats", "context"].map(commandRow),
+  {
+    name: "open and first context, 100,000 entries, ids last in each line",
+    measure: "open and first context",
+    path: largeIdsLast,
+    implementations: ["ours", "naive", "pi"],
+  },
   {
     name: "open and first context, 100,000 entries",
     measure: "open and first context",
     path: large,
-    implementations: ["ours", "naive", "readFileSync alone"],
+    implementations: ["ours", "naive", "pi", "readFileSync alone"],
   },
   {
     name: "open and first context, 1,000 entries, in a running process",
@@ -75,7 +134,7 @@ const rows: Row[] = [
     name: "open and first context, 1,000 messages that all count, running",
     measure: "open and first context, running",
     path: small,
-    implementations: ["ours", "naive"],
+    implementations: ["ours", "naive", "pi"],
   },
   { name: "1,000 turns at 1,000 entries", measure: "a turn", path: small, implementations: ["ours"] },
   {
@@ -101,19 +160,19 @@ const rows: Row[] = [
     name: "append 20,000",
     measure: "append 20,000",
     path: small,
-    implementations: ["ours", "naive", "writeSync alone"],
+    implementations: ["ours", "naive", "pi", "writeSync alone"],
   },
   {
     name: "append 20,000, after as many",
     measure: "append 20,000, warm",
     path: small,
-    implementations: ["ours", "naive", "writeSync alone"],
+    implementations: ["ours", "naive", "pi", "writeSync alone"],
   },
   {
     name: "list 2,000 sessions, first time",
     measure: "list",
     path: many,
-    implementations: ["ours", "naive"],
+    implementations: ["ours", "naive", "pi"],
     before: dropCache,
   },
   {
@@ -187,12 +246,18 @@ function warm(path: string): void {
 function measure(row: Row, implementation: string, path: string): Measured {
   row.before?.();
   warm(path);
+  if (row.measureBy !== undefined) return row.measureBy(implementation, row.measure, path);
   const output = execFileSync(
     process.execPath,
     ["--import", "tsx", child, row.measure, implementation, path],
     {
       encoding: "utf8",
-      env: { ...process.env, XDG_CACHE_HOME: cache, NODE_OPTIONS: "--max-old-space-size=8192" },
+      env: {
+        ...process.env,
+        XDG_CACHE_HOME: cache,
+        PI_SESSION_MANAGER: modules.pi,
+        NODE_OPTIONS: "--max-old-space-size=8192",
+      },
     },
   );
   const measured: Measured = JSON.parse(output.trim().split("\n").at(-1) ?? "");
@@ -204,7 +269,8 @@ const median = (numbers: readonly number[]) =>
 
 for (const row of rows.filter(({ name }) => name.includes(values.only))) {
   const path = row.path();
-  const runs = new Map<string, Measured[]>(row.implementations.map((implementation) => [implementation, []]));
+  const implementations = row.implementations.filter((name) => name !== "pi" || modules.pi !== "");
+  const runs = new Map<string, Measured[]>(implementations.map((implementation) => [implementation, []]));
   for (let i = 0; i < Number(values.runs); i++) {
     for (const [implementation, measured] of runs) measured.push(measure(row, implementation, path));
   }
