@@ -1,27 +1,29 @@
 import { defineConfig } from "tsup";
+import facts from "./package.json" with { type: "json" };
 import { buildPage } from "./test/tools/build-page.ts";
 
+/** What can be imported: each file that lies directly in src is one subpath of the package. */
+const subpaths = Object.fromEntries(
+  Object.keys(facts.exports)
+    .filter((subpath) => !subpath.endsWith(".json"))
+    .map((subpath) => (subpath === "." ? "index" : subpath.slice("./".length)))
+    .map((name) => [name, `src/${name}.ts`]),
+);
+
 export default defineConfig({
-  entry: {
-    index: "src/index.ts",
-    core: "src/core.ts",
-    postgres: "src/postgres.ts",
-    testing: "src/testing.ts",
-    bin: "src/cli/bin.ts",
-  },
+  entry: { ...subpaths, bin: "src/cli/bin.ts" },
   format: ["esm"],
   target: "node20",
   // Neutral: nothing is added for Node, so that the shared pieces that core reaches stay free of it.
   platform: "neutral",
   external: [/^node:/],
-  dts: {
-    entry: {
-      index: "src/index.ts",
-      core: "src/core.ts",
-      postgres: "src/postgres.ts",
-      testing: "src/testing.ts",
-    },
+  // Small, and needed by every session: importing them as packages would take longer than all of ours.
+  noExternal: ["nanoid", "uuid"],
+  esbuildOptions(options) {
+    // Their variants without node:crypto, which Node runs as well.
+    options.conditions = ["browser"];
   },
+  dts: { entry: subpaths },
   splitting: true,
   sourcemap: true,
   clean: true,

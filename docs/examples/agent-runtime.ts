@@ -18,12 +18,12 @@ import {
   estimateTokens,
   isSessionError,
   type Message,
-  SessionController,
   SessionManager,
   type Summarize,
   type ToolCall,
   type ToolResultMessage,
 } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 
 /** A model with a very small window, so that a short conversation fills it. */
 const CONTEXT_WINDOW = 1000;

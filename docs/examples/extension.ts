@@ -8,10 +8,10 @@ import {
   convertToLlm,
   defineEntryType,
   isSessionError,
-  SessionController,
   SessionManager,
   serializeConversation,
 } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
 import { z } from "zod";
 
 /** The state: what was decided on the active branch. Stored as `custom` entries, which no model sees. */

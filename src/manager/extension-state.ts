@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { core, input, output } from "zod";
 import { SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { makeIssue } from "../reading/issue-log.ts";
@@ -17,8 +17,17 @@ export interface StateSession {
   reportIssue(issue: SessionIssue): void;
 }
 
+/** What is called of a schema, so that zod itself is the extension's to load. */
+export interface StateSchema<Output> extends core.$ZodType<Output> {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: Output }
+    | { readonly success: false; readonly error: core.$ZodError };
+}
+
 /** One kind of state that an extension keeps in sessions, typed by its schema. */
-export interface EntryType<Schema extends z.core.$ZodType> {
+export interface EntryType<Schema extends core.$ZodType> {
   /** The name under which the state is stored. */
   readonly customType: string;
   readonly schema: Schema;
@@ -31,7 +40,7 @@ export interface EntryType<Schema extends z.core.$ZodType> {
    * nothing is written then.
    * @throws {TypeError} If the value holds a cycle or a BigInt.
    */
-  append(session: StateSession, data: z.input<Schema>): string;
+  append(session: StateSession, data: input<Schema>): string;
 
   /**
    * Gives the value nearest to the leaf on the active path that fits the schema; undefined if there is none.
@@ -40,14 +49,14 @@ export interface EntryType<Schema extends z.core.$ZodType> {
    *
    * @remarks Cost: O(path) in heads at worst, and the bodies of the custom entries up to the one that is given.
    */
-  latest(session: StateSession): z.output<Schema> | undefined;
+  latest(session: StateSession): output<Schema> | undefined;
 
   /**
    * Gives all values of the session that fit the schema, from every branch, in file order. The others are reported.
    *
    * @remarks Cost: O(file).
    */
-  all(session: StateSession): z.output<Schema>[];
+  all(session: StateSession): output<Schema>[];
 }
 
 type Reading<Value> =
@@ -66,19 +75,19 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * an issue (`STATE_INVALID`, once per value) and never an exception.
  *
  * @param customType - Name of the state, unique to the extension; not empty.
- * @param schema - A synchronous zod schema. Defaults and transforms apply when a value is read.
+ * @param schema - A synchronous schema of zod 4 or zod/mini. Defaults and transforms apply when a value is read.
  * @returns A frozen object that holds no session.
  * @throws {TypeError} If the name is no text or empty.
  * @example
  * import { defineEntryType, SessionManager } from "sessiontree";
- * import { z } from "zod";
+ * import type { core, input, output } from "zod";
  *
  * const todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
  * const session = SessionManager.inMemory();
  * todo.append(session, { open: ["write tests"] });
  * const open = todo.latest(session)?.open ?? [];
  */
-export function defineEntryType<Schema extends z.core.$ZodType>(
+export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
   customType: string,
   schema: Schema,
 ): EntryType<Schema> {
@@ -87,7 +96,7 @@ export function defineEntryType<Schema extends z.core.$ZodType>(
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
-  const readEntry = (session: StateSession, entry: CustomEntry): Reading<z.output<Schema>> => {
+  const readEntry = (session: StateSession, entry: CustomEntry): Reading<output<Schema>> => {
     const reading = read(schema, entry.data);
     if (!reading.ok) reportOnce(session, entry, reading.problems);
     return reading;
@@ -95,11 +104,11 @@ export function defineEntryType<Schema extends z.core.$ZodType>(
   return Object.freeze({
     customType,
     schema,
-    append(session: StateSession, data: z.input<Schema>): string {
+    append(session: StateSession, data: input<Schema>): string {
       assertFits(customType, schema, data);
       return session.appendCustomEntry(customType, data);
     },
-    latest(session: StateSession): z.output<Schema> | undefined {
+    latest(session: StateSession): output<Schema> | undefined {
       for (const entry of session.walkUp({ type: "custom" })) {
         if (!isOurs(entry)) continue;
         const reading = readEntry(session, entry);
@@ -107,7 +116,7 @@ export function defineEntryType<Schema extends z.core.$ZodType>(
       }
       return undefined;
     },
-    all(session: StateSession): z.output<Schema>[] {
+    all(session: StateSession): output<Schema>[] {
       return session
         .getEntries()
         .filter(isOurs)
@@ -119,7 +128,7 @@ export function defineEntryType<Schema extends z.core.$ZodType>(
   });
 }
 
-function assertFits(customType: string, schema: z.core.$ZodType, data: unknown): void {
+function assertFits(customType: string, schema: StateSchema<unknown>, data: unknown): void {
   // What JSON would change (a Date, NaN) must not be found out only when the session is opened again.
   for (const value of [data, storedForm(data)]) {
     const reading = read(schema, value);
@@ -138,9 +147,9 @@ function storedForm(data: unknown): unknown {
   return isJsonRecord(record) ? record["data"] : undefined;
 }
 
-function read<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): Reading<z.output<Schema>> {
+function read<Output>(schema: StateSchema<Output>, value: unknown): Reading<Output> {
   try {
-    const result = z.core.safeParse(schema, value);
+    const result = schema.safeParse(value);
     if (result.success) return { ok: true, value: result.data };
     return { ok: false, problems: describeProblems(result.error), cause: result.error };
   } catch (cause) {

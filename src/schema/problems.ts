@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_LENGTH = 300;
@@ -79,8 +79,19 @@ function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIss
 }
 
 function lineOf({ path, message }: Problem): string {
-  const line = path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`;
+  const line = path.length === 0 ? message : `${dotPath(path)}: ${message}`;
   return line.length > MAX_PROBLEM_LENGTH ? `${line.slice(0, MAX_PROBLEM_LENGTH)}…` : line;
+}
+
+/** Spells a place in a value as code would: `message.content[0].text`. */
+function dotPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((key, i) => {
+      if (typeof key === "number") return `[${key}]`;
+      if (typeof key === "symbol" || !/^[\w$]+$/.test(key)) return `[${JSON.stringify(String(key))}]`;
+      return i === 0 ? key : `.${key}`;
+    })
+    .join("");
 }
 
 function nameOf(value: unknown): string {

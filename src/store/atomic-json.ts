@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { parseJson } from "../jsonl/decode.ts";
 import { FILE_MODE, ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
 
@@ -36,6 +35,7 @@ export async function writeAtomicJson(path: string, value: object, text = ""): P
   const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
   makeFolder(realFileSystem, dirname(path));
   const bytes = Buffer.concat([Buffer.from(frontOf(content)), content]);
+  const { default: writeFileAtomic } = await import("write-file-atomic");
   // A fresh object, since the package writes into it.
   await writeFileAtomic(path, bytes, { mode: FILE_MODE, fsync: false });
 }

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deleteSession, listTrashed, restoreSession } from "sessiontree";
+import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
 

@@ -1,4 +1,4 @@
-import { planRetention, type RetentionCandidate } from "sessiontree";
+import { planRetention, type RetentionCandidate } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
 

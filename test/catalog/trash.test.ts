@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deleteSession, SessionManager } from "sessiontree";
+import { SessionManager } from "sessiontree";
+import { deleteSession } from "sessiontree/catalog";
 import {
   afterAll,
   afterEach,

@@ -1,4 +1,5 @@
-import { diffBranches, SessionManager } from "sessiontree";
+import { SessionManager } from "sessiontree";
+import { diffBranches } from "sessiontree/merge";
 import { expect, test } from "vitest";
 import { findLeafPath } from "../../src/context/leaf-path.ts";
 import type { SessionEntry } from "../../src/schema/entry.ts";

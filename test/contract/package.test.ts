@@ -13,11 +13,16 @@ test("package.json says what the package is", () => {
     engines: { node: ">=20.17" },
     bin: { sessiontree: "./dist/bin.js" },
   });
-  expect(member(facts, "exports")).toMatchObject({
-    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
-    "./core": { types: "./dist/core.d.ts", default: "./dist/core.js" },
-    "./postgres": { types: "./dist/postgres.d.ts", default: "./dist/postgres.js" },
-    "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
+});
+
+test("every file that lies directly in src can be imported, and nothing else", () => {
+  const names = listFiles("src").flatMap((path) => /^src\/(?!errors|ids)([^/]+)\.ts$/.exec(path)?.[1] ?? []);
+  const wanted = names.map((name) => [
+    name === "index" ? "." : `./${name}`,
+    { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` },
+  ]);
+  expect(member(facts, "exports")).toEqual({
+    ...Object.fromEntries(wanted),
     "./package.json": "./package.json",
   });
 });

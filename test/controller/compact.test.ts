@@ -1,4 +1,5 @@
-import { convertToLlm, type SessionController, SessionManager, serializeConversation } from "sessiontree";
+import { convertToLlm, SessionManager, serializeConversation } from "sessiontree";
+import type { SessionController } from "sessiontree/controller";
 import { describe, expect, test, vi } from "vitest";
 import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
 import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } from "./support/stage.ts";

@@ -1,4 +1,4 @@
-import { type BeforeTreeResult, type SessionBeforeTreeEvent, SessionHooks } from "sessiontree";
+import { type BeforeTreeResult, type SessionBeforeTreeEvent, SessionHooks } from "sessiontree/controller";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { deferred, rejection } from "./support/stage.ts";
 

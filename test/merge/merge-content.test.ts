@@ -1,4 +1,5 @@
-import { mergeSessionContents, parseSessionEntries, SessionManager } from "sessiontree";
+import { parseSessionEntries, SessionManager } from "sessiontree";
+import { mergeSessionContents } from "sessiontree/merge";
 import { describe, expect, test } from "vitest";
 import { compaction, fileOf, HEADER, label, merged, named, said } from "./support/lines.ts";
 

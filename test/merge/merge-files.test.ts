@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isSessionError, mergeSessions, repairSession, SessionManager } from "sessiontree";
+import { isSessionError, repairSession, SessionManager } from "sessiontree";
+import { mergeSessions } from "sessiontree/merge";
 import { expect, onTestFinished, test } from "vitest";
 import { faultyFs } from "../fault/support/faulty-fs.ts";
 import { litter } from "../fault/support/sandbox.ts";

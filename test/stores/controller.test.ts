@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
-import { memoryStore, SessionController } from "sessiontree";
+import { SessionController } from "sessiontree/controller";
+import { memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 
 test("the session commands work in a store, where sessions have ids instead of paths", async () => {

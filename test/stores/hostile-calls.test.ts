@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileStore, memoryStore, remoteStore, type SessionStore } from "sessiontree";
+import { fileStore, memoryStore, remoteStore, type SessionStore } from "sessiontree/stores";
 import { afterEach, describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { overBackend } from "./support/over-backend.ts";

@@ -1,4 +1,5 @@
-import { remoteStore, type SessionBackend, type SessionManager } from "sessiontree";
+import type { SessionManager } from "sessiontree";
+import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { RemoteLog } from "../../src/stores/remote-log.ts";

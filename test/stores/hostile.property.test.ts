@@ -1,4 +1,5 @@
-import { remoteStore, type SessionManager } from "sessiontree";
+import type { SessionManager } from "sessiontree";
+import { remoteStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import fc from "../support/fast-check.ts";

@@ -1,4 +1,5 @@
-import { isSessionError, remoteStore, type SessionBackend, type SessionManager } from "sessiontree";
+import { isSessionError, type SessionManager } from "sessiontree";
+import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { remoteStore } from "sessiontree";
+import { remoteStore } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { tinyBackend } from "./support/tiny-backend.ts";

@@ -1,4 +1,5 @@
-import { remoteStore, type SessionManager } from "sessiontree";
+import type { SessionManager } from "sessiontree";
+import { remoteStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";

@@ -1,4 +1,4 @@
-import { remoteStore, type SessionBackend } from "sessiontree";
+import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";

@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 import ts from "typescript";
-import { ROOT, TARGET } from "./repository.ts";
+import { member, parseFacts } from "./package-facts.ts";
+import { ROOT, readText, TARGET } from "./repository.ts";
 
 function compilerOptions(): ts.CompilerOptions {
   const { config, error } = ts.readConfigFile(join(ROOT, "tsconfig.json"), ts.sys.readFile);
@@ -9,16 +10,15 @@ function compilerOptions(): ts.CompilerOptions {
   return options;
 }
 
-/** What a user imports the package by, and the file that each name stands for. */
-export const ENTRIES = {
-  sessiontree: "index",
-  "sessiontree/core": "core",
-  "sessiontree/postgres": "postgres",
-  "sessiontree/testing": "testing",
-} as const;
+/** What a user imports the package by, and the file that each name stands for: `sessiontree/core` → `core`. */
+export const ENTRIES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.keys(member(parseFacts(readText("package.json")), "exports"))
+    .filter((subpath) => !subpath.endsWith(".json"))
+    .map((subpath) => [`sessiontree${subpath.slice(1)}`, subpath === "." ? "index" : subpath.slice(2)]),
+);
 
 /** Gives the file that the package's name stands for: a source file, or the built declarations. */
-export function entryFile(name: (typeof ENTRIES)[keyof typeof ENTRIES]): string {
+export function entryFile(name: string): string {
   return join(ROOT, TARGET === "dist" ? `dist/${name}.d.ts` : `src/${name}.ts`);
 }
 

@@ -5,16 +5,18 @@ import {
   type CompactionSettings,
   convertToLlm,
   repairToolPairs,
-  SessionController,
-  type SessionControllerOptions,
-  type SessionHookEvents,
-  type SessionHookName,
-  SessionHooks,
   SessionManager,
   type Summarize,
   type SummarizeReply,
   type SummarizeRequest,
 } from "sessiontree";
+import {
+  SessionController,
+  type SessionControllerOptions,
+  type SessionHookEvents,
+  type SessionHookName,
+  SessionHooks,
+} from "sessiontree/controller";
 import { afterEach, expect } from "vitest";
 import { assistant, tokens, user } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-import type { SessionBackend } from "sessiontree";
+import type { SessionBackend } from "sessiontree/stores";
 
 /** Gives a backend that does what another one does, but for some calls. */
 export function overBackend(inner: SessionBackend, changes: Partial<SessionBackend>): SessionBackend {

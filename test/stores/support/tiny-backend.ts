@@ -1,5 +1,5 @@
-import type { NewLine, SessionBackend, SessionFacts } from "sessiontree";
-import { factsAfter, selectSessions, sessionExists, sessionNotFound } from "sessiontree";
+import type { NewLine, SessionBackend, SessionFacts } from "sessiontree/stores";
+import { factsAfter, selectSessions, sessionExists, sessionNotFound } from "sessiontree/stores";
 
 type Session = { facts: SessionFacts; lines: (NewLine & { seq: number })[] };
 

@@ -1,0 +1,24 @@
+/**
+ * Many sessions: list, search, resolve a name to a path, delete, restore, decide what to keep.
+ *
+ * @module
+ */
+
+export { type IterateOptions, iterateSessions } from "./catalog/catalog.ts";
+export type { CatalogOptions } from "./catalog/catalog-run.ts";
+export type { SessionLineage } from "./catalog/descent.ts";
+export { resolveSession } from "./catalog/resolve-session.ts";
+export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/restore.ts";
+export {
+  type KeepReason,
+  planRetention,
+  type RetentionCandidate,
+  type RetentionPlan,
+  type RetentionPolicy,
+} from "./catalog/retention.ts";
+export { type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
+export type { CatalogScope } from "./catalog/session-files.ts";
+export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
+export type { CacheOptions } from "./catalog/summary-cache.ts";
+export type { TextMatch } from "./catalog/text-matcher.ts";
+export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";

@@ -1,0 +1,42 @@
+/**
+ * Sessions in other places than files: in memory, in a database, in a backend of one's own.
+ *
+ * @module
+ */
+
+export { copySession } from "./stores/copy-session.ts";
+export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
+export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
+export type { RetryOptions } from "./stores/retries.ts";
+export { selectSessions } from "./stores/select-sessions.ts";
+export type {
+  Amendment,
+  AppendCondition,
+  AppendReceipt,
+  BackendListQuery,
+  BackendSearchQuery,
+  BackendSupport,
+  EntryFacts,
+  FoundLine,
+  LinePage,
+  ListPosition,
+  NewEntryLine,
+  NewLine,
+  SessionBackend,
+  StoredLine,
+} from "./stores/session-backend.ts";
+export { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./stores/session-facts.ts";
+export type {
+  CloseStoreOptions,
+  CreateInStoreOptions,
+  ImportOptions,
+  ListInStoreOptions,
+  OpenInStoreOptions,
+  SearchInStoreOptions,
+  SessionStore,
+  StoredSession,
+  StoreSearchHit,
+  StoreSessionOptions,
+  StoreSupport,
+} from "./stores/session-store.ts";
+export { sessionExists, sessionNotFound } from "./stores/store-errors.ts";
