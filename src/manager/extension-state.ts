@@ -80,7 +80,7 @@ const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
  * @throws {TypeError} If the name is no text or empty.
  * @example
  * import { defineEntryType, SessionManager } from "sessiontree";
- * import type { core, input, output } from "zod";
+ * import { z } from "zod";
  *
  * const todo = defineEntryType("todo", z.object({ open: z.array(z.string()) }));
  * const session = SessionManager.inMemory();
