@@ -111,12 +111,17 @@ export class FileLog implements SessionLog {
    * Begins a session whose file is made when the first lasting entry is appended.
    *
    * @param path - Where the file will stand; nothing may stand there but an empty file.
+   * @param start - The header, or the lines that the session begins with.
    */
-  static create(path: string, header: SessionHeader, options: FileLogOptions = {}): FileLog {
+  static create(
+    path: string,
+    start: SessionHeader | Iterable<string | Uint8Array>,
+    options: FileLogOptions = {},
+  ): FileLog {
     const log = new FileLog(path, options);
     log.#lease.take();
     try {
-      log.#file.begin([`${encodeRecord(header)}\n`]);
+      log.#file.begin("type" in start ? [`${encodeRecord(start)}\n`] : start);
       if (options.createAtOnce && !log.#lease.isDenied) log.#file.appendUnwritten([], true);
       return log;
     } catch (error) {
