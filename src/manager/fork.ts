@@ -68,10 +68,10 @@ export function planBranch(core: SessionCore, leaf: number, header: SessionHeade
   };
 }
 
-/** Whether a path holds a message of a conversation that must not be lost. */
-export function holdsConversation(core: SessionCore, ordinals: Iterable<number>): boolean {
+/** Whether a conversation has begun on a path. */
+export function holdsConversation({ cache, tree }: SessionCore, ordinals: Iterable<number>): boolean {
   for (const ordinal of ordinals) {
-    if (core.tree.typeAt(ordinal) === "message" && isConversation(core.cache.entryAt(ordinal))) return true;
+    if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
   }
   return false;
 }
