@@ -134,6 +134,7 @@ export type {
   SystemMessage,
   ThinkingLevel,
   ToolDeclaration,
+  ToolReference,
   ToolResultMessage,
   UserMessage,
 } from "./schema/message.ts";

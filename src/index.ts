@@ -140,6 +140,7 @@ export type {
   SystemMessage,
   ThinkingLevel,
   ToolDeclaration,
+  ToolReference,
   ToolResultMessage,
   UserMessage,
 } from "./schema/message.ts";

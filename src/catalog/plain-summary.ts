@@ -14,6 +14,7 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_CYCLE",
   "VERSION_TOO_NEW",
   "VERSION_UNCLEAR",
+  "FOREIGN_FORMAT",
   "ID_INVENTED",
 ]);
 

@@ -39,7 +39,7 @@ export interface SessionInfo {
  * @param total - Files there are.
  * @param partial - From time to time, the sessions found so far, latest first.
  */
-export type SessionListProgress = (loaded: number, total: number, partial?: SessionInfo[]) => void;
+export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;
 
 const NO_MESSAGES = "(no messages)";
 

@@ -2,7 +2,7 @@ import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../schema/
 import type { AgentMessage } from "../schema/message.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
-import { projectContextEntry } from "./project-entry.ts";
+import { projectSelected } from "./project-entry.ts";
 import type { SelectionIssue } from "./select-entries.ts";
 import {
   PathProjection,
@@ -70,7 +70,7 @@ export class ContextCache {
   readonly #project: ProjectEntry = (entry, edit, keepsTail) => {
     const made = this.#made.get(entry);
     if (made !== undefined && made.edit === edit && made.keepsTail === keepsTail) return made.messages;
-    const messages = projectContextEntry(entry, edit, keepsTail);
+    const messages = projectSelected(entry, edit, keepsTail);
     const isStored = messages.length === 0 || messages[0] === fieldsOf(entry)["message"];
     if (!isStored) this.#made.set(entry, { messages, edit, keepsTail });
     return messages;

@@ -2,6 +2,7 @@ import type { ImageContent, TextContent } from "../schema/content.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../schema/message.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import { repairToolPairs } from "./tool-pairs.ts";
+import { wellFormed } from "./well-formed.ts";
 
 type UserBlock = TextContent | ImageContent;
 
@@ -18,7 +19,8 @@ const COMPACTION_SUMMARY_SENTENCE =
  *
  * @param messages - The messages of a context.
  * @param options - `repairToolPairs`: whether to make every tool call have its result and the reverse.
- * @returns A new array; messages with a role of the provider's are the same objects.
+ * @returns A new array; messages with a role of the provider's are the same objects, unless their content is not in
+ * the form of their role: then it is put into it, a text into one text block.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function convertToLlm(
@@ -37,7 +39,7 @@ function convertMessage(message: AgentMessage): Message | undefined {
     case "user":
     case "assistant":
     case "toolResult":
-      return message;
+      return wellFormed(message);
     case "bashExecution":
       return message.excludeFromContext
         ? undefined

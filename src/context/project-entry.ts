@@ -9,26 +9,34 @@ import type {
   UserMessage,
 } from "../schema/message.ts";
 import { fieldsOf, isContent, isStoredMessage } from "./entry-fields.ts";
+import { withContent } from "./well-formed.ts";
 
 /** The messages whose content a context edit can replace. */
 type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
 
 /**
- * Gives the messages that one selected entry contributes to a context.
+ * Gives the messages that one entry contributes to a context.
  *
- * Whatever the entry holds, nothing is thrown: a field that is missing or of the wrong type counts as empty.
- * A stored message whose content is a text or a list comes back as the very object that is stored.
+ * Whatever the entry holds, nothing is thrown: content that is missing counts as empty. A stored message that has
+ * content comes back as the very object that is stored; only an assistant's text becomes one block.
  *
  * @param entry - The entry; a compaction is taken to be the one that the context begins with.
- * @param edit - The context edit in force on it; one that is malformed does not count.
- * @param keepsTail - Whether a compaction's `retainedTail` counts; unless said, it does if the compaction
- * names no kept entry.
+ * @param edit - The context edit in force on it, whichever entry that names; one that is malformed does not count.
  * @returns The messages in order; empty if the entry contributes nothing.
  * @remarks Cost: O(1), and O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
-export function projectContextEntry(
+export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
+  return projectSelected(entry, edit);
+}
+
+/**
+ * Does the same as `projectContextEntry` for an entry that was selected for a context.
+ *
+ * @param keepsTail - Whether a compaction's `retainedTail` counts. Default: if the compaction names no kept entry.
+ */
+export function projectSelected(
   entry: AnySessionEntry,
-  edit?: ContextEditEntry,
+  edit: ContextEditEntry | undefined,
   keepsTail: boolean = namesNoKeptEntry(entry),
 ): AgentMessage[] {
   const replacement = edit !== undefined && isContextEdit(edit) ? edit.replacement : undefined;
@@ -69,22 +77,6 @@ function storedMessage(value: unknown): AgentMessage | undefined {
   return isStoredMessage(value) ? withContent(value) : undefined;
 }
 
-/**
- * The message itself if it has content, else a copy with an empty one, so that nobody further on stumbles.
- */
-function withContent(message: AgentMessage): AgentMessage {
-  switch (message.role) {
-    case "user":
-    case "assistant":
-    case "toolResult":
-      return isContent(message.content) ? message : { ...message, content: [] };
-    case "system":
-      return isContent(message.content) ? message : { ...message, content: "" };
-    default:
-      return message;
-  }
-}
-
 function editable(message: AgentMessage | undefined, content: unknown): AgentMessage[] {
   if (message === undefined) return [];
   return [content === undefined ? message : withReplacement(message, content)];
@@ -114,16 +106,15 @@ function isContentOf<M extends EditableMessage>(content: unknown): content is M[
   return isContent(content);
 }
 
-function customMessage(fields: JsonRecord): CustomMessage {
-  const { customType, content, display, details } = fields;
-  return {
-    role: "custom",
-    customType: textOf(customType),
-    content: isContentOf<CustomMessage>(content) ? content : [],
-    display: display !== false,
-    ...(details === undefined ? {} : { details }),
-    timestamp: unixMillis(fields["timestamp"]),
-  };
+/** Makes the message of a `custom_message`; a field that the entry does not have is not made up. */
+function customMessage(fields: JsonRecord): AgentMessage | undefined {
+  const message: JsonRecord = { role: "custom" };
+  for (const name of ["customType", "content", "display", "details"]) {
+    if (fields[name] !== undefined) message[name] = fields[name];
+  }
+  if (!isContent(message["content"])) message["content"] = [];
+  message["timestamp"] = unixMillis(fields["timestamp"]);
+  return isStoredMessage(message) ? message : undefined;
 }
 
 function compactionMessages(fields: JsonRecord, keepsTail: boolean): AgentMessage[] {

@@ -11,7 +11,7 @@ import { fieldsOf } from "./entry-fields.ts";
 import { type EntryPath, entryPathOf } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
 import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
-import { isContextEdit, projectContextEntry } from "./project-entry.ts";
+import { isContextEdit, projectSelected } from "./project-entry.ts";
 import { type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** What a model sees at a leaf, and which model it is. */
@@ -50,8 +50,8 @@ type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
  */
 const COPIED_AT_ONCE = 1000;
 
-/** Gives the messages of one entry: `projectContextEntry`, or the same with a memory. */
-export type ProjectEntry = typeof projectContextEntry;
+/** Gives the messages of one entry: `projectSelected`, or the same with a memory. */
+export type ProjectEntry = typeof projectSelected;
 
 /**
  * The projection of one path, which grows with the path.
@@ -69,7 +69,7 @@ export class PathProjection {
   #thinkingLevel: string | undefined;
   #model: ModelChoice | undefined;
 
-  constructor(path: EntryPath, project: ProjectEntry = projectContextEntry) {
+  constructor(path: EntryPath, project: ProjectEntry = projectSelected) {
     this.#project = project;
     const selected = selectEntries(path);
     this.issue = selected.issue;

@@ -10,25 +10,27 @@ import { fieldsOf } from "./entry-fields.ts";
  *
  * @param messages - The messages of the context; all but system messages are passed over.
  * @param timestamp - Time of the compaction, Unix milliseconds.
- * @returns The message, or undefined if nothing would be in it.
+ * @returns The message, with an empty `content` if nothing is left; undefined if there is no system message.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function foldSystemMessages(
   messages: readonly AgentMessage[],
   timestamp: number,
 ): SystemMessage | undefined {
+  let isThere = false;
   const contents: string[] = [];
   const sections = new Map<string, string>();
-  const tools = new Map<string, ToolDeclaration>();
+  const tools = new Map<unknown, ToolDeclaration>();
   for (const message of messages) {
     const { role, content, ...patch } = fieldsOf(message);
     if (role !== "system") continue;
+    isThere = true;
     const texts = textsOf(content);
     if (texts.some((text) => text !== "")) contents.push(texts.join("\n"));
     patchSections(sections, patch["sections"]);
     patchTools(tools, patch["toolsRemoved"], patch["toolsAdded"]);
   }
-  if (contents.length === 0 && sections.size === 0 && tools.size === 0) return undefined;
+  if (!isThere) return undefined;
   return {
     role: "system",
     content: contents.join("\n\n"),
@@ -46,10 +48,15 @@ function patchSections(sections: Map<string, string>, patch: unknown): void {
   }
 }
 
-function patchTools(tools: Map<string, ToolDeclaration>, removed: unknown, added: unknown): void {
-  if (Array.isArray(removed)) for (const name of removed) tools.delete(name);
+function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, added: unknown): void {
+  if (Array.isArray(removed)) for (const tool of removed) tools.delete(removedName(tool));
   if (!Array.isArray(added)) return;
   for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
+}
+
+/** A tool that goes is named in an object; in old files, by its bare name. */
+function removedName(tool: unknown): unknown {
+  return typeof tool === "string" ? tool : fieldsOf(tool)["name"];
 }
 
 /** A tool is known by its name; the rest is what the host declared, and goes back to it as it was. */

@@ -7,8 +7,8 @@ import { fieldsOf } from "./entry-fields.ts";
  *
  * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result stood after
  * another message than its call's. `resultDropped`: no call before it asks for it, or it was answered
- * already. `callDropped`: the call cannot be paired: it repeats another one, has no id, or was never
- * finished. `callRenamed`: its id was used by an earlier message, and both it and its result got a new one.
+ * already, or the call's message failed. `callDropped`: the call cannot be paired: it repeats another one, has no id,
+ * or its message failed or was aborted. `callRenamed`: its id was used by an earlier message, and both it and its result got a new one.
  * `messageDropped`: nothing was left of it but dropped calls.
  */
 export type ToolPairRepairKind =
@@ -63,8 +63,8 @@ type Block = AssistantMessage["content"][number];
  *
  * A result belongs to the latest message before it that made the call; where it stands further on, as when
  * the user spoke while the tool ran, it is moved. A call without a result gets one that says it was
- * interrupted; only where the message failed or was aborted the call goes, since it may be half a call and
- * hosts leave such messages out. An id that a later message uses again is renamed there, since some
+ * interrupted. A message that failed or was aborted loses its calls, and they their results, whether or not there are
+ * any: a call of it may be half a call, and clients leave such messages out, so that a result would stand alone. An id that a later message uses again is renamed there, since some
  * providers number the calls of each message anew; if it has no result there, it is a repetition and goes.
  *
  * @param messages - Any list; neither it nor its messages are changed.
@@ -97,7 +97,7 @@ function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[
       turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
     } else if (isCaller(message)) {
       const turn: Turn = { index, message, answers: new Map() };
-      for (const id of callIds(message)) waiting.set(id, turn);
+      if (!isUnfinished(message)) for (const id of callIds(message)) waiting.set(id, turn);
       items.push(turn);
     } else {
       items.push(message);
@@ -142,8 +142,8 @@ class TurnWriter {
     const { index, message, answers } = turn;
     const id = idOf(call.id);
     const isUsed = id !== undefined && this.#written.has(id);
-    const isLost = id !== undefined && !answers.has(id) && (isUsed || isUnfinished(message));
-    if (id === undefined || newIds.has(id) || isLost) {
+    const isRepeated = id !== undefined && (newIds.has(id) || (isUsed && !answers.has(id)));
+    if (id === undefined || isRepeated || isUnfinished(message)) {
       this.#repairs.push({ kind: "callDropped", index, toolCallId: id ?? "" });
       return [];
     }
@@ -222,7 +222,7 @@ function isWorthSending(block: Block): boolean {
   return fieldsOf(block)["type"] !== "thinking";
 }
 
-/** Tells whether the model was stopped while it wrote, so that no tool was run for what it had asked. */
+/** Tells whether the model was stopped while it wrote: clients leave such a message out of a request. */
 function isUnfinished(message: AssistantMessage): boolean {
   return message.stopReason === "error" || message.stopReason === "aborted";
 }

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { isSessionError } from "../errors.ts";
-import type { SessionManager } from "../manager/session-manager.ts";
+import { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { FileLog } from "../store/file-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
@@ -8,30 +9,56 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 /** Tells whether an entry of a fork was copied from its parent. */
 export type IsInherited = (entry: SessionEntry) => boolean;
 
+/** Fields that hold ids: where a file writes none down, they are others in each copy of an entry. */
+const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
+
 /**
  * Tells the entries that a fork has from its parent from its own.
  *
- * A copy keeps id and time, so an entry is inherited if the parent session has one of the same id and time. Where the
- * parent's file cannot be read any more, the entries older than the fork's header are.
+ * A copy keeps id and time, so an entry is inherited if the parent session has one of the same id and time. Files of
+ * version 1 hold no ids, and those that a reader derives differ: there, the entries with which both begin are
+ * inherited. Where the parent's file cannot be read any more, the entries older than the fork's header are.
  *
- * @remarks Cost: O(parent file) in heads, if the session names a parent.
+ * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
  */
 export function inheritedIn(session: SessionManager): IsInherited {
   const header = session.getHeader();
   if (!header?.parentSession) return () => false;
-  const parent = parentTree(header.parentSession);
+  const path = absolutePath(header.parentSession);
+  const parent = parentTree(path);
   const createdMs = Date.parse(header.timestamp);
-  return ({ id, timestamp }) => {
-    const timeMs = Date.parse(timestamp);
-    if (parent === undefined) return timeMs < createdMs;
-    const ordinal = parent.find(id);
-    return ordinal !== NONE && Object.is(parent.timeAt(ordinal), timeMs);
-  };
+  if (parent === undefined) return ({ timestamp }) => Date.parse(timestamp) < createdMs;
+  const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
+  const entries = session.getEntries();
+  const [first] = entries;
+  // Only if the two begin with an entry of the same time under different ids, it is worth while to compare them.
+  if (first === undefined || isById(first) || !isSameTime(parent, 0, first.timestamp)) return isById;
+  const shared = new Set(sharedStart(entries, entriesOf(path)).map(({ id }) => id));
+  return (entry) => shared.has(entry.id) || isById(entry);
+}
+
+function isSameTime(tree: EntryTree, ordinal: number, timestamp: string): boolean {
+  if (ordinal === NONE || ordinal >= tree.size) return false;
+  return Object.is(tree.timeAt(ordinal), Date.parse(timestamp));
+}
+
+/** The entries of a fork that stand at the same place in its parent, ids apart, up to the first that does not. */
+function sharedStart(entries: readonly SessionEntry[], parents: readonly SessionEntry[]): SessionEntry[] {
+  const end = entries.findIndex((entry, i) => !isDeepStrictEqual(withoutIds(entry), withoutIds(parents[i])));
+  return end === -1 ? [...entries] : entries.slice(0, end);
+}
+
+function withoutIds(entry: SessionEntry | undefined): object {
+  return Object.fromEntries(Object.entries(entry ?? {}).filter(([name]) => !ID_FIELDS.includes(name)));
+}
+
+function entriesOf(path: string): SessionEntry[] {
+  return SessionManager.open(path, { mode: "read-only" }).getEntries();
 }
 
 function parentTree(path: string): EntryTree | undefined {
   try {
-    return FileLog.open(absolutePath(path), { mode: "read-only" })?.index.tree;
+    return FileLog.open(path, { mode: "read-only" })?.index.tree;
   } catch (error) {
     if (isSessionError(error, "NOT_A_SESSION")) return undefined;
     throw error;

@@ -1,14 +1,11 @@
 import { SessionError } from "../errors.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
+import type { AnySessionEntry, SessionEntryBase } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";
 
-/** An entry before it has an id, a parent and a time. */
-export interface EntryDraft {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
+/** An entry before it has an id, a parent and a time; an entry of another session will do, and gets new ones. */
+export type EntryDraft = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
 
 /** Makes a draft that must know the id or the time that its entry will have. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;

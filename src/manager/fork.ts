@@ -16,6 +16,7 @@ import type { SessionLog } from "../store/session-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { writeWhole } from "../store/write-whole.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { isConversation } from "./entry-draft.ts";
 import type { SessionCore } from "./session-core.ts";
 
 /** Gives a new header the settings that another one carries, so that both sessions have the same context. */
@@ -65,6 +66,14 @@ export function planBranch(core: SessionCore, leaf: number, header: SessionHeade
     labels: labelsOn(core, ordinals),
     lastId: last === undefined ? null : tree.idAt(last),
   };
+}
+
+/** Whether a conversation has begun on a path. */
+export function holdsConversation({ cache, tree }: SessionCore, ordinals: Iterable<number>): boolean {
+  for (const ordinal of ordinals) {
+    if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
+  }
+  return false;
 }
 
 /** Leaves out another writer's records of the leaf at the end of a path: in the copy they would move its leaf. */
@@ -121,8 +130,7 @@ export function writeCopy(
   try {
     const log = FileLog.open(path, options);
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
-    assertInOrder(path, log);
-    return log;
+    return inOrder(path, log);
   } catch (error) {
     // A copy that its maker cannot open is nobody's.
     removeQuietly(options.fs ?? realFileSystem, path);
@@ -130,10 +138,23 @@ export function writeCopy(
   }
 }
 
+/**
+ * Begins a session of the lines of a copy; its file is made when the conversation begins.
+ *
+ * @throws {SessionError} `WRITE_FAILED`
+ */
+export function beginCopy(
+  path: string,
+  lines: Iterable<string | Uint8Array>,
+  options: FileLogOptions,
+): FileLog {
+  return inOrder(path, FileLog.create(path, lines, options));
+}
+
 /** Makes sure of what a copy must be: each line is an entry, and each parent is there, before its children. */
-function assertInOrder(path: string, log: FileLog): void {
+function inOrder(path: string, log: FileLog): FileLog {
   const [issue] = log.index.issues;
-  if (issue === undefined) return;
+  if (issue === undefined) return log;
   log.release();
   throw new SessionError(
     "WRITE_FAILED",

@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import type { MergeSource } from "../merge/merge-source.ts";
-import { FileChangedError, fileError, notASession } from "../store/file-errors.ts";
+import { FileChangedError, fileError, foreignFile, notASession } from "../store/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
 import { readLinesOf } from "../store/read-lines.ts";
 import { readSessionFile } from "../store/read-session-file.ts";
@@ -110,6 +110,7 @@ function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResu
 
 function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesResult {
   const { path } = copy;
+  if (copy.source.index.isForeign) throw foreignFile(path);
   try {
     const backup = writeWhole({
       fs,

@@ -1,12 +1,9 @@
 import { SessionError } from "../errors.ts";
-import { tooNew } from "../store/file-errors.ts";
-import type { SessionLog } from "../store/session-log.ts";
+import { foreignFile, tooNew } from "../store/file-errors.ts";
+import type { ReadOnlyReason, SessionLog } from "../store/session-log.ts";
 
 /** Makes the error that tells why nothing can be appended to a session, and what to do. */
-export function notWritable(
-  reason: "mode" | "version" | "closed",
-  { path, index }: SessionLog,
-): SessionError {
+export function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
   if (reason === "closed") {
     return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
       details: { path },
@@ -16,5 +13,5 @@ export function notWritable(
     const message = "The session was opened read-only; open it without that mode to append.";
     return new SessionError("READ_ONLY", message, { details: { path } });
   }
-  return tooNew(path, index.version);
+  return reason === "foreign" ? foreignFile(path) : tooNew(path, index.version);
 }

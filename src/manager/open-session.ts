@@ -10,7 +10,15 @@ import { isThere } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import type { SessionLog } from "../store/session-log.ts";
 import { absolutePath } from "../store/session-paths.ts";
-import { branchLines, copyToMemory, planBranch, planWhole, writeCopy } from "./fork.ts";
+import {
+  beginCopy,
+  branchLines,
+  copyToMemory,
+  holdsConversation,
+  planBranch,
+  planWhole,
+  writeCopy,
+} from "./fork.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionHome } from "./session-home.ts";
 import {
@@ -117,7 +125,8 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
 }
 
 /**
- * Copies the path root → `leafId` into a session that names this one as its parent.
+ * Copies the path root → `leafId` into a session that names this one as its parent; before a conversation, its file is
+ * made with the first message of one.
  *
  * @param place - Folder for its file, or where else it lives; undefined keeps it in memory.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -136,8 +145,9 @@ export function branchLog(
   const planned = planBranch(core, leaf, header);
   const lines = branchLines(core, planned);
   if (place === undefined) return copyToMemory(lines);
-  if (typeof place === "string") return writeCopy(newSessionPath(place, header), lines, options);
-  return place.begin(planned.header, lines);
+  if (typeof place === "object") return place.begin(planned.header, lines);
+  const isWritten = options.createAtOnce === true || holdsConversation(core, planned.ordinals);
+  return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
 }
 
 function sessionNotFound(path: string): SessionError {

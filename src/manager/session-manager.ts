@@ -255,7 +255,8 @@ export class SessionManager extends SessionAppender {
   /**
    * Makes a session of the path root → `leafId`, and goes on with it in this object.
    *
-   * Label entries are taken out of the chain; the labels in force on the path are appended behind it.
+   * Label entries are taken out of the chain; the labels in force on the path are appended behind it. A path without a
+   * user or assistant message makes no file before there is one.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`

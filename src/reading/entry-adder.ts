@@ -8,6 +8,7 @@ import type { LinkFinding } from "../tree/late-parents.ts";
 import type { IssueLog } from "./issue-log.ts";
 import { type LinePlace, Places } from "./places.ts";
 import { RepeatedLines } from "./repeated-lines.ts";
+import { isStranger } from "./stranger.ts";
 
 interface NewEntry {
   readonly type: string;
@@ -47,6 +48,8 @@ export class EntryAdder {
   hasDamageBehindLast = false;
   /** How many entries have an id or a parent that the file does not write down. */
   unwritten = 0;
+  /** How many records are entries only because everything with a type is one. */
+  strangers = 0;
   readonly #context: AdderContext;
   readonly #repeated: RepeatedLines;
   /** The record number of each entry, for version 1 only. */
@@ -104,6 +107,7 @@ export class EntryAdder {
       place,
       isUnstated: isUnstated && !isLinear,
     };
+    if (isStranger(record, type)) this.strangers++;
     const { size } = this.tree;
     const isTaken = stated !== undefined && this.tree.findKey(stated) !== NONE;
     const ordinal = isTaken

@@ -7,8 +7,10 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   RECORD_BEFORE_HEADER: () => "A record of another kind stands before the session header; it is kept.",
   HEADER_MISSING: () => "The file has no session header.",
   HEADER_REPEATED: () => "A second session header; the entries after it count as usual.",
-  VERSION_UNCLEAR: () => "The header's version is no whole number; it was told from the entries.",
+  VERSION_UNCLEAR: () => "The header's version is no whole number above 0; it was told from the entries.",
   VERSION_TOO_NEW: () => "The session is of a newer version; it is read, but not written.",
+  FOREIGN_FORMAT: () =>
+    "No record has an id, a time or a type of this format: it is another program's file. It is read, but not written.",
   LINE_UNREADABLE: () => "The line is no JSON and holds no record; it is kept.",
   LINE_TOO_LONG: () => "The line is longer than `maxLineBytes`; it was not read.",
   NOT_AN_ENTRY: () => "The line is JSON, but no entry: it has no `type`; it is kept.",

@@ -6,7 +6,7 @@ import type { SessionIssue } from "../schema/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
-import { IssueLog } from "./issue-log.ts";
+import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
 import { type OwnLine, OwnLines } from "./own-lines.ts";
 import type { LinePlace, Places } from "./places.ts";
@@ -84,6 +84,12 @@ export class SessionIndex {
     return this.#lines.isRejected;
   }
 
+  /** Whether nothing behind the header is of this format, so that the file is another program's. */
+  get isForeign(): boolean {
+    const { strangers } = this.#adder;
+    return strangers > 0 && strangers === this.tree.size;
+  }
+
   /** Whether the heads of the file are not as the current version writes them: it must be rewritten before it grows. */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
@@ -111,7 +117,10 @@ export class SessionIndex {
 
   /** What was odd so far; a copy. */
   get issues(): SessionIssue[] {
-    return this.#issues.list();
+    const issues = this.#issues.list();
+    const { headerPlace } = this;
+    if (this.isForeign && headerPlace !== undefined) issues.unshift(makeIssue("FOREIGN_FORMAT", headerPlace));
+    return issues;
   }
 
   /** Adds an issue that was found while a body was read. */

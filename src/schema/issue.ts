@@ -5,6 +5,7 @@ export type IssueCode =
   | "HEADER_REPEATED"
   | "VERSION_UNCLEAR"
   | "VERSION_TOO_NEW"
+  | "FOREIGN_FORMAT"
   | "LINE_UNREADABLE"
   | "LINE_TOO_LONG"
   | "NOT_AN_ENTRY"

@@ -34,3 +34,6 @@ export const jsonValueSchema = z.custom<JsonValue>(isJsonValue, "expected JSON d
 
 /** Schema of any JSON object. */
 export const jsonObjectSchema = z.custom<JsonObject>(isJsonObject, "expected a JSON object");
+
+/** The same for a field of which types say no more than that it is an object, since schema libraries type it. */
+export const plainObjectSchema = z.custom<object>(isJsonObject, "expected a JSON object");

@@ -6,15 +6,23 @@ import {
   textOrImageBlocksSchema,
   usageSchema,
 } from "./content-schema.ts";
-import { jsonObjectSchema, jsonValueSchema } from "./json-schema.ts";
+import { isJsonRecord } from "./json.ts";
+import { jsonObjectSchema, jsonValueSchema, plainObjectSchema } from "./json-schema.ts";
 import { listOf, orUndefined, recordOf } from "./list-schema.ts";
+import type { ToolReference } from "./message.ts";
 
 /** Schema of `ToolDeclaration`. */
 export const toolDeclarationSchema = z.looseObject({
   name: z.string(),
   description: z.string(),
-  parameters: jsonObjectSchema,
+  parameters: plainObjectSchema,
 });
+
+/** Schema of `ToolReference`; a bare name, as old files have it, passes too. */
+export const toolReferenceSchema = z.custom<ToolReference>(
+  (value) => typeof (isJsonRecord(value) ? value["name"] : value) === "string",
+  "expected an object with a name",
+);
 
 /** Schema of `SystemMessage`. */
 export const systemMessageSchema = z.looseObject({
@@ -24,7 +32,7 @@ export const systemMessageSchema = z.looseObject({
   }),
   sections: recordOf(z.union([z.string(), z.null()], { error: "expected a string or null" })).exactOptional(),
   toolsAdded: listOf(toolDeclarationSchema).exactOptional(),
-  toolsRemoved: listOf(z.string()).exactOptional(),
+  toolsRemoved: listOf(toolReferenceSchema).exactOptional(),
   timestamp: z.number(),
 });
 

@@ -5,8 +5,13 @@ import type { JsonObject, JsonValue } from "./json.ts";
 export interface ToolDeclaration {
   name: string;
   description: string;
-  /** JSON Schema of the arguments. */
-  parameters: JsonObject;
+  /** JSON Schema of the arguments, or what a schema library makes of one. */
+  parameters: object;
+}
+
+/** A tool by its name. */
+export interface ToolReference {
+  name: string;
 }
 
 /** Instructions to the model, whole or as a patch of what stood before. */
@@ -16,7 +21,8 @@ export interface SystemMessage {
   /** Named parts of the instructions; `null` removes one. */
   sections?: { [name: string]: string | null };
   toolsAdded?: ToolDeclaration[];
-  toolsRemoved?: string[];
+  /** Old files hold bare names. */
+  toolsRemoved?: ToolReference[];
   /** Unix milliseconds, as in every message. */
   timestamp: number;
 }

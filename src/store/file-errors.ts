@@ -76,6 +76,15 @@ export function tooNew(path: string | undefined, version: number): SessionError 
   );
 }
 
+/** The error for writing to a file that another program wrote in a format of its own. */
+export function foreignFile(path: string | undefined): SessionError {
+  return new SessionError(
+    "READ_ONLY",
+    `${path} is another program's: no record in it is of this format. Go on in a copy that forkFrom(path, cwd) makes.`,
+    { details: { path } },
+  );
+}
+
 /**
  * Refuses to rewrite a file of which a line was left out for its length: it would be lost.
  *

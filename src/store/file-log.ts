@@ -12,7 +12,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { SessionFile } from "./session-file.ts";
-import type { LogChange, LogLine, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond of work or two. */
@@ -111,12 +111,17 @@ export class FileLog implements SessionLog {
    * Begins a session whose file is made when the first lasting entry is appended.
    *
    * @param path - Where the file will stand; nothing may stand there but an empty file.
+   * @param start - The header, or the lines that the session begins with.
    */
-  static create(path: string, header: SessionHeader, options: FileLogOptions = {}): FileLog {
+  static create(
+    path: string,
+    start: SessionHeader | Iterable<string | Uint8Array>,
+    options: FileLogOptions = {},
+  ): FileLog {
     const log = new FileLog(path, options);
     log.#lease.take();
     try {
-      log.#file.begin([`${encodeRecord(header)}\n`]);
+      log.#file.begin("type" in start ? [`${encodeRecord(start)}\n`] : start);
       if (options.createAtOnce && !log.#lease.isDenied) log.#file.appendUnwritten([], true);
       return log;
     } catch (error) {
@@ -141,10 +146,11 @@ export class FileLog implements SessionLog {
     return this.#file.index;
   }
 
-  get readOnlyReason(): "mode" | "version" | "closed" | undefined {
+  get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
     if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
-    return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+    if (this.index.version > CURRENT_SESSION_VERSION) return "version";
+    return this.index.isForeign ? "foreign" : undefined;
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {

@@ -9,7 +9,7 @@ import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
-import { FileChangedError, fileError } from "./file-errors.ts";
+import { FileChangedError, fileError, foreignFile } from "./file-errors.ts";
 import {
   closeQuietly,
   createFile,
@@ -73,8 +73,8 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
  * alone.
  *
  * @param options - `isDryRun` only tells what would be done.
- * @throws {SessionError} `NOT_A_SESSION` if not even an entry is in it, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`, or
- *   `WRITE_FAILED`, and then the file is as it was.
+ * @throws {SessionError} `NOT_A_SESSION` if not even an entry is in it, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
+ *   `READ_ONLY` if it is another program's, or `WRITE_FAILED`, and then the file is as it was.
  * @remarks Cost: O(file).
  */
 export function repairSession(
@@ -145,6 +145,7 @@ function readSource(file: DamagedFile): LineSource {
       },
     );
   }
+  if (index.isForeign) throw foreignFile(path);
   const source: LineSource = {
     index,
     readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),

@@ -9,6 +9,9 @@ export interface LogLine {
   readonly text: string;
 }
 
+/** Why nothing can be appended: it was asked for, the version is too new, the file is another program's, or closed. */
+export type ReadOnlyReason = "mode" | "version" | "foreign" | "closed";
+
 /** Takes an entry's line, whose bytes may be used again afterwards. */
 export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
@@ -35,7 +38,7 @@ export interface SessionLog {
   /** Path of the file; undefined if there is none. */
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
-  readonly readOnlyReason: "mode" | "version" | "closed" | undefined;
+  readonly readOnlyReason: ReadOnlyReason | undefined;
   /** Called when a look at the log's place, also in the course of another call, has found a change. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when a log that writes later than it appends stops or starts getting its lines to their place. */

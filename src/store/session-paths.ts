@@ -11,7 +11,10 @@ export interface SessionPlaces {
   readonly agentDir?: string;
   /** Name of the environment variable for the agent's folder. Default `PI_CODING_AGENT_DIR`. */
   readonly agentDirVariable?: string;
-  /** Name of the environment variable that replaces the sessions root. Default `PI_SESSIONS_DIR`. */
+  /**
+   * Name of the environment variable that replaces the sessions root. Default `PI_SESSIONS_DIR`, the
+   * Rust port's, which pi does not read.
+   */
   readonly sessionsDirVariable?: string;
 }
 

@@ -169,7 +169,7 @@ describe("progress", () => {
     const sessionDir = temporaryFolder();
     for (let i = 0; i < 20; i++) session(sessionDir, `s${i}`, { said: (i * 7) % 20, written: i });
     const counts: number[] = [];
-    const partials: SessionInfo[][] = [];
+    const partials: (readonly SessionInfo[])[] = [];
     const found = await listSessions({
       sessionDir,
       cache: false,

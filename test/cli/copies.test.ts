@@ -44,6 +44,13 @@ describe("fork", () => {
     }
   });
 
+  test("copies a path without a conversation, too, since somebody asked for the copy", async () => {
+    const session = SessionManager.create("/work", { sessionDir: temporaryFolder(), createAtOnce: true });
+    const model = session.appendModelChange("acme", "m1");
+    const [made] = jsonLines(await cli(["fork", session.getSessionFile() ?? "", "--json"]));
+    expect(pathIds(Object(made).path)).toEqual([model]);
+  });
+
   test("of an entry that is not there makes nothing", async () => {
     const { path } = branched();
     expect((await cli(["fork", path, "zzzz"])).stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);

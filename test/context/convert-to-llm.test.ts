@@ -26,6 +26,19 @@ describe("convertToLlm", () => {
     expect(converted).toHaveLength(4);
   });
 
+  it("makes a text one block where the role has blocks, and a bare name a tool", () => {
+    const stored = parsed(`[
+      {"role":"assistant","content":"half an answer","stopReason":"stop"},
+      {"role":"toolResult","toolCallId":"c","content":"done"},
+      {"role":"system","content":"x","toolsRemoved":["read", {"name":"write"}]}
+    ]`);
+    expect(convertToLlm(stored)).toEqual([
+      { role: "assistant", content: [{ type: "text", text: "half an answer" }], stopReason: "stop" },
+      { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: "done" }] },
+      { role: "system", content: "x", toolsRemoved: [{ name: "read" }, { name: "write" }] },
+    ]);
+  });
+
   it.each<[string, Partial<BashExecutionMessage>, string]>([
     ["output", {}, "Ran `ls -l`\n```\ntotal 0\n```"],
     ["output that ends in a line break", { output: "a\n" }, "Ran `ls -l`\n```\na\n\n```"],

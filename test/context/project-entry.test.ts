@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { projectContextEntry, sessionEntryToContextMessages } from "../../src/context/project-entry.ts";
+import {
+  projectContextEntry,
+  projectSelected,
+  sessionEntryToContextMessages,
+} from "../../src/context/project-entry.ts";
 import type { AnySessionEntry, ContextEditEntry } from "../../src/schema/entry.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { assistant, call, Line, result, system, timeMs, user } from "./support/entries.ts";
@@ -63,6 +67,13 @@ describe("a message", () => {
     },
   );
 
+  it("of an assistant, stored as a text, has it as one block", () => {
+    const message = { role: "assistant", content: "plain" };
+    expect(sessionEntryToContextMessages(raw("message", { message }))).toEqual([
+      { role: "assistant", content: [{ type: "text", text: "plain" }] },
+    ]);
+  });
+
   it("keeps a plain text where a list is usual", () => {
     const message = { role: "toolResult", toolCallId: "c", content: "plain" };
     expect(sessionEntryToContextMessages(raw("message", { message }))[0]).toBe(message);
@@ -109,7 +120,7 @@ describe("a compaction", () => {
   it("leaves them out where it names a kept entry, unless told otherwise", () => {
     const entry = new Line().compaction("elsewhere", { retainedTail: [user("kept")] });
     expect(projectContextEntry(entry)).toHaveLength(1);
-    expect(projectContextEntry(entry, undefined, true)).toHaveLength(2);
+    expect(projectSelected(entry, undefined, true)).toHaveLength(2);
   });
 
   it("survives nonsense in every field", () => {
@@ -167,6 +178,13 @@ describe("other entries", () => {
       expect(message).not.toHaveProperty("details");
     },
   );
+
+  it("a custom message has no type and no display that its entry does not have", () => {
+    const entry = raw("custom_message", { content: "x" });
+    expect(sessionEntryToContextMessages(entry)).toStrictEqual([
+      { role: "custom", content: "x", timestamp: timeMs(1) },
+    ]);
+  });
 
   it("times may be numbers", () => {
     const entry = raw("branch_summary", { summary: "s", fromId: "e", timestamp: 1234 });

@@ -7,9 +7,12 @@ const tool = (name: string, description = name): ToolDeclaration => ({ name, des
 const parsed = (text: string): AgentMessage[] => JSON.parse(text);
 
 describe("foldSystemMessages", () => {
-  it("is none where there is nothing to say", () => {
+  it("is none where there is no system message", () => {
     expect(foldSystemMessages([], 5)).toBeUndefined();
     expect(foldSystemMessages([user("a")], 5)).toBeUndefined();
+  });
+
+  it("is an empty one where there is nothing to say", () => {
     const nothing = [
       system(""),
       system([]),
@@ -18,9 +21,11 @@ describe("foldSystemMessages", () => {
         { type: "text", text: "" },
         { type: "text", text: "" },
       ]),
-      system("", { sections: { a: null }, toolsAdded: [], toolsRemoved: ["x"] }),
+      system("", { sections: { a: null }, toolsAdded: [], toolsRemoved: [{ name: "x" }] }),
     ];
-    expect(foldSystemMessages(nothing, 5)).toBeUndefined();
+    const empty = { role: "system", content: "", timestamp: 5 };
+    for (const message of nothing) expect(foldSystemMessages([message], 5)).toEqual(empty);
+    expect(foldSystemMessages(nothing, 5)).toEqual(empty);
   });
 
   it("joins contents by a blank line and blocks by a line break, at the given time", () => {
@@ -56,7 +61,7 @@ describe("foldSystemMessages", () => {
     const folded = foldSystemMessages(
       [
         system("", { toolsAdded: [tool("a"), tool("b"), tool("c")] }),
-        system("", { toolsRemoved: ["a", "b"], toolsAdded: [tool("b", "new")] }),
+        system("", { toolsRemoved: [{ name: "a" }, { name: "b" }], toolsAdded: [tool("b", "new")] }),
         system("", { toolsAdded: [tool("c", "newer")] }),
       ],
       5,
@@ -64,6 +69,12 @@ describe("foldSystemMessages", () => {
     expect(folded?.toolsAdded).toEqual([tool("c", "newer"), tool("b", "new")]);
     expect(folded).not.toHaveProperty("toolsRemoved");
     expect(folded).not.toHaveProperty("sections");
+  });
+
+  it("removes a tool that an old file names without an object", () => {
+    const added = system("", { toolsAdded: [tool("a"), tool("b")] });
+    const removed = parsed('[{"role":"system","content":"","toolsRemoved":["a"]}]');
+    expect(foldSystemMessages([added, ...removed], 5)?.toolsAdded).toEqual([tool("b")]);
   });
 
   it("folds its own result into the same again", () => {

@@ -78,11 +78,8 @@ describe("a call without a result", () => {
   });
 
   it.each(["error", "aborted"] as const)("goes where the message ended with %s", (stopReason) => {
-    const { messages, repairs } = repair([
-      assistant([text("I will"), call("1"), call("2")], { stopReason }),
-      result("2"),
-    ]);
-    expect(messages).toEqual([assistant([text("I will"), call("2")], { stopReason }), result("2")]);
+    const { messages, repairs } = repair([assistant([text("I will"), call("1")], { stopReason })]);
+    expect(messages).toEqual([assistant([text("I will")], { stopReason })]);
     expect(repairs).toEqual([{ kind: "callDropped", index: 0, toolCallId: "1" }]);
   });
 
@@ -101,6 +98,29 @@ describe("a call without a result", () => {
   it("has the tool's name in its result, or says that it is unknown", () => {
     const nameless = assistant([JSON.parse('{"type":"toolCall","id":"1"}')]);
     expect(repair([nameless]).messages[1]).toMatchObject({ toolName: "unknown", toolCallId: "1" });
+  });
+});
+
+describe("a message that failed or was aborted", () => {
+  it.each(["error", "aborted"] as const)("loses its calls together with their results (%s)", (stopReason) => {
+    const { messages, repairs } = repair([
+      assistant([text("I will"), call("1"), call("2")], { stopReason }),
+      result("2"),
+      user("go on"),
+    ]);
+    const rest = [assistant([text("I will")], { stopReason }), user("go on")];
+    expect(messages).toEqual(rest);
+    expect(repairs).toEqual([
+      { kind: "callDropped", index: 0, toolCallId: "1" },
+      { kind: "callDropped", index: 0, toolCallId: "2" },
+      { kind: "resultDropped", index: 1, toolCallId: "2" },
+    ]);
+  });
+
+  it("leaves the result of the same id to the message before it that did not", () => {
+    const failed = assistant([text("x"), call("1")], { stopReason: "error" });
+    const { messages } = repair([calls("1"), failed, result("1")]);
+    expect(messages).toEqual([calls("1"), result("1"), assistant([text("x")], { stopReason: "error" })]);
   });
 });
 

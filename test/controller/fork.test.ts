@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
@@ -51,6 +52,19 @@ describe("fork", () => {
     controller.session.appendMessage(user("from the start"));
     const reopened = SessionManager.open(controller.session.getSessionFile() ?? "");
     expect(reopened.getHeader()).toMatchObject({ parentSession: file });
+  });
+
+  test("before the first message, behind the model: no file before the conversation has begun", async () => {
+    const cwd = temporaryFolder();
+    const session = SessionManager.create(cwd, join(cwd, "sessions"));
+    const model = session.appendModelChange("acme", "m1");
+    const question = session.appendMessage(user("first"));
+    const { controller } = stage({ session });
+    const { sessionFile = "" } = await controller.fork(question);
+    expect(controller.session.getPathIds()).toEqual([model]);
+    expect(existsSync(sessionFile)).toBe(false);
+    controller.session.appendMessage(user("first, in other words"));
+    expect(SessionManager.open(sessionFile).getPathIds()).toHaveLength(2);
   });
 
   test("takes the labels of the path along", async () => {

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
@@ -250,6 +250,49 @@ describe("a fork", () => {
     expect(controller.getStats()).toMatchObject({
       usage: { cost: 0.5 },
       inherited: { entries: 2, usage: { cost: 1 } },
+    });
+  });
+
+  describe("of version 1, which holds no ids", () => {
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+    const compaction = { type: "compaction", summary: "s", tokensBefore: 9, firstKeptEntryIndex: 1 };
+    const copied = [
+      { type: "message", timestamp: at(1), message: user("a") },
+      { type: "message", timestamp: at(2), message: assistant("b", { usage: usage(10, 1) }) },
+      { ...compaction, timestamp: at(3) },
+    ];
+    const own = { type: "message", timestamp: at(9), message: assistant("c", { usage: usage(10, 0.5) }) };
+    const further = { type: "message", timestamp: at(4), message: assistant("d", { usage: usage(10, 4) }) };
+
+    function forkOf(...parentsOwn: object[]): { parent: string; fork: string } {
+      const folder = temporaryFolder();
+      const [parent, fork] = [join(folder, "parent.jsonl"), join(folder, "fork.jsonl")];
+      const write = (path: string, id: string, entries: object[], more = {}) => {
+        const header = { type: "session", id, timestamp: at(0), cwd: folder, ...more };
+        writeFileSync(path, [header, ...entries].map((record) => `${JSON.stringify(record)}\n`).join(""));
+      };
+      write(parent, "parent", [...copied, ...parentsOwn]);
+      write(fork, "fork", [...copied, own], { timestamp: at(8), branchedFrom: parent });
+      return { parent, fork };
+    }
+
+    const statsOf = (path: string) => stage({ session: SessionManager.open(path) }).controller.getStats();
+
+    test("inherits what both begin with, whichever of the two was upgraded since", () => {
+      const expected = { entries: 1, usage: { cost: 0.5 }, inherited: { entries: 3, usage: { cost: 1 } } };
+      const { fork, parent } = forkOf(further);
+      expect(statsOf(fork)).toMatchObject(expected);
+      SessionManager.open(parent).upgrade();
+      expect(statsOf(fork)).toMatchObject(expected);
+      SessionManager.open(fork).upgrade();
+      expect(statsOf(fork)).toMatchObject(expected);
+    });
+
+    test("owns what its parent has not, though it was written at the same time", () => {
+      const { fork, parent } = forkOf({ ...further, timestamp: at(9) });
+      const text = readFileSync(parent, "utf8");
+      writeFileSync(parent, text.replace('"content":"a"', '"content":"A"'));
+      expect(statsOf(fork)).toMatchObject({ entries: 4, inherited: { entries: 0 } });
     });
   });
 

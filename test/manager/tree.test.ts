@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { basename } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test, vi } from "vitest";
 import { assistant, records, temporaryFolder, user } from "./support/workshop.ts";
@@ -129,6 +131,38 @@ test("a branched session holds the path without label entries, and its labels be
   expect(session.getLabel(first)).toBe("start");
   expect(session.getLeafId()).toBe(copied?.["id"]);
   expect(session.buildSessionContext().messages).toEqual(messages);
+});
+
+test("a branched session without a conversation has no file before there is one", async () => {
+  const folder = temporaryFolder();
+  const session = SessionManager.create("/projects/project", folder);
+  session.appendMessage({ role: "system", content: "Be brief.", timestamp: 0 });
+  const model = session.appendModelChange("acme", "m1");
+  session.appendMessage(user("first"));
+  session.appendLabelChange(model, "start");
+  const from = session.getSessionFile() ?? "";
+  const path = session.createBranchedSession(model) ?? "";
+  expect(path).toBe(session.getSessionFile());
+  expect(session.getLabel(model)).toBe("start");
+  expect(readdirSync(folder)).toEqual([basename(from)]);
+  expect((await SessionManager.list("/projects/project", folder)).map((one) => one.path)).toEqual([from]);
+  const label = session.getLeafId();
+  session.appendMessage(user("another first"));
+  const reopened = SessionManager.open(path);
+  expect(reopened.getHeader()).toMatchObject({ parentSession: from });
+  expect(reopened.getEntries()).toEqual(session.getEntries());
+  expect(reopened.getLeafEntry()).toMatchObject({ parentId: label });
+  expect(reopened.issues).toEqual([]);
+});
+
+test("createAtOnce makes the file of a branched session, too", () => {
+  const session = SessionManager.create("/projects/project", {
+    sessionDir: temporaryFolder(),
+    createAtOnce: true,
+  });
+  const model = session.appendModelChange("acme", "m1");
+  const path = session.createBranchedSession(model) ?? "";
+  expect(SessionManager.open(path, { mode: "read-only" }).getEntries()).toEqual(session.getEntries());
 });
 
 test("entries stay the same objects in a branched session", () => {

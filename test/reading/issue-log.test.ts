@@ -16,6 +16,10 @@ describe("makeIssue", () => {
     });
   });
 
+  it("says of the version 0 no more than is true", () => {
+    expect(makeIssue("VERSION_UNCLEAR", at(1)).message).toContain("no whole number above 0");
+  });
+
   it("names no entry where there is none", () => {
     expect(makeIssue("TAIL_TORN", at(1))).not.toHaveProperty("entryId");
   });

@@ -24,6 +24,12 @@ describe("a healthy value", () => {
     expect(problemsOf(messageEntry(value))).toEqual([]);
   });
 
+  test("so does a system message of an old file, which names removed tools without an object", () => {
+    expect(
+      problemsOf(messageEntry({ role: "system", content: "", toolsRemoved: ["read"], timestamp: 1 })),
+    ).toEqual([]);
+  });
+
   test("so does a header", () => {
     const result = validateHeader(HEADER_SAMPLE.value);
     expect(result.ok && result.value).toBe(HEADER_SAMPLE.value);

@@ -141,6 +141,12 @@ describe("code written against pi's types", () => {
     }
   }
 
+  test("gives entries that are drafts and entries of ours", () => {
+    expectTypeOf<Pi.SessionEntry>().toExtend<Ours.EntryDraft>();
+    expectTypeOf<Pi.SessionEntry>().toExtend<Ours.AnySessionEntry>();
+    expectTypeOf<MutuallyAssignable<Ours.ToolDeclaration, Pi.Tool>>().toEqualTypeOf<true>();
+  });
+
   test("takes our values and gives values that ours takes", () => {
     const head = { id: "a", parentId: null, timestamp: "t" };
     const ours: Ours.SessionEntry[] = [

@@ -48,6 +48,9 @@ describe("an interface equals its schema", () => {
     expectTypeOf<
       Proved<message.ToolDeclaration, typeof messageSchema.toolDeclarationSchema>
     >().toEqualTypeOf<true>();
+    expectTypeOf<
+      Proved<message.ToolReference, typeof messageSchema.toolReferenceSchema>
+    >().toEqualTypeOf<true>();
     expectTypeOf<Proved<message.StopReason, typeof messageSchema.stopReasonSchema>>().toEqualTypeOf<true>();
     expectTypeOf<
       Proved<message.ThinkingLevel, typeof messageSchema.thinkingLevelSchema>

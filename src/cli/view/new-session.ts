@@ -17,7 +17,7 @@ export async function forkSession(
   const id = stored?.idOf(path);
   const session =
     stored === undefined || id === undefined
-      ? SessionManager.open(path, { mode: "read-only" })
+      ? SessionManager.open(path, { mode: "read-only", createAtOnce: true })
       : await stored.open(id);
   return session.forkBeside(entryId);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readSession, type SessionContext, type SessionEntry, SessionManager } from "sessiontree";
 import { expect } from "vitest";
 import { contextAt } from "./sessions.ts";
@@ -22,11 +22,21 @@ export async function expectBranchedSession(
   expect(session.buildSessionContext()).toEqual(context);
   expect(session.getHeader()).toMatchObject({ version: 3, parentSession: source });
   expect(session.getSessionId()).not.toBe(sourceId);
+  const hasBegun = session.getBranch().some(isSpoken);
+  expect(existsSync(path)).toBe(hasBegun);
+  const first = { role: "user" as const, content: "To begin with.", timestamp: 1 };
+  if (!hasBegun) session.appendMessage(first);
   await session.close();
   expectWholeTree(path);
   const again = SessionManager.open(path, { mode: "read-only" });
-  expect(again.buildSessionContext()).toEqual(context);
+  const messages = hasBegun ? context.messages : [...context.messages, first];
+  expect(again.buildSessionContext()).toEqual({ ...context, messages });
   expect(labelsOf(again, again.getEntries())).toEqual(labels);
+}
+
+/** Whether an entry is part of a conversation, before which a session has no file. */
+function isSpoken(entry: SessionEntry): boolean {
+  return entry.type === "message" && ["user", "assistant"].includes(entry.message?.role);
 }
 
 /** The labels in force on these entries, those on labels left out: in a branched session they are other entries. */

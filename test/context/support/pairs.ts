@@ -5,8 +5,14 @@ function callIdsOf(message: AgentMessage): string[] {
   return message.content.flatMap((block) => (block?.type === "toolCall" ? [String(block.id)] : []));
 }
 
+export function hasFailed(message: AgentMessage): boolean {
+  return message.role === "assistant" && ["error", "aborted"].includes(message.stopReason);
+}
+
 /**
  * Says what the strictest provider would refuse: written on its own, to judge what `repairToolPairs` makes.
+ *
+ * A call of a message that failed is a fault whether or not it has a result: clients leave such messages out.
  *
  * @returns One line for each fault; empty if the list is in order.
  */
@@ -27,6 +33,7 @@ export function pairFaults(messages: readonly AgentMessage[]): string[] {
     close(at);
     for (const id of callIdsOf(message)) {
       if (everCalled.has(id)) faults.push(`${id} is called again in message ${at}`);
+      if (hasFailed(message)) faults.push(`${id} is called in message ${at}, which failed`);
       everCalled.add(id);
       wanted.add(id);
     }

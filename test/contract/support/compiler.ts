@@ -33,14 +33,19 @@ export function inventedPath(name: string): string {
  * @param files - Files of the checkout to start from, by absolute path.
  * @param invented - Files that exist in this program only: path from `inventedPath` → text. They are
  * modules, import the package as a user would, and may leave variables unused.
+ * @param packages - Further packages, by the name that they are imported by: paths of their declarations.
  */
 export function createProgram(
   files: readonly string[],
   invented: ReadonlyMap<string, string> = new Map(),
+  packages: { readonly [name: string]: string[] } = {},
 ): ts.Program {
   const options: ts.CompilerOptions = {
     ...compilerOptions(),
-    paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [entryFile(file)]])),
+    paths: {
+      ...Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [entryFile(file)]])),
+      ...packages,
+    },
     moduleDetection: ts.ModuleDetectionKind.Force,
     noUnusedLocals: false,
     noUnusedParameters: false,

@@ -54,7 +54,7 @@ const system: Required<message.SystemMessage> = {
   content: [text],
   sections: { rules: "Be kind.", old: null },
   toolsAdded: [declaration],
-  toolsRemoved: ["write"],
+  toolsRemoved: [{ name: "write" }],
   timestamp: 1,
 };
 const user: Required<message.UserMessage> = { role: "user", content: [text, image], timestamp: 1 };

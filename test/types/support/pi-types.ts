@@ -1,28 +1,39 @@
 /*
- * The data types as code written against pi 1.5.2 expects them, declared from the descriptions in docs/format.md and
- * of the session manager's API, not from its sources. Whoever changes a type of ours must not change these.
+ * The data types as code written against pi 1.5.2 expects them, written down from the descriptions in docs/format.md and
+ * of the session manager's API. They are interfaces where pi's are: an interface has no index signature to rely on.
+ * Whoever changes a type of ours must not change these; pi-declarations.test.ts compares ours with pi's own.
  */
 
-export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
-export type JsonObject = { [key: string]: Json };
+export type Json = string | number | boolean | null | readonly Json[] | { [key: string]: Json };
+export interface JsonObject {
+  [key: string]: Json;
+}
 
-export type TextContent = { type: "text"; text: string; textSignature?: string };
-export type ImageContent = { type: "image"; data: string; mimeType: string };
-export type ThinkingContent = {
+export interface TextContent {
+  type: "text";
+  text: string;
+  textSignature?: string;
+}
+export interface ImageContent {
+  type: "image";
+  data: string;
+  mimeType: string;
+}
+export interface ThinkingContent {
   type: "thinking";
   thinking: string;
   thinkingSignature?: string;
   redacted?: boolean;
-};
-export type ToolCall = {
+}
+export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
   arguments: JsonObject;
   thoughtSignature?: string;
   namespace?: string;
-};
-export type Usage = {
+}
+export interface Usage {
   input: number;
   output: number;
   cacheRead: number;
@@ -38,22 +49,27 @@ export type Usage = {
     total: number;
     totalFromProvider?: boolean;
   };
-};
+}
 
-export type SystemMessage = {
+export interface Tool {
+  name: string;
+  description: string;
+  parameters: object;
+}
+export interface SystemMessage {
   role: "system";
   content: string | TextContent[];
   sections?: { [name: string]: string | null };
-  toolsAdded?: { name: string; description: string; parameters: JsonObject }[];
-  toolsRemoved?: string[];
+  toolsAdded?: Tool[];
+  toolsRemoved?: { name: string }[];
   timestamp: number;
-};
-export type UserMessage = {
+}
+export interface UserMessage {
   role: "user";
   content: string | (TextContent | ImageContent)[];
   timestamp: number;
-};
-export type AssistantMessage = {
+}
+export interface AssistantMessage {
   role: "assistant";
   content: (TextContent | ThinkingContent | ToolCall)[];
   api: string;
@@ -66,8 +82,8 @@ export type AssistantMessage = {
   stopReason: "pending" | "stop" | "length" | "toolUse" | "error" | "aborted" | "deferred";
   errorMessage?: string;
   timestamp: number;
-};
-export type ToolResultMessage = {
+}
+export interface ToolResultMessage {
   role: "toolResult";
   toolCallId: string;
   toolName: string;
@@ -80,8 +96,8 @@ export type ToolResultMessage = {
     complete: boolean;
   };
   timestamp: number;
-};
-export type BashExecutionMessage = {
+}
+export interface BashExecutionMessage {
   role: "bashExecution";
   command: string;
   output: string;
@@ -91,27 +107,27 @@ export type BashExecutionMessage = {
   fullOutputPath?: string;
   excludeFromContext?: boolean;
   timestamp: number;
-};
-export type CustomMessage<T = unknown> = {
+}
+export interface CustomMessage<T = unknown> {
   role: "custom";
   customType: string;
   content: string | (TextContent | ImageContent)[];
   display: boolean;
   details?: T;
   timestamp: number;
-};
-export type BranchSummaryMessage = {
+}
+export interface BranchSummaryMessage {
   role: "branchSummary";
   summary: string;
   fromId: string | null;
   timestamp: number;
-};
-export type CompactionSummaryMessage = {
+}
+export interface CompactionSummaryMessage {
   role: "compactionSummary";
   summary: string;
   tokensBefore: number;
   timestamp: number;
-};
+}
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage;
 export type AgentMessage =
   | Message
@@ -120,55 +136,85 @@ export type AgentMessage =
   | BranchSummaryMessage
   | CompactionSummaryMessage;
 
-export type SessionHeader = {
+export interface SessionHeader {
   type: "session";
   version?: number;
   id: string;
   timestamp: string;
   cwd: string;
   parentSession?: string;
-};
+}
 export type SessionEntryBase = { type: string; id: string; parentId: string | null; timestamp: string };
-type Entry<Type extends string, Fields> = Omit<SessionEntryBase, "type"> & { type: Type } & Fields;
 
-export type SessionMessageEntry = Entry<"message", { message: AgentMessage }>;
-export type ThinkingLevelChangeEntry = Entry<"thinking_level_change", { thinkingLevel: string }>;
-export type ModelChangeEntry = Entry<"model_change", { provider: string; modelId: string }>;
-export type UsageEntry = Entry<
-  "usage",
-  { kind: string; provider: string; model: string; usage: Usage; note?: string }
->;
-export type CompactionEntry<T = unknown> = Entry<
-  "compaction",
-  {
-    summary: string;
-    firstKeptEntryId: string;
-    tokensBefore: number;
-    details?: T;
-    fromHook?: boolean;
-    usage?: Usage;
-    systemMessage?: SystemMessage;
-  }
->;
-export type BranchSummaryEntry<T = unknown> = Entry<
-  "branch_summary",
-  { fromId: string; summary: string; details?: T; fromHook?: boolean; usage?: Usage }
->;
-export type CustomEntry<T = unknown> = Entry<"custom", { customType: string; data?: T }>;
-export type CustomMessageEntry<T = unknown> = Entry<
-  "custom_message",
-  { customType: string; content: string | (TextContent | ImageContent)[]; display: boolean; details?: T }
->;
+export interface SessionMessageEntry extends SessionEntryBase {
+  type: "message";
+  message: AgentMessage;
+}
+export interface ThinkingLevelChangeEntry extends SessionEntryBase {
+  type: "thinking_level_change";
+  thinkingLevel: string;
+}
+export interface ModelChangeEntry extends SessionEntryBase {
+  type: "model_change";
+  provider: string;
+  modelId: string;
+}
+export interface UsageEntry extends SessionEntryBase {
+  type: "usage";
+  kind: string;
+  provider: string;
+  model: string;
+  usage: Usage;
+  note?: string;
+}
+export interface CompactionEntry<T = unknown> extends SessionEntryBase {
+  type: "compaction";
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+  details?: T;
+  fromHook?: boolean;
+  usage?: Usage;
+  systemMessage?: SystemMessage;
+}
+export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
+  type: "branch_summary";
+  fromId: string;
+  summary: string;
+  details?: T;
+  fromHook?: boolean;
+  usage?: Usage;
+}
+export interface CustomEntry<T = unknown> extends SessionEntryBase {
+  type: "custom";
+  customType: string;
+  data?: T;
+}
+export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
+  type: "custom_message";
+  customType: string;
+  content: string | (TextContent | ImageContent)[];
+  display: boolean;
+  details?: T;
+}
 export type ContextEditableContent =
   | string
   | (TextContent | ImageContent)[]
   | (TextContent | ThinkingContent | ToolCall)[];
-export type ContextEditEntry = Entry<
-  "context_edit",
-  { targetId: string; replacement: null | { content: ContextEditableContent } }
->;
-export type LabelEntry = Entry<"label", { targetId: string; label: string | undefined }>;
-export type SessionInfoEntry = Entry<"session_info", { name?: string }>;
+export interface ContextEditEntry extends SessionEntryBase {
+  type: "context_edit";
+  targetId: string;
+  replacement: null | { content: ContextEditableContent };
+}
+export interface LabelEntry extends SessionEntryBase {
+  type: "label";
+  targetId: string;
+  label: string | undefined;
+}
+export interface SessionInfoEntry extends SessionEntryBase {
+  type: "session_info";
+  name?: string;
+}
 
 export type SessionEntry =
   | SessionMessageEntry
@@ -184,21 +230,27 @@ export type SessionEntry =
   | SessionInfoEntry;
 export type FileEntry = SessionHeader | SessionEntry;
 
-export type SessionTreeNode = {
+export interface SessionTreeNode {
   entry: SessionEntry;
   children: SessionTreeNode[];
   label?: string;
   labelTimestamp?: string;
-};
-export type SessionContext = {
+}
+export interface SessionContext {
   messages: AgentMessage[];
   thinkingLevel: string;
   model: { provider: string; modelId: string } | null;
-};
-export type ProjectedSessionEntry = { sourceEntry: SessionEntry; messages: AgentMessage[] };
+}
+export interface ProjectedSessionEntry {
+  sourceEntry: SessionEntry;
+  messages: AgentMessage[];
+}
 export type SessionProjection = SessionContext & { entries: ProjectedSessionEntry[] };
-export type NewSessionOptions = { id?: string; parentSession?: string };
-export type SessionInfo = {
+export interface NewSessionOptions {
+  id?: string;
+  parentSession?: string;
+}
+export interface SessionInfo {
   path: string;
   id: string;
   cwd: string;
@@ -209,18 +261,34 @@ export type SessionInfo = {
   messageCount: number;
   firstMessage: string;
   allMessagesText: string;
-};
-export type SessionListProgress = (loaded: number, total: number, partial?: SessionInfo[]) => void;
+}
+export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;
 
-export type CompactionSettings = { enabled: boolean; reserveTokens: number; keepRecentTokens: number };
-export type CutPointResult = { firstKeptEntryIndex: number; turnStartIndex: number; isSplitTurn: boolean };
-export type FileOperations = { read: Set<string>; written: Set<string>; edited: Set<string> };
-export type CompactionResult<T = unknown> = {
+export interface CompactionSettings {
+  enabled: boolean;
+  reserveTokens: number;
+  keepRecentTokens: number;
+}
+export interface CutPointResult {
+  firstKeptEntryIndex: number;
+  turnStartIndex: number;
+  isSplitTurn: boolean;
+}
+export interface FileOperations {
+  read: Set<string>;
+  written: Set<string>;
+  edited: Set<string>;
+}
+export interface CompactionResult<T = unknown> {
   summary: string;
   firstKeptEntryId: string;
   tokensBefore: number;
   details?: T;
   usage?: Usage;
-};
+}
 export type CollectEntriesResult = { entries: SessionEntry[]; commonAncestorId: string | null };
-export type BranchPreparation = { messages: AgentMessage[]; fileOps: FileOperations; totalTokens: number };
+export interface BranchPreparation {
+  messages: AgentMessage[];
+  fileOps: FileOperations;
+  totalTokens: number;
+}

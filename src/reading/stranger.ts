@@ -1,0 +1,24 @@
+import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
+import type { JsonRecord } from "../schema/json.ts";
+
+/** A field that an entry of each type cannot do without. */
+const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
+  message: "message",
+  thinking_level_change: "thinkingLevel",
+  model_change: "modelId",
+  usage: "usage",
+  compaction: "summary",
+  branch_summary: "summary",
+  custom: "customType",
+  custom_message: "customType",
+  context_edit: "targetId",
+  label: "targetId",
+  session_info: "name",
+};
+
+/** Tells whether nothing about a record says that it is an entry of this format: no id, no time, and no type of ours. */
+export function isStranger(record: JsonRecord, type: string): boolean {
+  const { id, timestamp } = record;
+  if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
+  return !isKnownEntryType(type) || record[ESSENTIAL[type]] === undefined;
+}
