@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,6 +46,16 @@ test("any changed, missing or added byte is noticed", async () => {
   }
   writeFileSync(path, `${bytes}\n`);
   expect(readAtomicJson(path)).toBeUndefined();
+});
+
+test("a pipe or a folder in its place is no value, and nobody waits for it", async () => {
+  const [pipe, inFolder] = [join(folder, "pipe.json"), join(folder, "folder.json")];
+  execFileSync("mkfifo", [pipe]);
+  mkdirSync(inFolder);
+  expect([readAtomicJson(pipe), readAtomicJson(inFolder)]).toEqual([undefined, undefined]);
+  await writeAtomicJson(pipe, { a: 1 });
+  expect(readAtomicJson(pipe)).toEqual({ value: { a: 1 }, text: "" });
+  await expect(writeAtomicJson(inFolder, {})).rejects.toThrow("EISDIR");
 });
 
 test("a missing file is no value", () => {
