@@ -50,11 +50,11 @@ export async function writeAtomicJson(path: string, value: object, text = ""): P
 /**
  * Gives what was kept by `writeAtomicJson`.
  *
- * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or no plain file.
+ * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or a pipe or device.
  * @throws The system's error if the file is there and cannot be read.
  */
 export function readAtomicJson(path: string): KeptJson | undefined {
-  const bytes = readPlainFile(path);
+  const bytes = readToEnd(path);
   if (bytes === undefined) return undefined;
   const content = bytes.subarray(FRONT_BYTES);
   if (bytes.toString("latin1", 0, FRONT_BYTES) !== frontOf(content)) return undefined;
@@ -65,12 +65,13 @@ export function readAtomicJson(path: string): KeptJson | undefined {
   return parsed && { value: parsed.value, text: content.toString("utf8", end + 1) };
 }
 
-/** Reads a file; undefined if there is none, or a pipe, socket, device or folder, on which nobody must wait. */
-function readPlainFile(path: string): Buffer | undefined {
+/** Reads a file; undefined if there is none, or a pipe or device, whose end nobody must wait for. */
+function readToEnd(path: string): Buffer | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
-    return fstatSync(fd).isFile() ? readFileSync(fd) : undefined;
+    const stats = fstatSync(fd);
+    return stats.isFile() || stats.isDirectory() ? readFileSync(fd) : undefined;
   } finally {
     closeQuietly(realFileSystem, fd);
   }

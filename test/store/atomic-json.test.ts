@@ -48,14 +48,12 @@ test("any changed, missing or added byte is noticed", async () => {
   expect(readAtomicJson(path)).toBeUndefined();
 });
 
-test("a pipe or a folder in its place is no value, and nobody waits for it", async () => {
-  const [pipe, inFolder] = [join(folder, "pipe.json"), join(folder, "folder.json")];
-  execFileSync("mkfifo", [pipe]);
-  mkdirSync(inFolder);
-  expect([readAtomicJson(pipe), readAtomicJson(inFolder)]).toEqual([undefined, undefined]);
-  await writeAtomicJson(pipe, { a: 1 });
-  expect(readAtomicJson(pipe)).toEqual({ value: { a: 1 }, text: "" });
-  await expect(writeAtomicJson(inFolder, {})).rejects.toThrow("EISDIR");
+test("a pipe in its place is no value, and nobody waits for it", async () => {
+  const path = join(folder, "pipe.json");
+  execFileSync("mkfifo", [path]);
+  expect(readAtomicJson(path)).toBeUndefined();
+  await writeAtomicJson(path, { a: 1 });
+  expect(readAtomicJson(path)).toEqual({ value: { a: 1 }, text: "" });
 });
 
 test("a missing file is no value", () => {
