@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
+import { messageOf, SessionError } from "../errors.ts";
 import { notASession } from "../store/file-errors.ts";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-system.ts";
 import { LeaseSlot } from "../store/lease-slot.ts";
@@ -102,7 +102,7 @@ async function putIntoTrash(path: string, pace: Pace): Promise<void> {
 }
 
 function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
-  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+  const reason = messageOf(cause).replace(/\.$/, "");
   return new SessionError(
     "WRITE_FAILED",
     `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,

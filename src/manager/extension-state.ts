@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SessionError } from "../errors.ts";
+import { messageOf, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { makeIssue } from "../reading/issue-log.ts";
 import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
@@ -145,8 +145,7 @@ function read<Schema extends z.core.$ZodType>(schema: Schema, value: unknown): R
     return { ok: false, problems: describeProblems(result.error), cause: result.error };
   } catch (cause) {
     // A transform or refinement of the extension threw: its own code, but about this value.
-    const message = cause instanceof Error ? cause.message : String(cause);
-    return { ok: false, problems: [`the schema failed: ${message}`], cause };
+    return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };
   }
 }
 

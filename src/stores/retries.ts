@@ -1,4 +1,4 @@
-import { isSessionError, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../errors.ts";
 
 /** How calls to a place far away are made again. */
 export interface RetryOptions {
@@ -87,7 +87,7 @@ export function unavailable(cause: unknown): SessionError {
 
 /** Gives the text of an error as part of a sentence. */
 export function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message || cause.name : String(cause)).replace(/\.$/, "");
+  return messageOf(cause).replace(/\.$/, "");
 }
 
 /** Waits for a promise, or until the signal aborts; then it gives undefined, and nobody waits for the promise any more. */
