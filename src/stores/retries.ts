@@ -1,4 +1,5 @@
 import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { onAbort } from "../store/on-abort.ts";
 
 /** How calls to a place far away are made again. */
 export interface RetryOptions {
@@ -53,13 +54,14 @@ export async function untilAnswered<T>(
 /** Waits so many milliseconds, or until the signal aborts. */
 export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
+    const timer = setTimeout(() => {
+      forget();
       resolve();
-    };
-    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
-    signal?.addEventListener("abort", end);
+    }, ms);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 
@@ -96,16 +98,14 @@ export async function unlessAborted<T>(
   signal: AbortSignal | undefined,
 ): Promise<T | undefined> {
   if (signal === undefined) return promise;
-  let end: () => void = () => undefined;
+  let forget: () => void = () => undefined;
   const aborted = new Promise<undefined>((resolve) => {
-    end = () => resolve(undefined);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
+    forget = onAbort(signal, () => resolve(undefined));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", end);
+    forget();
   }
 }
 

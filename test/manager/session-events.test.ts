@@ -38,21 +38,6 @@ test.each([
 test.each([
   ["rejects", async () => Promise.reject(new Error("a reason")), "a reason"],
   ["rejects with what cannot be read", async () => Promise.reject(throwing), "a value that has no text"],
-  [
-    "gives something that rejects",
-    () => ({ then: (_: unknown, no: (e: Error) => void) => no(new Error("later")) }),
-    "later",
-  ],
-  [
-    "gives something whose `then` throws",
-    () =>
-      Object.defineProperty({}, "then", {
-        get: () => {
-          throw new Error("no then");
-        },
-      }),
-    "no then",
-  ],
 ])(
   "an asynchronous listener that %s becomes a warning, and nothing that ends the program",
   async (_name, listener, said) => {

@@ -107,6 +107,45 @@ describe("watching", () => {
     expect(await waiting.next()).toBeUndefined();
   });
 
+  test("releases everything when its reader leaves while it waits", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const session = SessionManager.open(path);
+    const handles = () =>
+      process.getActiveResourcesInfo().filter((kind) => /^(?:FSEventWrap|Timeout)$/.test(kind)).length;
+    const before = handles();
+    const watches = Array.from({ length: 20 }, () => session.watch());
+    const waiting = watches.map((watch) => watch.next());
+    expect(handles()).toBe(before + 40);
+    const left = watches.map((watch, i) => (i % 2 === 0 ? watch.return() : watch[Symbol.asyncDispose]()));
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ done: true, value: undefined })));
+    await Promise.all(left);
+    await turn();
+    expect(handles()).toBe(before);
+    for (const watch of watches) expect(await watch.next()).toEqual({ done: true, value: undefined });
+    const thrown = session.watch();
+    const next = thrown.next();
+    await expect(thrown.throw(new Error("mine"))).rejects.toThrow("mine");
+    expect(await next).toEqual({ done: true, value: undefined });
+    await turn();
+    expect(handles()).toBe(before);
+  });
+
+  test("any number of them can wait for one signal, without a warning", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const sessions = [SessionManager.open(path), SessionManager.open(path)];
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const end = new AbortController();
+    const watches = Array.from({ length: 30 }, (_, i) => sessions[i % 2]?.watch({ signal: end.signal }));
+    const waiting = watches.map((watch) => watch?.next());
+    await turn();
+    end.abort();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ done: true, value: undefined })));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
   test("lets the process end when its reader leaves or aborts", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     expect(await children.run("watchAndLeave", [path])).toHaveLength(1);
