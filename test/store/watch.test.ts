@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type SessionEntry, SessionManager } from "sessiontree";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../fault/support/children.ts";
 import { names, place, sandbox, snapshot } from "../fault/support/sandbox.ts";
 import { BRANCHED, header, lines, message, textsOf, user } from "../fault/support/sessions.ts";
@@ -110,8 +110,15 @@ describe("watching", () => {
   test("releases everything when its reader leaves while it waits", async () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
+    const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    await turn();
+    const isWatcher = (kind: string) => kind === "FSEventWrap";
     const handles = () =>
-      process.getActiveResourcesInfo().filter((kind) => /^(?:FSEventWrap|Timeout)$/.test(kind)).length;
+      process.getActiveResourcesInfo().filter(isWatcher).length +
+      begun.mock.results.filter(({ value }) => !ended.mock.calls.some(([timer]) => timer === value)).length;
     const before = handles();
     const watches = Array.from({ length: 20 }, () => session.watch());
     const waiting = watches.map((watch) => watch.next());
