@@ -1,12 +1,10 @@
 import { SessionError } from "../errors.ts";
 import { tooNew } from "../store/file-errors.ts";
-import type { SessionLog } from "../store/session-log.ts";
+import type { ReadOnlyReason, SessionLog } from "../store/session-log.ts";
 
 /** Makes the error that tells why nothing can be appended to a session, and what to do. */
-export function notWritable(
-  reason: "mode" | "version" | "closed",
-  { path, index }: SessionLog,
-): SessionError {
+export function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
+  if (typeof reason !== "string") return reason;
   if (reason === "closed") {
     return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
       details: { path },

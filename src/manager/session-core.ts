@@ -218,7 +218,7 @@ export class SessionCore {
     this.#use(log, cache, log.index.storedLeaf);
   }
 
-  /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW` */
+  /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
     const reason = this.#log.readOnlyReason;
     if (reason !== undefined) throw notWritable(reason, this.#log);

@@ -12,7 +12,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { SessionFile } from "./session-file.ts";
-import type { LogChange, LogLine, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond of work or two. */
@@ -40,6 +40,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
  * @remarks Source: docs/durability.md
  */
 export class FileLog implements SessionLog {
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
   readonly #file: SessionFile;
@@ -54,7 +55,7 @@ export class FileLog implements SessionLog {
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
     this.#file = new SessionFile(this.#fs, path, options);
-    this.#lease = new LeaseSlot(this.#fs, path, options);
+    this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
   }
 
   /**
@@ -141,10 +142,10 @@ export class FileLog implements SessionLog {
     return this.#file.index;
   }
 
-  get readOnlyReason(): "mode" | "version" | "closed" | undefined {
+  get readOnlyReason(): ReadOnlyReason | undefined {
     if (this.#isClosed) return "closed";
     if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
-    return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+    return this.index.version > CURRENT_SESSION_VERSION ? "version" : this.#lease.loss;
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {

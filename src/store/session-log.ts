@@ -1,3 +1,4 @@
+import type { SessionError } from "../errors.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -14,6 +15,9 @@ export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
+
+/** Why nothing can be appended to a log: an error says that the right to do so was lost. */
+export type ReadOnlyReason = "mode" | "version" | "closed" | SessionError;
 
 /** What a log found when it looked for changes that others made. */
 export type LogChange =
@@ -35,10 +39,10 @@ export interface SessionLog {
   /** Path of the file; undefined if there is none. */
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
-  readonly readOnlyReason: "mode" | "version" | "closed" | undefined;
+  readonly readOnlyReason: ReadOnlyReason | undefined;
   /** Called when a look at the log's place, also in the course of another call, has found a change. */
   onChange: ((change: LogChange) => void) | undefined;
-  /** Called when a log that writes later than it appends stops or starts getting its lines to their place. */
+  /** Called when a log stops or starts getting lines to their place in between two appends. */
   onPersistence?: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Whether lines that were appended do not get to their place at present; only of a log that writes later. */
   readonly isDegraded?: boolean;
