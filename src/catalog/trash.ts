@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, SessionError } from "../errors.ts";
+import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
 import { notASession } from "../store/file-errors.ts";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-system.ts";
 import { LeaseSlot } from "../store/lease-slot.ts";
@@ -38,6 +39,7 @@ export interface DeletedSession {
  *   trash or refuses, `ABORTED`; the file is then where it was.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
+  assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
   const { permanent = false, force = false, signal } = options;
   const pace = new Pace(signal);
   pace.check();

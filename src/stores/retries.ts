@@ -1,4 +1,5 @@
 import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { numberFrom, type OptionRules } from "../schema/options.ts";
 import { onAbort } from "../store/on-abort.ts";
 
 /** How calls to a place far away are made again. */
@@ -50,6 +51,13 @@ export async function untilAnswered<T>(
     }
   }
 }
+
+/** What these options may be. */
+export const RETRY_RULES: OptionRules<RetryOptions> = {
+  minRetryMs: numberFrom(0, "milliseconds"),
+  maxRetryMs: numberFrom(0, "milliseconds"),
+  giveUpAfterMs: numberFrom(0, "milliseconds"),
+};
 
 /** Waits so many milliseconds, or until the signal aborts. */
 export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
