@@ -1,6 +1,5 @@
 import { dirname, join } from "node:path";
 import { createSessionId } from "../ids.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -14,7 +13,7 @@ import {
   type SessionPlaces,
   sessionFileName,
 } from "../store/session-paths.ts";
-import type { MakerOptions } from "./entry-maker.ts";
+import type { BeforePersist, MakerOptions } from "./entry-maker.ts";
 
 /** How a session is opened or made, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -24,8 +23,8 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
   readonly cwd?: string;
   /** Whether `close` makes the present leaf the leaf of the next open, if it is not the last entry. Default false. */
   readonly persistLeafOnClose?: boolean;
-  /** May redact an entry before it is kept anywhere; must leave id, parent and type alone. */
-  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** May redact an entry before it is kept anywhere; must leave its id, parent and type alone, and the session, too. */
+  readonly beforePersist?: BeforePersist;
   /** Gives Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }
