@@ -50,6 +50,25 @@ export class SessionError extends Error {
   }
 }
 
+/** Says what a caught value says of itself, whatever was thrown; never throws itself. */
+export function messageOf(error: unknown): string {
+  return spoken(() => (error instanceof Error ? error.message || error.name : error));
+}
+
+/** Does the same with the place where an error was made, if it is known. */
+export function traceOf(error: unknown): string {
+  return spoken(() => (error instanceof Error ? (error.stack ?? error.message) : error));
+}
+
+function spoken(say: () => unknown): string {
+  try {
+    return String(say());
+  } catch (_unspeakable) {
+    // An object without a prototype, or with getters that throw: there is nothing to hear from it.
+    return "a value that has no text";
+  }
+}
+
 /**
  * Tells whether a caught value is a `SessionError`, also one of another copy of this package.
  *

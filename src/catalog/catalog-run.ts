@@ -1,3 +1,5 @@
+import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
+import { PLACES_RULES, type SessionPlaces } from "../store/session-paths.ts";
 import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
 import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
@@ -14,6 +16,18 @@ export interface CatalogOptions extends CatalogScope, CacheOptions {
   /** Ends the work with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
+
+/** What these options may be. */
+export const CATALOG_RULES: OptionRules<CatalogOptions> = {
+  cwd: TEXT,
+  sessionDir: TEXT,
+  places: OBJECT,
+  cache: FLAG,
+  cacheDir: TEXT,
+  onCacheError: CALLBACK,
+  onSkipped: CALLBACK,
+  signal: SIGNAL,
+};
 
 /** Leaves it at that. */
 export const ignoreSkipped: SkipReport = () => undefined;
@@ -46,9 +60,12 @@ export class CatalogRun {
   /**
    * Looks for the files.
    *
+   * @throws {TypeError} If an option is none that can be meant.
    * @throws {SessionError} `ABORTED`
    */
   static async start(options: CatalogOptions): Promise<CatalogRun> {
+    assertOptions<CatalogOptions>(options, CATALOG_RULES);
+    if (options.places !== undefined) assertOptions<SessionPlaces>(options.places, PLACES_RULES);
     const pace = new Pace(options.signal);
     pace.check();
     const found = await findSessionFiles(options, options.onSkipped ?? ignoreSkipped, pace);

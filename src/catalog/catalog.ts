@@ -1,4 +1,5 @@
-import { type CatalogOptions, CatalogRun, ignoreSkipped } from "./catalog-run.ts";
+import { assertOptions, CALLBACK, COUNT, TEXT } from "../schema/options.ts";
+import { CATALOG_RULES, type CatalogOptions, CatalogRun, ignoreSkipped } from "./catalog-run.ts";
 import { readHeaderOf } from "./read-header.ts";
 import {
   belongsTo,
@@ -38,6 +39,7 @@ const PARTIAL_AFTER_MS = 250;
  * @remarks Cost: a look at each file, and the bytes that were not read at an earlier time.
  */
 export async function listSessions(options: ListOptions = {}): Promise<SessionInfo[]> {
+  assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
   const sessions: SessionInfo[] = [];
   const run = await CatalogRun.start(options);
   const tell = options.onProgress && progressTeller(options.onProgress, run.files.length);
@@ -78,6 +80,7 @@ function progressTeller(onProgress: SessionListProgress, total: number): (found:
 export async function* iterateSessions(
   options: IterateOptions = {},
 ): AsyncGenerator<SessionInfo, void, undefined> {
+  assertOptions(options, { ...CATALOG_RULES, query: TEXT, limit: COUNT });
   const { query = "", limit = Number.POSITIVE_INFINITY } = options;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (limit < 1) return;

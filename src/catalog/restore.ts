@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { SessionError } from "../errors.ts";
+import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
 import { fileError } from "../store/file-errors.ts";
 import {
   ifPresent,
@@ -73,6 +74,7 @@ const MAX_INFO_BYTES = 64 * 1024;
  * @remarks Cost: a look at each note in the trash, and the bytes of the sessions.
  */
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
+  assertOptions(options, { folders: TEXTS, onSkipped: CALLBACK, signal: SIGNAL });
   assertReadableTrash();
   const { folders = [sessionsRoot()], onSkipped = ignoreSkipped, signal } = options;
   const pace = new Pace(signal);
@@ -100,6 +102,7 @@ export async function restoreSession(
   trashed: Pick<TrashedSession, "path" | "trashPath" | "infoPath">,
   options: { readonly to?: string } = {},
 ): Promise<string> {
+  assertOptions(options, { to: TEXT });
   const { trashPath, infoPath } = trashed;
   const path = absolutePath(options.to ?? trashed.path);
   if (!isFile(trashPath)) {

@@ -1,3 +1,4 @@
+import { assertOptions, FLAG, numberFrom, type OptionRules } from "../schema/options.ts";
 import { Descent, type SessionLineage } from "./descent.ts";
 import type { SessionInfo } from "./session-info.ts";
 
@@ -12,6 +13,13 @@ export interface RetentionPolicy {
   /** Whether a session may go from which one descends that stays. Default false. */
   readonly includeParents?: boolean;
 }
+
+const RETENTION_RULES: OptionRules<RetentionPolicy> = {
+  olderThanMs: numberFrom(0, "milliseconds"),
+  keepNamed: FLAG,
+  keepLabelled: FLAG,
+  includeParents: FLAG,
+};
 
 /** What the plan needs to know of a session. */
 export interface RetentionCandidate
@@ -48,7 +56,8 @@ export function planRetention<S extends RetentionCandidate>(
   nowMs: number,
   others: readonly SessionLineage[] = [],
 ): RetentionPlan<S> {
-  if (!(policy.olderThanMs >= 0)) throw new TypeError("olderThanMs must be a number, 0 or more.");
+  assertOptions(policy, RETENTION_RULES);
+  if (policy.olderThanMs === undefined) throw new TypeError("A policy needs olderThanMs.");
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
   const reasons = new Map<SessionLineage, KeepReason>();
   for (const session of sessions) {

@@ -1,5 +1,6 @@
 import type { SessionIndex } from "../reading/session-index.ts";
-import { type CatalogOptions, CatalogRun } from "./catalog-run.ts";
+import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
+import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
@@ -30,6 +31,14 @@ export interface SearchOptions extends CatalogOptions {
   /** At most this many hits. */
   readonly limit?: number;
 }
+
+const SEARCH_RULES: OptionRules<SearchOptions> = {
+  ...CATALOG_RULES,
+  roles: TEXTS,
+  regex: FLAG,
+  caseSensitive: FLAG,
+  limit: COUNT,
+};
 
 /** An entry that holds what was searched for. */
 export interface SearchHit {
@@ -65,7 +74,7 @@ interface Wanted {
  * @param query - Text, or a regular expression with `regex`; an empty one is nowhere. Composed and decomposed accents
  *   are different texts.
  * @returns Hits in the order of the files and of the entries in them, one for each entry.
- * @throws {TypeError} At once, if it is no regular expression.
+ * @throws {TypeError} At once, if it is no regular expression, or an option is none that can be meant.
  * @throws {SessionError} `ABORTED`, from the iteration.
  * @remarks Cost: O(bytes), most of which are passed over; a read into the tree for each file with hits that no list has
  *   found in order.
@@ -74,6 +83,7 @@ export function searchSessions(
   query: string,
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
+  assertOptions(options, SEARCH_RULES);
   const { roles, regex = false, caseSensitive = false, limit = Number.POSITIVE_INFINITY } = options;
   const wanted: Wanted = {
     match: (regex ? expressionMatcher : literalMatcher)(query, caseSensitive),

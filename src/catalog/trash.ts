@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
+import { messageOf, SessionError } from "../errors.ts";
+import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
 import { notASession } from "../store/file-errors.ts";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-system.ts";
 import { LeaseSlot } from "../store/lease-slot.ts";
@@ -38,6 +39,7 @@ export interface DeletedSession {
  *   trash or refuses, `ABORTED`; the file is then where it was.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
+  assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
   const { permanent = false, force = false, signal } = options;
   const pace = new Pace(signal);
   pace.check();
@@ -102,7 +104,7 @@ async function putIntoTrash(path: string, pace: Pace): Promise<void> {
 }
 
 function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
-  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "");
+  const reason = messageOf(cause).replace(/\.$/, "");
   return new SessionError(
     "WRITE_FAILED",
     `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,

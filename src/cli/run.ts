@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
-import { isSessionError } from "../errors.ts";
+import { isSessionError, messageOf } from "../errors.ts";
 import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
@@ -140,6 +140,6 @@ function usageMessage(error: Error, argv: readonly string[]): string {
 }
 
 function failureMessage(error: unknown): string {
-  const message = plainLine(error instanceof Error ? error.message : String(error));
+  const message = plainLine(messageOf(error));
   return isSessionError(error) ? message : `${message} (unexpected; SESSIONTREE_DEBUG=1 shows where)`;
 }

@@ -17,7 +17,7 @@ import {
   type FileOperations,
 } from "./file-operations.ts";
 import { textOf } from "./message-parts.ts";
-import { type CompactionSettings, settingsForModel } from "./settings.ts";
+import { assertSettings, type CompactionSettings, settingsForModel } from "./settings.ts";
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";
 
@@ -88,6 +88,7 @@ export function planCompaction(
   const projection = projectPath(entryPathOf(pathEntries));
   if (projection.messages.length === 0) return { kind: "skip", reason: "empty" };
   const { entries } = projection;
+  assertSettings(settings);
   const applied = settingsForModel(settings, model === undefined ? projection.model : model);
   const boundary = entries[0]?.sourceEntry.type === "compaction" ? 1 : 0;
   const cut = cutContributions(entries, boundary, applied.keepRecentTokens, counter);

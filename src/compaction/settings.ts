@@ -1,4 +1,5 @@
 import type { ModelChoice } from "../context/path-settings.ts";
+import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules } from "../schema/options.ts";
 
 /** The numbers that may differ from model to model. */
 export interface CompactionLimits {
@@ -14,6 +15,22 @@ export interface CompactionLimits {
 export interface CompactionSettings extends CompactionLimits {
   /** What is different for one model, by `provider/modelId`. */
   models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
+}
+
+const LIMIT_RULES: OptionRules<CompactionLimits> = {
+  enabled: FLAG,
+  reserveTokens: numberFrom(0, "tokens"),
+  keepRecentTokens: numberFrom(0, "tokens"),
+};
+
+/**
+ * Refuses settings that nobody can mean: with NaN in them a comparison is never true.
+ *
+ * @throws {TypeError}
+ */
+export function assertSettings(settings: CompactionSettings): void {
+  assertOptions<CompactionSettings>(settings, { ...LIMIT_RULES, models: OBJECT });
+  for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);
 }
 
 /** What holds unless a host says otherwise. Frozen. */

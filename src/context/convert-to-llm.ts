@@ -1,5 +1,6 @@
 import type { ImageContent, TextContent } from "../schema/content.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../schema/message.ts";
+import { assertOptions, FLAG } from "../schema/options.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import { repairToolPairs } from "./tool-pairs.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -27,6 +28,7 @@ export function convertToLlm(
   messages: readonly AgentMessage[],
   options: { repairToolPairs?: boolean | undefined } = {},
 ): Message[] {
+  assertOptions(options, { repairToolPairs: FLAG });
   const converted = messages.flatMap((message) => convertMessage(message) ?? []);
   return options.repairToolPairs === true ? repairToolPairs(converted).messages : converted;
 }

@@ -1,4 +1,5 @@
 import { isSessionError, SessionError } from "../errors.ts";
+import { onAbort } from "../store/on-abort.ts";
 
 /** Makes the error of something that nobody wants any longer. */
 export function aborted(message: string, cause?: unknown): SessionError {
@@ -45,11 +46,9 @@ export async function untilAborted<T>(
 
 /** A promise that rejects when the signal aborts, until it is stopped. */
 function abortOf(signal: AbortSignal, message: string): { promise: Promise<never>; stop: () => void } {
-  const controller = new AbortController();
+  let stop: () => void = () => undefined;
   const promise = new Promise<never>((_resolve, reject) => {
-    const fail = () => reject(aborted(message, signal.reason));
-    if (signal.aborted) fail();
-    signal.addEventListener("abort", fail, { once: true, signal: controller.signal });
+    stop = onAbort(signal, () => reject(aborted(message, signal.reason)));
   });
-  return { promise, stop: () => controller.abort() };
+  return { promise, stop };
 }

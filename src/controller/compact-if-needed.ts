@@ -7,6 +7,7 @@ import {
 } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../schema/options.ts";
 import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
@@ -40,6 +41,12 @@ export type CompactIfNeededResult =
       contextTokens: number;
     };
 
+const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
+  contextWindow: numberFrom(0, "tokens"),
+  reason: choice("threshold", "overflow"),
+  signal: SIGNAL,
+};
+
 /** Compactions in a row that may fail to make the context smaller. */
 const MAX_FRUITLESS = 2;
 
@@ -49,6 +56,8 @@ export async function compactIfNeeded(
   compactor: Compactor,
   options: CompactIfNeededOptions,
 ): Promise<CompactIfNeededResult> {
+  assertOptions(options, COMPACT_IF_NEEDED_RULES);
+  if (options.contextWindow === undefined) throw new TypeError("compactIfNeeded needs a contextWindow.");
   for (;;) {
     const haveOthersEnded = await compactor.othersEnded(options.signal);
     const contextTokens = contextUsage(host.session, host.counter).tokens;

@@ -3,7 +3,7 @@ import { compactWithoutModel } from "../compaction/compact-without-model.ts";
 import { type CompactionPreparation, type CompactionSkipReason, planCompaction } from "../compaction/plan.ts";
 import { type CompactionResult, compact } from "../compaction/summarize.ts";
 import { estimateAll } from "../compaction/tokens.ts";
-import { SessionError } from "../errors.ts";
+import { messageOf, SessionError } from "../errors.ts";
 import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
 import { aborted, isAborted, joinSignals, refuseAborted, untilAborted } from "./abort.ts";
 import {
@@ -144,7 +144,7 @@ export class Compactor {
         aborted: isCancelled,
         willRetry,
         fromExtension: attempt.fromExtension,
-        ...(!isCancelled && { errorMessage: error instanceof Error ? error.message : String(error) }),
+        ...(!isCancelled && { errorMessage: messageOf(error) }),
       });
       throw error;
     }

@@ -1,6 +1,7 @@
 import { textsOf } from "../context/content-text.ts";
 import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
+import { assertOptions, choice } from "../schema/options.ts";
 import { requireEntry } from "./require-entry.ts";
 import { goTo, isCancelled, type SwitchHost, type SwitchResult } from "./switch-session.ts";
 
@@ -25,6 +26,7 @@ interface ForkPoint {
 
 /** Copies the path to an entry into a session of its own and goes there; see `SessionController.fork`. */
 export async function fork(host: SwitchHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
+  assertOptions(options, { position: choice("before", "at") });
   const { position = "before" } = options;
   const from = host.current.session;
   const { leafId, selectedText } = forkPoint(from, entryId, position);

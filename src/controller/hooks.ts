@@ -1,4 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { traceOf } from "../errors.ts";
+import { onRejection } from "../manager/session-events.ts";
 import { aborted, untilAborted } from "./abort.ts";
 import type {
   BeforeTreeResult,
@@ -92,26 +94,28 @@ export class SessionHooks {
     let last: SessionHookResult<Name> | undefined;
     for (const registration of [...registrations]) {
       if (!registrations.has(registration)) continue;
-      const answer = await this.#ask(name, registration.handler, event, signal);
-      const counted = answer && judge(answer, event);
+      const counted = await this.#ask(name, { judge, handler: registration.handler }, event, signal);
       if (counted === undefined) continue;
-      last = counted;
-      if (fieldsOf(counted)["cancel"] === true) break;
+      last = counted.answer;
+      if (counted.isLast) break;
     }
     return last;
   }
 
-  /** Gives a handler's answer; undefined if it gave none, or threw. */
+  /** Gives what of a handler's answer counts, and whether it ends the asking; undefined if nothing does, or it threw. */
   async #ask<Name extends SessionHookName>(
     name: Name,
-    handler: SessionHookHandler<Name>,
+    { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,
     event: SessionHookEvents[Name],
     signal: AbortSignal | undefined,
-  ): Promise<SessionHookResult<Name> | undefined> {
+  ): Promise<{ answer: SessionHookResult<Name>; isLast: boolean } | undefined> {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw aborted(message, signal.reason);
     try {
-      return (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
+      const given = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
+      // Judged in here, since reading it may throw, too.
+      const answer = given && judge(given, event);
+      return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
     } catch (error) {
       if (signal?.aborted) throw aborted(message, error);
       this.#report(error, name);
@@ -120,11 +124,15 @@ export class SessionHooks {
   }
 
   #report(error: unknown, name: SessionHookName): void {
-    try {
-      this.#onError(error, name);
-    } catch (secondError) {
+    const warnOfBoth = (secondError: unknown) => {
       warn(error, name);
       warn(secondError, name);
+    };
+    try {
+      const given: unknown = this.#onError(error, name);
+      if (given !== undefined) onRejection(given, warnOfBoth);
+    } catch (secondError) {
+      warnOfBoth(secondError);
     }
   }
 }
@@ -163,6 +171,5 @@ async function answerOf<Name extends SessionHookName>(
 
 /** Tells of a handler's error without letting it stop the program. */
 function warn(error: unknown, name: SessionHookName): void {
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.emitWarning(`A handler of "${name}" threw: ${reason}`, { code: "SESSIONTREE_HOOK" });
+  process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
 }

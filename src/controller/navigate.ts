@@ -3,6 +3,7 @@ import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../errors.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
+import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { isAborted, joinSignals, refuseAborted } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
 import type { ControllerHost } from "./controller-host.ts";
@@ -55,6 +56,13 @@ export async function navigateTree(
   targetId: string,
   options: NavigateTreeOptions,
 ): Promise<NavigateTreeResult> {
+  assertOptions(options, {
+    summarize: FLAG,
+    customInstructions: TEXT,
+    replaceInstructions: FLAG,
+    label: TEXT,
+    signal: SIGNAL,
+  });
   const { session } = host;
   const target = requireEntry(session, targetId);
   if (targetId === session.getLeafId()) return { cancelled: false };

@@ -1,9 +1,14 @@
 import type { Summarize } from "../compaction/request-summary.ts";
-import { type CompactionSettings, DEFAULT_COMPACTION_SETTINGS } from "../compaction/settings.ts";
+import {
+  assertSettings,
+  type CompactionSettings,
+  DEFAULT_COMPACTION_SETTINGS,
+} from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
+import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
 import {
   type CompactIfNeededOptions,
@@ -63,6 +68,7 @@ export class SessionController {
   readonly #now: () => number;
 
   constructor(options: SessionControllerOptions) {
+    if (options.settings !== undefined) assertSettings(options.settings);
     const { summarize, settings, counter, branchSummary = {}, now = Date.now } = options;
     const hooks = options.hooks ?? new SessionHooks();
     const current = new CurrentSession(options.session, hooks);
@@ -205,6 +211,7 @@ export class SessionController {
    * compacted meanwhile. Nothing was written then.
    */
   async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
+    assertOptions(options, { instructions: TEXT, replaceInstructions: FLAG, signal: SIGNAL });
     return this.#compactor.run({ ...options, reason: "manual", willRetry: false });
   }
 

@@ -2,6 +2,7 @@ import { getLastAssistantUsage, type TokenCounter } from "../compaction/tokens.t
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "./usage-tally.ts";
@@ -64,6 +65,7 @@ export interface StatsSource {
 
 /** Counts what is in a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
+  assertOptions(options, { includeInherited: FLAG, contextWindow: numberFrom(0, "tokens") });
   const { session } = source;
   const isInherited = source.isInherited ?? inheritedIn(session);
   const own = new EntryTally();

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
+import { assertOptions, SIGNAL, TEXT } from "../schema/options.ts";
 import { ifPresent } from "../store/file-system.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import type { CurrentSession } from "./current-session.ts";
@@ -45,6 +46,7 @@ export async function switchSession(
   path: string,
   options: SwitchSessionOptions,
 ): Promise<SwitchResult> {
+  assertOptions(options, { cwd: TEXT, signal: SIGNAL });
   const { cwd, signal } = options;
   const { current } = host;
   const from = current.session;

@@ -6,12 +6,15 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { LogLine } from "../store/session-log.ts";
 import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
 
+/** May alter an entry before it is kept anywhere. */
+export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
+
 /** What entries are made with. */
 export interface MakerOptions {
   /** Gives Unix milliseconds. */
   readonly now: () => number;
   /** May alter an entry before it is kept anywhere. */
-  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+  readonly beforePersist?: BeforePersist;
 }
 
 /** An entry, and the line that it is written as. */

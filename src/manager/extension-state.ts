@@ -1,5 +1,5 @@
 import type { core, input, output } from "zod";
-import { SessionError } from "../errors.ts";
+import { messageOf, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { makeIssue } from "../reading/issue-log.ts";
 import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
@@ -154,8 +154,7 @@ function read<Output>(schema: StateSchema<Output>, value: unknown): Reading<Outp
     return { ok: false, problems: describeProblems(result.error), cause: result.error };
   } catch (cause) {
     // A transform or refinement of the extension threw: its own code, but about this value.
-    const message = cause instanceof Error ? cause.message : String(cause);
-    return { ok: false, problems: [`the schema failed: ${message}`], cause };
+    return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };
   }
 }
 

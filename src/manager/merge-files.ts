@@ -43,6 +43,7 @@ interface OpenCopy {
  *
  * @param pathA - One copy.
  * @param pathB - The other.
+ * @throws {TypeError} If it is not said where the merged session goes.
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something stands
  *   where the merged one should go, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; then
  *   nothing has changed.
@@ -50,7 +51,12 @@ interface OpenCopy {
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
   const { fs = realFileSystem } = options;
-  const path = "to" in options ? absolutePath(options.to) : undefined;
+  const path = "to" in options && options.to !== undefined ? absolutePath(options.to) : undefined;
+  if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
+    throw new TypeError(
+      "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
+    );
+  }
   if (path !== undefined && isThere(path, fs)) throw exists(path);
   const a = openCopy(fs, absolutePath(pathA));
   try {

@@ -4,6 +4,7 @@ import type { ReadOnlyReason, SessionLog } from "../store/session-log.ts";
 
 /** Makes the error that tells why nothing can be appended to a session, and what to do. */
 export function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
+  if (typeof reason !== "string") return reason;
   if (reason === "closed") {
     return new SessionError("SESSION_CLOSED", "The session is closed; open it again to append.", {
       details: { path },

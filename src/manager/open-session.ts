@@ -3,9 +3,10 @@ import { assertValidSessionId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertOptions } from "../schema/options.ts";
 import { copyLines } from "../store/canonical-copy.ts";
 import { FileLog } from "../store/file-log.ts";
-import type { LoadOptions } from "../store/file-log-options.ts";
+import { LOAD_RULES, type LoadOptions } from "../store/file-log-options.ts";
 import { isThere } from "../store/file-system.ts";
 import { MemoryLog } from "../store/memory-log.ts";
 import type { SessionLog } from "../store/session-log.ts";
@@ -26,6 +27,7 @@ import {
   type NewSessionOptions,
   newHeader,
   newSessionPath,
+  SESSION_RULES,
   type SessionOptions,
   sessionFolder,
 } from "./session-options.ts";
@@ -65,6 +67,7 @@ export function openLog(path: string, options: SessionOptions): FileLog {
 
 /** Does the same as `openLog` without blocking the event loop. */
 export async function loadLog(path: string, options: SessionOptions, load: LoadOptions): Promise<FileLog> {
+  assertOptions<LoadOptions>(load, LOAD_RULES);
   const absolute = absolutePath(path);
   return (await FileLog.load(absolute, options, load)) ?? beginAt(absolute, options);
 }
@@ -86,6 +89,7 @@ export function memoryLog(
   session: NewSessionOptions,
   entries: readonly (SessionEntry | SessionHeader)[] = [],
 ): MemoryLog {
+  assertOptions(options, SESSION_RULES);
   if (session.id !== undefined) assertValidSessionId(session.id);
   const given = entries.find((entry) => entry.type === "session");
   const header = given ?? newHeader(cwd, clock(options), session);

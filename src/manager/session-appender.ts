@@ -179,7 +179,8 @@ export class SessionAppender extends SessionReader {
   /**
    * Throws what an append would throw, for whoever wants to know before the work and not after it.
    *
-   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken
+   *   the lease from this one.
    */
   assertWritable(): void {
     this.core.assertWritable();

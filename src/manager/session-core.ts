@@ -9,7 +9,7 @@ import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
-import { EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
+import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
@@ -40,9 +40,13 @@ export class SessionCore {
   /** Ids of others' entries that no listener was told of yet. */
   #untold: string[] = [];
 
+  /** Whether the host's hook is looking at an entry that is about to be written. */
+  #isPreparing = false;
+
   constructor(log: SessionLog, options: MakerOptions) {
-    this.options = options;
-    this.#maker = new EntryMaker(options, (id) => this.tree.find(id) !== NONE);
+    const { beforePersist } = options;
+    this.options = { ...options, ...(beforePersist && { beforePersist: this.#guarded(beforePersist) }) };
+    this.#maker = new EntryMaker(this.options, (id) => this.tree.find(id) !== NONE);
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#bookkeeping = this.#newBookkeeping();
@@ -218,10 +222,34 @@ export class SessionCore {
     this.#use(log, cache, log.index.storedLeaf);
   }
 
-  /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW` */
+  /** @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, `VERSION_TOO_NEW` or `LEASE_HELD` */
   assertWritable(): void {
+    this.assertNotPreparing();
     const reason = this.#log.readOnlyReason;
     if (reason !== undefined) throw notWritable(reason, this.#log);
+  }
+
+  /**
+   * Refuses what would change the session under an entry that is about to be written.
+   *
+   * @throws {TypeError} While `beforePersist` runs.
+   */
+  assertNotPreparing(): void {
+    if (!this.#isPreparing) return;
+    throw new TypeError(
+      "beforePersist may alter the entry and nothing else: append, switch or close the session after the append.",
+    );
+  }
+
+  #guarded(beforePersist: BeforePersist): BeforePersist {
+    return (entry) => {
+      this.#isPreparing = true;
+      try {
+        return beforePersist(entry);
+      } finally {
+        this.#isPreparing = false;
+      }
+    };
   }
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {

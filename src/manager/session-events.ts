@@ -1,3 +1,4 @@
+import { traceOf } from "../errors.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 
 /** What a session tells its listeners, by name. */
@@ -17,12 +18,12 @@ export interface SessionEventMap {
 /** Name of a session event. */
 export type SessionEventName = keyof SessionEventMap;
 
-/** Takes one kind of session event. */
+/** Takes one kind of session event. Nobody waits for one that is asynchronous; if it rejects, that is a warning. */
 export type SessionListener<Name extends SessionEventName> = (event: SessionEventMap[Name]) => void;
 
 type Listeners = { [Name in SessionEventName]: Set<SessionListener<Name>> };
 
-/** Calls listeners in order of registration; one that throws harms neither the others nor the session. */
+/** Calls listeners in order of registration; one that throws or rejects harms neither the others nor the session. */
 export class SessionEvents {
   readonly #listeners: Listeners = {
     entry_appended: new Set(),
@@ -50,7 +51,8 @@ export class SessionEvents {
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     for (const listener of [...listeners]) {
       try {
-        listener(event);
+        const given: unknown = listener(event);
+        if (given !== undefined) onRejection(given, (error) => warn(name, error));
       } catch (error) {
         warn(name, error);
       }
@@ -58,8 +60,12 @@ export class SessionEvents {
   }
 }
 
+/** Takes the rejection of what a callback gave, if that is a promise: one that nobody takes ends the program. */
+export function onRejection(given: unknown, onError: (error: unknown) => void): void {
+  new Promise((resolve) => resolve(given)).catch(onError);
+}
+
 /** Tells of a listener's error without letting it stop the program. */
 function warn(name: SessionEventName, error: unknown): void {
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.emitWarning(`A listener of "${name}" threw: ${reason}`, { code: "SESSIONTREE_LISTENER" });
+  process.emitWarning(`A listener of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_LISTENER" });
 }

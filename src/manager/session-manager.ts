@@ -220,6 +220,7 @@ export class SessionManager extends SessionAppender {
    * @returns Path of its file; undefined in memory.
    */
   newSession(options: NewSessionOptions = {}): string | undefined {
+    this.core.assertNotPreparing();
     const log = this.#newLog(options);
     this.core.replaceLog(log);
     return log.path;
@@ -247,6 +248,7 @@ export class SessionManager extends SessionAppender {
 
   /** Switches this object to another file and keeps the working directory. */
   setSessionFile(path: string): void {
+    this.core.assertNotPreparing();
     const log = openLog(path, { ...this.#options, cwd: this.#cwd });
     this.#sessionDir = this.#options.sessionDir === undefined ? folderOf(log.path) : this.#sessionDir;
     this.core.replaceLog(log);
@@ -262,6 +264,7 @@ export class SessionManager extends SessionAppender {
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
   createBranchedSession(leafId: string): string | undefined {
+    this.core.assertNotPreparing();
     const log = this.#branchedLog(leafId);
     this.core.replaceLog(log, true);
     return log.path;
@@ -311,8 +314,17 @@ export class SessionManager extends SessionAppender {
     await this.core.log.flush();
   }
 
-  /** Flushes and releases the file. Idempotent; appends throw `SESSION_CLOSED` afterwards. */
-  async close(): Promise<void> {
+  /**
+   * Flushes and releases the file. Idempotent; appends throw `SESSION_CLOSED` afterwards.
+   *
+   * @throws {TypeError} At once, if `beforePersist` calls it, which cannot wait.
+   */
+  close(): Promise<void> {
+    this.core.assertNotPreparing();
+    return this.#close();
+  }
+
+  async #close(): Promise<void> {
     const { log, leaf, events } = this.core;
     if (log.readOnlyReason === "closed") return;
     const isElsewhere = leaf !== (this.core.fileOrder().at(-1) ?? NONE);
@@ -325,8 +337,8 @@ export class SessionManager extends SessionAppender {
     events.emit("closed", {});
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #beside(log: SessionLog): SessionManager {

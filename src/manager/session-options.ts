@@ -1,13 +1,19 @@
 import { dirname, join } from "node:path";
 import { createSessionId } from "../ids.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { fileError } from "../store/file-errors.ts";
-import type { FileLogOptions } from "../store/file-log-options.ts";
+import { FILE_LOG_RULES, type FileLogOptions } from "../store/file-log-options.ts";
 import { makeFolder, realFileSystem } from "../store/file-system.ts";
-import { absolutePath, projectFolder, type SessionPlaces, sessionFileName } from "../store/session-paths.ts";
-import type { MakerOptions } from "./entry-maker.ts";
+import {
+  absolutePath,
+  PLACES_RULES,
+  projectFolder,
+  type SessionPlaces,
+  sessionFileName,
+} from "../store/session-paths.ts";
+import type { BeforePersist, MakerOptions } from "./entry-maker.ts";
 
 /** How a session is opened or made, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -17,8 +23,8 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
   readonly cwd?: string;
   /** Whether `close` makes the present leaf the leaf of the next open, if it is not the last entry. Default false. */
   readonly persistLeafOnClose?: boolean;
-  /** May redact an entry before it is kept anywhere; must leave id, parent and type alone. */
-  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** May redact an entry before it is kept anywhere; must leave its id, parent and type alone, and the session, too. */
+  readonly beforePersist?: BeforePersist;
   /** Gives Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }
@@ -31,10 +37,30 @@ export interface NewSessionOptions {
   parentSession?: string;
 }
 
-/** Turns pi's string, or nothing, into options. */
+/** What these options may be. */
+export const SESSION_RULES: OptionRules<SessionOptions> = {
+  ...PLACES_RULES,
+  ...FILE_LOG_RULES,
+  sessionDir: TEXT,
+  cwd: TEXT,
+  persistLeafOnClose: FLAG,
+  beforePersist: CALLBACK,
+  now: CALLBACK,
+};
+
+/** What these options may be; an id has a check and an error of its own. */
+export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
+
+/**
+ * Turns pi's string, or nothing, into options.
+ *
+ * @throws {TypeError} If an option is none that can be meant.
+ */
 export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
-  return typeof given === "string" ? { sessionDir: given } : given;
+  if (typeof given === "string") return { sessionDir: given };
+  assertOptions(given, SESSION_RULES);
+  return given;
 }
 
 /** Says which sessions are a project's, wherever they are by these options. */
@@ -63,8 +89,13 @@ export function ensureFolder(folder: string): void {
   }
 }
 
-/** Makes the header of a new session. */
+/**
+ * Makes the header of a new session.
+ *
+ * @throws {TypeError} If an option is none that can be meant.
+ */
 export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
+  assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
   return {
     type: "session",
     version: CURRENT_SESSION_VERSION,
@@ -91,11 +122,16 @@ export function folderOf(path: string): string {
   return dirname(path);
 }
 
-/** Gives the options of an open, with the working directory that overrides theirs. */
+/**
+ * Gives the options of an open, with the working directory that overrides theirs.
+ *
+ * @throws {TypeError} If an option is none that can be meant.
+ */
 export function opening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,
 ): SessionOptions | Options {
   const options = typeof given === "object" ? given : sessionOptions(given);
+  assertOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
 }

@@ -4,6 +4,7 @@ import { asSessionEntries, asSessionEntry, type SessionEntry } from "../schema/e
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { fileChanges } from "../store/file-changes.ts";
+import { endable } from "../store/on-abort.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
@@ -240,10 +241,16 @@ export class SessionReader {
   /**
    * Yields entries as other processes append them, until the signal aborts.
    *
+   * `return()` ends it, too, also while `next()` waits.
+   *
    * @remarks Waits for the system's word that the file changed, and looks once a second where none comes.
    */
-  async *watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
-    const changes = this.#changes(options.signal);
+  watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
+    return endable((end) => this.#watched(end), options.signal);
+  }
+
+  async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
+    const changes = this.#changes(end);
     if (changes === undefined) return;
     const pending: SessionEntry[] = [];
     const forget = this.on("foreign_entries", ({ entries }) => {
@@ -259,7 +266,7 @@ export class SessionReader {
   }
 
   /** Yields whenever others may have written, having taken that in; undefined if there are no others. */
-  #changes(signal: AbortSignal | undefined): AsyncIterable<void> | undefined {
+  #changes(signal: AbortSignal): AsyncIterable<void> | undefined {
     const { log } = this.core;
     if (log.changes !== undefined) return log.changes(signal);
     return log.path === undefined ? undefined : this.#refreshed(fileChanges(log.path, signal));

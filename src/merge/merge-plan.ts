@@ -1,6 +1,7 @@
 import { SessionError } from "../errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import { assertOptions, FLAG } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { EntryUnion } from "./entry-union.ts";
 import { type ClaimedId, matchEntries } from "./match-entries.ts";
@@ -61,6 +62,7 @@ export interface MergePlan {
  * @remarks Cost: O(bytes + n log n), about 40 bytes per entry beside the trees. Source: docs/merge.md
  */
 export function planMerge(a: MergeSource, b: MergeSource, options: MergeOptions = {}): MergePlan {
+  assertOptions<MergeOptions>(options, { allowDifferentIds: FLAG });
   const headers = { a: mergeableHeader(a, "a"), b: mergeableHeader(b, "b") };
   if (!options.allowDifferentIds) assertSameSession(headers.a, headers.b);
   const { header, differences } = mergeHeaders(headers.a, headers.b);

@@ -1,5 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../errors.ts";
+import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
 import { remoteStore } from "../stores/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
@@ -44,6 +45,10 @@ export async function openPostgresStore(
   url: string,
   options: OpenPostgresOptions = {},
 ): Promise<SessionStore> {
+  assertOptions<Pick<OpenPostgresOptions, "migrate" | "maxConnections">>(options, {
+    migrate: FLAG,
+    maxConnections: numberFrom(1, "connections"),
+  });
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
   // Listening takes a connection for itself.

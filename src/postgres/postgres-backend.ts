@@ -1,4 +1,5 @@
 import { SessionError } from "../errors.ts";
+import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules, TEXT } from "../schema/options.ts";
 import type {
   Amendment,
   AppendCondition,
@@ -51,6 +52,14 @@ export interface PostgresOptions {
 
 const TIMEOUT_MS = 30_000;
 
+const POSTGRES_RULES: OptionRules<PostgresOptions> = {
+  client: OBJECT,
+  schema: TEXT,
+  tenant: TEXT,
+  notify: FLAG,
+  timeoutMs: numberFrom(1, "milliseconds"),
+};
+
 const NO_RIGHT = "42501";
 
 /**
@@ -69,8 +78,9 @@ export class PostgresBackend implements SessionBackend {
   readonly #release: () => unknown;
   #hasTables = false;
 
-  /** @throws {TypeError} If the schema is no name. */
+  /** @throws {TypeError} If the schema is no name, or an option is none that can be meant. */
   constructor(options: PostgresOptions) {
+    assertOptions<PostgresOptions>(options, POSTGRES_RULES);
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     this.#names = namesIn(schema);
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };

@@ -1,4 +1,4 @@
-import { isSessionError, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
 /**
@@ -24,12 +24,15 @@ export function sqlState(error: unknown): string {
 export function translated(error: unknown, schema: string): unknown {
   const state = sqlState(error);
   if (isSessionError(error) || !FINAL_CLASSES.includes(state.slice(0, 2))) return error;
-  const said = error instanceof Error ? error.message : String(error);
   const advice = MISSING_STATES.includes(state)
     ? `call migrate() of sessiontree/postgres, or run "sessiontree migrate", to make the tables in schema ${schema}`
     : "correct what it says (address, password, rights), and try again";
-  return new SessionError("STORE_UNAVAILABLE", `The database refuses it (${state}): ${said}; ${advice}.`, {
-    details: { sqlState: state },
-    cause: error,
-  });
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    `The database refuses it (${state}): ${messageOf(error)}; ${advice}.`,
+    {
+      details: { sqlState: state },
+      cause: error,
+    },
+  );
 }

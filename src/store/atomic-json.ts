@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseJson } from "../jsonl/decode.ts";
-import { FILE_MODE, ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
+import {
+  closeQuietly,
+  FILE_MODE,
+  ifPresent,
+  makeFolder,
+  openForReading,
+  realFileSystem,
+} from "./file-system.ts";
 
 const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
@@ -43,11 +50,11 @@ export async function writeAtomicJson(path: string, value: object, text = ""): P
 /**
  * Gives what was kept by `writeAtomicJson`.
  *
- * @returns Undefined if the file is missing or damaged: any changed byte is noticed.
+ * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or a pipe or device.
  * @throws The system's error if the file is there and cannot be read.
  */
 export function readAtomicJson(path: string): KeptJson | undefined {
-  const bytes = ifPresent(() => readFileSync(path));
+  const bytes = readToEnd(path);
   if (bytes === undefined) return undefined;
   const content = bytes.subarray(FRONT_BYTES);
   if (bytes.toString("latin1", 0, FRONT_BYTES) !== frontOf(content)) return undefined;
@@ -56,6 +63,18 @@ export function readAtomicJson(path: string): KeptJson | undefined {
   const end = lineBreak === -1 ? content.length : lineBreak;
   const parsed = parseJson(content.toString("utf8", 0, end - SUFFIX.length));
   return parsed && { value: parsed.value, text: content.toString("utf8", end + 1) };
+}
+
+/** Reads a file; undefined if there is none, or a pipe or device, whose end nobody must wait for. */
+function readToEnd(path: string): Buffer | undefined {
+  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  if (fd === undefined) return undefined;
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFile() || stats.isDirectory() ? readFileSync(fd) : undefined;
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
 }
 
 /** What stands in front of the content: its digest. */

@@ -1,5 +1,6 @@
 import { type FSWatcher, type WatchListener, watch } from "node:fs";
 import { basename, dirname } from "node:path";
+import { onAbort } from "./on-abort.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 /** How often to look where the system does not tell of changes. */
@@ -26,12 +27,11 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
     watcher?.close();
     note();
   };
-  if (signal?.aborted) end();
-  signal?.addEventListener("abort", end);
+  const forget = onAbort(signal, end);
   try {
     yield* wakeUps.until(() => signal?.aborted === true);
   } finally {
-    signal?.removeEventListener("abort", end);
+    forget();
     end();
   }
 }

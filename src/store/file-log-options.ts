@@ -1,3 +1,4 @@
+import { CALLBACK, choice, FLAG, numberFrom, OBJECT, type OptionRules, SIGNAL } from "../schema/options.ts";
 import type { FileSystem } from "./file-system.ts";
 import type { LeaseMode } from "./lease.ts";
 
@@ -22,6 +23,17 @@ export interface FileLogOptions {
   readonly fs?: FileSystem;
 }
 
+/** What these options may be. */
+export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
+  mode: choice("read-write", "read-only"),
+  durability: choice("os", "fsync"),
+  maxLineBytes: numberFrom(1, "bytes"),
+  lease: choice("none", "fail", "read-only", "wait"),
+  leaseWaitMs: numberFrom(0, "milliseconds"),
+  createAtOnce: FLAG,
+  fs: OBJECT,
+};
+
 /** What an asynchronous open can be given. */
 export interface LoadOptions {
   /** Told from time to time how many bytes were read, and how many there are. */
@@ -29,3 +41,6 @@ export interface LoadOptions {
   /** Ends the loading with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
+
+/** What these options may be. */
+export const LOAD_RULES: OptionRules<LoadOptions> = { onProgress: CALLBACK, signal: SIGNAL };

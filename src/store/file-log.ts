@@ -40,6 +40,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
  * @remarks Source: docs/durability.md
  */
 export class FileLog implements SessionLog {
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
   readonly #file: SessionFile;
@@ -54,7 +55,7 @@ export class FileLog implements SessionLog {
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
     this.#file = new SessionFile(this.#fs, path, options);
-    this.#lease = new LeaseSlot(this.#fs, path, options);
+    this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
   }
 
   /**
@@ -150,7 +151,7 @@ export class FileLog implements SessionLog {
     if (this.#isClosed) return "closed";
     if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
     if (this.index.version > CURRENT_SESSION_VERSION) return "version";
-    return this.index.isForeign ? "foreign" : undefined;
+    return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {

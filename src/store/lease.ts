@@ -15,7 +15,7 @@ import {
   removeQuietly,
   writeFully,
 } from "./file-system.ts";
-import { startOf } from "./process-start.ts";
+import { startOf, thisThread } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
@@ -24,8 +24,10 @@ export type LeaseMode = "none" | "fail" | "read-only" | "wait";
 /** Who holds a lease. */
 export interface LeaseOwner {
   readonly pid: number;
+  /** The thread of the process: 0 for the main one, -1 for one of which the system does not tell whether it lives. */
+  readonly thread: number;
   readonly host: string;
-  /** When the process started, as its system counts; tells a process from a later one with its number. */
+  /** When the thread started, as its system counts; tells it from a later one with its number. */
   readonly startedAt: string;
   /** Unique for each lease. */
   readonly token: string;
@@ -37,6 +39,9 @@ const HEARTBEAT_MS = 5_000;
 /** After this long without a heartbeat, an owner on another machine counts as dead. */
 const DEAD_AFTER_MS = 30_000;
 
+/** After this long without one, an owner makes sure before it writes that the lease is still its own. */
+const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
+
 const POLL_MS = 25;
 
 const MAX_LEASE_BYTES = 4096;
@@ -46,25 +51,33 @@ const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Stands for the token of a lease that has none, because it was damaged or is no lease. */
 const NO_TOKEN = "unknown";
 
-/** Leases of this process, to be given up when it ends. */
+/** What a process leaves that is killed while it takes a lease: the lease before it has its name, and the guard of a dead one. */
+const LEFTOVER = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(tmp|lease)$/;
+
+/** Leases of this thread, to be given up when it ends. */
 const held = new Set<Lease>();
 
 /**
  * The right of one process to write to a session, kept as a small file beside it.
  *
  * A lease binds only those who ask for one. An owner that died is told from one that is slow: on the same machine by
- * its process and when that started, from elsewhere by its heartbeat.
+ * its process and thread and when that started, from elsewhere by its heartbeat. An owner who was so slow that another
+ * took its lease notices at its next heartbeat, or before it writes, whatever comes first.
  */
 export class Lease {
   readonly path: string;
   readonly #fs: FileSystem;
   readonly #owner: LeaseOwner;
   readonly #heart: NodeJS.Timeout;
+  readonly #onTaken: () => void;
+  #taker: LeaseOwner | undefined;
+  #sureAt = Date.now();
 
-  private constructor(fs: FileSystem, path: string, owner: LeaseOwner) {
+  private constructor(fs: FileSystem, path: string, owner: LeaseOwner, onTaken: () => void) {
     this.#fs = fs;
     this.path = path;
     this.#owner = owner;
+    this.#onTaken = onTaken;
     this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
     if (held.size === 0) process.on("exit", releaseAll);
     held.add(this);
@@ -74,36 +87,62 @@ export class Lease {
    * Takes the lease of a session file.
    *
    * @param waitMs - How long to wait for another owner; 0 asks once. Blocks the thread meanwhile.
+   * @param onTaken - Called when another owner is found to have taken it.
    * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
    */
-  static take(fs: FileSystem, sessionPath: string, waitMs: number): Lease {
+  static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
     const path = `${sessionPath}.lease`;
     const deadline = performance.now() + waitMs;
     for (;;) {
       const owner = thisProcess();
       const holder = tryTake(fs, path, owner);
-      if (holder === undefined) return new Lease(fs, path, owner);
+      if (holder === undefined) {
+        const lease = new Lease(fs, path, owner, onTaken);
+        sweep(fs, dirname(path), owner);
+        return lease;
+      }
       if (performance.now() >= deadline) throw leaseHeld(sessionPath, holder);
       sleep(POLL_MS);
     }
   }
 
+  /** Who has taken the lease from this owner; undefined while it is held. Looks if there was no heartbeat for long. */
+  get taker(): LeaseOwner | undefined {
+    const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
+    if (isUnsure && held.has(this)) this.#beat();
+    return this.#taker;
+  }
+
   /** Gives the lease up. Idempotent. */
   release(): void {
-    if (!held.delete(this)) return;
+    if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
+  }
+
+  /** Ends the heartbeat; false if it had ended. */
+  #stop(): boolean {
+    if (!held.delete(this)) return false;
     clearInterval(this.#heart);
     if (held.size === 0) process.off("exit", releaseAll);
-    giveUp(this.#fs, this.path, this.#owner);
+    return true;
   }
 
   #beat(): void {
     const now = new Date();
     try {
-      this.#fs.utimesSync(this.path, now, now);
+      const holder = ifPresent(() => readOwner(this.#fs, this.path));
+      if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
+      // One that somebody removed is put back: nobody else holds it.
+      else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
+        this.#taker = holder ?? readOwner(this.#fs, this.path);
+      }
+      this.#sureAt = now.getTime();
     } catch (error) {
       // On this machine the process tells that the owner lives; and a heartbeat that failed must not end it.
       if (!(error instanceof Error)) throw error;
     }
+    if (this.#taker === undefined) return;
+    this.#stop();
+    this.#onTaken();
   }
 }
 
@@ -113,7 +152,8 @@ function releaseAll(): void {
 
 function thisProcess(): LeaseOwner {
   const { pid } = process;
-  return { pid, host: hostname(), startedAt: startOf(pid) ?? "", token: randomUUID() };
+  const thread = thisThread();
+  return { pid, thread, host: hostname(), startedAt: startOf(pid, thread) ?? "", token: randomUUID() };
 }
 
 /** Takes a lease; gives its owner instead if there is one that lives. */
@@ -168,10 +208,32 @@ function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   }
 }
 
-function isAlive(fs: FileSystem, path: string, { host, pid, startedAt }: LeaseOwner): boolean {
-  if (host === hostname() && pid > 0) return startOf(pid) === startedAt;
+function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt }: LeaseOwner): boolean {
+  if (host === hostname() && pid > 0) {
+    const start = startOf(pid, thread);
+    // Where the system does not tell of a thread, a process that runs is not enough.
+    if (thread !== -1 || start !== startedAt) return start === startedAt;
+  }
   const stats = fs.statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs < DEAD_AFTER_MS;
+  // A time to come is no heartbeat, but a clock that is wrong: it would count for ever.
+  return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < DEAD_AFTER_MS;
+}
+
+/** Removes what dead processes left in a folder while they took leases. What cannot be removed harms nobody. */
+function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
+  try {
+    for (const name of fs.readdirSync(folder)) {
+      const kind = LEFTOVER.exec(name)?.[1];
+      if (kind === undefined) continue;
+      const path = join(folder, name);
+      const holder = ifPresent(() => readOwner(fs, path));
+      if (holder === undefined || isAlive(fs, path, holder)) continue;
+      if (kind === "tmp") removeQuietly(fs, path);
+      else removeDead(fs, path, holder, owner);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
@@ -201,9 +263,10 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
   try {
     const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
     const value = parseJson(text)?.value;
-    const { pid, host, startedAt, token } = isJsonRecord(value) ? value : {};
+    const { pid, thread, host, startedAt, token } = isJsonRecord(value) ? value : {};
     return {
       pid: typeof pid === "number" ? pid : 0,
+      thread: typeof thread === "number" ? thread : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
       // It becomes part of a file's name.
@@ -212,6 +275,15 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
   } finally {
     closeQuietly(fs, fd);
   }
+}
+
+/** The error for a lease that another owner took from this one. */
+export function leaseTaken(path: string, { pid, host }: LeaseOwner): SessionError {
+  return new SessionError(
+    "LEASE_HELD",
+    `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
+    { details: { path, pid, host } },
+  );
 }
 
 function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {

@@ -6,6 +6,7 @@ import { makeIssue } from "../reading/issue-log.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
+import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
@@ -81,6 +82,7 @@ export function repairSession(
   path: string,
   options: { isDryRun?: boolean; fs?: FileSystem } = {},
 ): RepairReport {
+  assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = absolutePath(path);
   try {

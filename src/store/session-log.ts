@@ -1,3 +1,4 @@
+import type { SessionError } from "../errors.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -9,14 +10,17 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Why nothing can be appended: it was asked for, the version is too new, the file is another program's, or closed. */
-export type ReadOnlyReason = "mode" | "version" | "foreign" | "closed";
-
 /** Takes an entry's line, whose bytes may be used again afterwards. */
 export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
+
+/**
+ * Why nothing can be appended to a log: it was asked for, the version is too new, the file is another program's, or it
+ * is closed; an error says that the right to append was lost.
+ */
+export type ReadOnlyReason = "mode" | "version" | "foreign" | "closed" | SessionError;
 
 /** What a log found when it looked for changes that others made. */
 export type LogChange =
@@ -41,7 +45,7 @@ export interface SessionLog {
   readonly readOnlyReason: ReadOnlyReason | undefined;
   /** Called when a look at the log's place, also in the course of another call, has found a change. */
   onChange: ((change: LogChange) => void) | undefined;
-  /** Called when a log that writes later than it appends stops or starts getting its lines to their place. */
+  /** Called when a log stops or starts getting lines to their place in between two appends. */
   onPersistence?: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Whether lines that were appended do not get to their place at present; only of a log that writes later. */
   readonly isDegraded?: boolean;

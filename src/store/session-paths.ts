@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assertValidSessionId } from "../ids.ts";
+import { type OptionRules, TEXT } from "../schema/options.ts";
 import { ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
 
 /** Where sessions live, for programs that keep them elsewhere than pi does. */
@@ -17,6 +18,13 @@ export interface SessionPlaces {
    */
   readonly sessionsDirVariable?: string;
 }
+
+/** What these options may be. */
+export const PLACES_RULES: OptionRules<SessionPlaces> = {
+  agentDir: TEXT,
+  agentDirVariable: TEXT,
+  sessionsDirVariable: TEXT,
+};
 
 /** Makes a path absolute: `~` is the home folder, `file://` URLs are paths, relative ones start at the process's folder. */
 export function absolutePath(path: string): string {

@@ -11,9 +11,11 @@ import { SessionManager } from "../manager/session-manager.ts";
 import {
   ensureFolder,
   newSessionPath,
+  SESSION_RULES,
   type SessionOptions,
   sessionFolder,
 } from "../manager/session-options.ts";
+import { assertOptions, FLAG } from "../schema/options.ts";
 import { fileError } from "../store/file-errors.ts";
 import {
   createFile,
@@ -41,6 +43,7 @@ import type {
   StoreSearchHit,
 } from "./session-store.ts";
 import { sessionExists, sessionNotFound } from "./store-errors.ts";
+import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-options.ts";
 
 /** Where a store keeps its files, and how they are written. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
@@ -59,6 +62,7 @@ const MAX_FIRST_MESSAGE = 200;
  * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's.
  */
 export function fileStore(options: FileStoreOptions = {}): SessionStore {
+  assertOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
   return new FileStore(options);
 }
 
@@ -79,7 +83,9 @@ class FileStore implements SessionStore {
     this.#deletesForGood = deletesForGood;
   }
 
-  create({ cwd, id, parentSession, ...session }: CreateInStoreOptions): SessionManager {
+  create(options: CreateInStoreOptions): SessionManager {
+    assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
+    const { cwd, id, parentSession, ...session } = options;
     if (id !== undefined) {
       assertValidSessionId(id);
       this.#assertFree(id);
@@ -88,12 +94,13 @@ class FileStore implements SessionStore {
     return SessionManager.create(cwd, { ...this.#options, ...session }, given);
   }
 
-  async open(id: string, { signal, ...session }: OpenInStoreOptions = {}): Promise<SessionManager> {
-    const options = { ...this.#options, ...session, ...(signal && { signal }) };
-    return SessionManager.load(this.#require(id), options);
+  async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
+    assertOptions(options, OPEN_RULES);
+    return SessionManager.load(this.#require(id), { ...this.#options, ...options });
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+    assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
     const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
     const newest = new Map<string, StoredSession>();
@@ -111,6 +118,7 @@ class FileStore implements SessionStore {
     query: string,
     options: SearchInStoreOptions = {},
   ): AsyncGenerator<StoreSearchHit, void, undefined> {
+    assertOptions(options, SEARCH_RULES);
     const { cwd, signal, roles, limit = Number.POSITIVE_INFINITY } = options;
     const scope = { ...this.#scope(cwd), ...(signal && { signal }), ...(roles && { roles }) };
     const [first, ...others] = wordsOf(query);

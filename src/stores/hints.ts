@@ -1,3 +1,4 @@
+import { onAbort } from "../store/on-abort.ts";
 import { WakeUps } from "../store/wake-ups.ts";
 import { unlessAborted } from "./retries.ts";
 
@@ -24,7 +25,7 @@ export async function* hints(
     end.abort();
     note();
   };
-  signal?.addEventListener("abort", abort, { once: true });
+  const forget = onAbort(signal, abort);
   let timer: NodeJS.Timeout | undefined;
   try {
     const hasHints = await unlessAborted(subscribe(note, end.signal), end.signal);
@@ -32,7 +33,7 @@ export async function* hints(
     yield* wakeUps.until(() => end.signal.aborted);
   } finally {
     clearInterval(timer);
-    signal?.removeEventListener("abort", abort);
+    forget();
     end.abort();
   }
 }

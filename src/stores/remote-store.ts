@@ -5,13 +5,14 @@ import type { SessionHome } from "../manager/session-home.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertOptions, numberFrom, type OptionRules } from "../schema/options.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { joinLines, linesOf } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
-import { type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { linesWith, textHit } from "./search-backend.ts";
 import { wordsOf } from "./search-words.ts";
 import type { SessionBackend } from "./session-backend.ts";
@@ -29,11 +30,19 @@ import type {
   StoreSupport,
 } from "./session-store.ts";
 import { sessionNotFound, storeClosed } from "./store-errors.ts";
+import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-options.ts";
 
 /** How sessions in a place far away are kept. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
 
 /** Sessions or lines that are asked for at a time. */
+const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
+  ...RETRY_RULES,
+  maxQueueBytes: numberFrom(0, "bytes"),
+  maxQueueEntries: numberFrom(0, "entries"),
+  pollMs: numberFrom(1, "milliseconds"),
+};
+
 const PAGE = 100;
 
 /**
@@ -43,6 +52,7 @@ const PAGE = 100;
  * @remarks Source: docs/stores.md
  */
 export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions = {}): SessionStore {
+  assertOptions<RemoteStoreOptions>(options, REMOTE_RULES);
   return new RemoteStore(backend, options, true);
 }
 
@@ -75,6 +85,7 @@ class RemoteStore implements SessionStore {
   }
 
   create(options: CreateInStoreOptions): SessionManager {
+    assertOptions<Omit<CreateInStoreOptions, "id">>(options, CREATE_RULES);
     this.#assertOpen();
     const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
@@ -84,12 +95,14 @@ class RemoteStore implements SessionStore {
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
+    assertOptions(options, OPEN_RULES);
     const { signal, mode = "read-write", ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode }, signal);
     return SessionManager.overLog(log, { ...session, home: this.#home });
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+    assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
     let last = after && { modifiedMs: after.modified.getTime(), id: after.id };
     for (let left = limit; left >= 1; ) {
@@ -107,6 +120,7 @@ class RemoteStore implements SessionStore {
     query: string,
     options: SearchInStoreOptions = {},
   ): AsyncGenerator<StoreSearchHit, void, undefined> {
+    assertOptions(options, SEARCH_RULES);
     const { limit = Number.POSITIVE_INFINITY, roles, signal, cwd } = options;
     const words = wordsOf(query);
     if (words.length === 0) return;

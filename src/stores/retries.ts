@@ -1,4 +1,6 @@
-import { isSessionError, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { numberFrom, type OptionRules } from "../schema/options.ts";
+import { onAbort } from "../store/on-abort.ts";
 
 /** How calls to a place far away are made again. */
 export interface RetryOptions {
@@ -50,16 +52,24 @@ export async function untilAnswered<T>(
   }
 }
 
+/** What these options may be. */
+export const RETRY_RULES: OptionRules<RetryOptions> = {
+  minRetryMs: numberFrom(0, "milliseconds"),
+  maxRetryMs: numberFrom(0, "milliseconds"),
+  giveUpAfterMs: numberFrom(0, "milliseconds"),
+};
+
 /** Waits so many milliseconds, or until the signal aborts. */
 export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
+    const timer = setTimeout(() => {
+      forget();
       resolve();
-    };
-    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
-    signal?.addEventListener("abort", end);
+    }, ms);
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 
@@ -87,7 +97,7 @@ export function unavailable(cause: unknown): SessionError {
 
 /** Gives the text of an error as part of a sentence. */
 export function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message || cause.name : String(cause)).replace(/\.$/, "");
+  return messageOf(cause).replace(/\.$/, "");
 }
 
 /** Waits for a promise, or until the signal aborts; then it gives undefined, and nobody waits for the promise any more. */
@@ -96,16 +106,14 @@ export async function unlessAborted<T>(
   signal: AbortSignal | undefined,
 ): Promise<T | undefined> {
   if (signal === undefined) return promise;
-  let end: () => void = () => undefined;
+  let forget: () => void = () => undefined;
   const aborted = new Promise<undefined>((resolve) => {
-    end = () => resolve(undefined);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
+    forget = onAbort(signal, () => resolve(undefined));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", end);
+    forget();
   }
 }
 

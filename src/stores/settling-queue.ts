@@ -1,4 +1,4 @@
-import { isSessionError, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../errors.ts";
 import { type RetryPace, reasonOf, retryDelay } from "./retries.ts";
 
 /** Something that is to be done in its turn, again and again until it is answered. */
@@ -157,7 +157,7 @@ export class SettlingQueue {
 
   async #pauseAfter(error: unknown): Promise<void> {
     this.#attempts++;
-    this.#lastError = error instanceof Error ? error : new Error(String(error));
+    this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
     this.#tell("degraded", this.#lastError);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, retryDelay(this.#options, this.#attempts));

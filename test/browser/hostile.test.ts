@@ -26,6 +26,7 @@ const ATTACKS = [
   "| a |\n|:-:|\n| <b onclick=alert(10)>b</b> |",
   "{{constructor.constructor('alert(11)')()}}",
   "\u2028\u2029\u0000\u202e right to left",
+  "halves \ud800 of pairs [a](https://evil.example/\udc00)",
 ];
 
 function hostileSession(): string {
@@ -66,6 +67,7 @@ function hostileSession(): string {
   session.line(
     `{"type":"message","id":"toString","message":{"role":"user","content":"${"x".repeat(2_000_000)}"}}`,
   );
+  session.line(String.raw`{"type":"message","id":"\ud800","message":{"role":"user","content":"half an id"}}`);
   session.line('{"type":"message","id":"cut');
   return session.text;
 }

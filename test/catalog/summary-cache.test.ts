@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
   closeSync,
@@ -53,6 +54,16 @@ describe("what is kept", () => {
     expect(facts(await list())).toEqual(facts(before));
     utimesSync(path, START_MS / 1000 + 1, START_MS / 1000 + 1);
     expect(await list()).toMatchObject([{ firstMessage: "FIRST" }]);
+  });
+
+  test("is made anew where a pipe stands in its place, for which no list waits", async () => {
+    const { list, cacheFile } = place();
+    const before = await list();
+    const file = cacheFile();
+    rmSync(file);
+    execFileSync("mkfifo", [file]);
+    expect(facts(await list())).toEqual(facts(before));
+    expect(statSync(file).isFile()).toBe(true);
   });
 
   test("does not stand for another file of the same size and time", async () => {

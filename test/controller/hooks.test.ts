@@ -110,6 +110,36 @@ describe("handlers", () => {
     warn.mockRestore();
   });
 
+  test("may give what throws when it is read: that is their error, and nobody else's", async () => {
+    const onError = vi.fn();
+    const hooks = new SessionHooks({ onError });
+    const trap = new Error("no");
+    const answer = {
+      get cancel(): boolean {
+        throw trap;
+      },
+    };
+    hooks.on("session_before_switch", () => ({ cancel: false }));
+    hooks.on("session_before_switch", () => answer);
+    expect(await hooks.emit("session_before_switch", NEW)).toEqual({ cancel: false });
+    expect(onError.mock.calls).toEqual([[trap, "session_before_switch"]]);
+  });
+
+  test("are told of by an asynchronous reporter, and its own error is a warning", async () => {
+    const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
+    const hooks = new SessionHooks({ onError: async () => Promise.reject(new Error("the reporter")) });
+    hooks.on("session_start", () => {
+      throw Object.create(null);
+    });
+    await hooks.emit("session_start", { reason: "startup" });
+    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2));
+    expect(warn.mock.calls.map(([message]) => message)).toEqual([
+      expect.stringContaining("a value that has no text"),
+      expect.stringContaining("the reporter"),
+    ]);
+    warn.mockRestore();
+  });
+
   test("are called even if the one who wants their errors throws, too", async () => {
     const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
     const hooks = new SessionHooks({

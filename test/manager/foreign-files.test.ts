@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { mergeSessions, repairSession, SessionManager } from "sessiontree";
+import { repairSession, SessionManager } from "sessiontree";
+import { mergeSessions } from "sessiontree/merge";
 import { expect, test } from "vitest";
 import { temporaryFolder, user } from "./support/workshop.ts";
 

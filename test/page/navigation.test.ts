@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Place, type Step, takeStep } from "../../src/page/model/navigation.ts";
 import { NONE } from "../../src/page/model/session-model.ts";
-import { hashOf, placeOf } from "../../src/page/ui/location.ts";
+import { hashOf, linkTo, placeOf } from "../../src/page/ui/location.ts";
 import { modelOf, said } from "./support/session.ts";
 
 const model = modelOf([
@@ -71,6 +71,17 @@ test("an address leads back to the place that it was made for", () => {
   }
   expect(hashOf(model, START)).toBe("");
   expect(hashOf(model, { ...START, focus: at("e") })).toBe("#entry=e");
+});
+
+test("an entry has a link whatever its id, and the page opens by it", () => {
+  const ids = ["a b&c#d=%", "é🙂", "__proto__", "\ud800", "x\udc00"];
+  const odd = modelOf(ids.map((id, i) => [id, ids[i - 1] ?? null, "said"]));
+  for (const [ordinal, id] of ids.entries()) {
+    const { focus } = placeOf(odd, linkTo(id), NONE);
+    // No address can hold half of a surrogate pair.
+    expect(focus).toBe(id.isWellFormed() ? ordinal : NONE);
+    expect(linkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
+  }
 });
 
 test("an address that makes no sense opens the page as it would open without", () => {

@@ -5,7 +5,7 @@ import fc from "../support/fast-check.ts";
 
 /** All that our two renderers may write: these elements with these attributes, in this form. */
 const ALLOWED =
-  /^(?:[^<>]|<\/?(?:p|ul|ol|li|em|strong|s|h[1-6]|blockquote|pre|code|table|thead|tbody|tr|td|th)>|<(?:br|hr)>|<ol start="\d+">|<(?:code|pre) class="language-[^"<>]*">|<(?:td|th) class="align-(?:left|right|center)">|<a href="(?:https?:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? target="_blank" rel="noopener noreferrer">|<\/a>|<span class="(?:hljs-[\w-]+|[\w -]+)">|<\/span>)*$/i;
+  /^(?:[^<>]|<\/?(?:p|ul|ol|li|em|strong|s|h[1-6]|blockquote|pre|code|table|thead|tbody|tr|td|th)>|<(?:br|hr)>|<ol start="\d+">|<(?:code|pre) class="language-[^"<>]*">|<(?:td|th) class="align-(?:left|right|center)">|<a href="(?:https?:\/\/|mailto:)[^"<>]*"(?: title="[^"<>]*")? target="_blank" rel="noopener noreferrer">|<a>|<\/a>|<span class="(?:hljs-[\w-]+|[\w -]+)">|<\/span>)*$/i;
 
 const ATTACKS = [
   "<script>alert(1)</script>",
@@ -19,6 +19,7 @@ const ATTACKS = [
   "![a](https://evil.example/x.png)",
   "![a](data:image/png;base64,AAAA)",
   "![a](javascript:alert(1))",
+  "[a]() ![a]() [](<>)",
   "<https://x.example/><javascript:alert(1)>",
   '```js"onload="x\nlet a = "<b>";\n```',
   "```html\n</code></pre><script>alert(1)</script>\n```",
@@ -60,6 +61,8 @@ test("Markdown made of pieces of attacks is harmless, too", () => {
     "x",
     "#",
     "*",
+    "\ud800",
+    "\udc00",
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

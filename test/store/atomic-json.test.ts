@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,6 +46,14 @@ test("any changed, missing or added byte is noticed", async () => {
   }
   writeFileSync(path, `${bytes}\n`);
   expect(readAtomicJson(path)).toBeUndefined();
+});
+
+test("a pipe in its place is no value, and nobody waits for it", async () => {
+  const path = join(folder, "pipe.json");
+  execFileSync("mkfifo", [path]);
+  expect(readAtomicJson(path)).toBeUndefined();
+  await writeAtomicJson(path, { a: 1 });
+  expect(readAtomicJson(path)).toEqual({ value: { a: 1 }, text: "" });
 });
 
 test("a missing file is no value", () => {

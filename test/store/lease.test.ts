@@ -2,6 +2,7 @@ import {
   existsSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -191,6 +192,43 @@ describe("a dead owner", () => {
     expect(errorOf(() => open())).toBeUndefined();
   });
 
+  test("is one whose last heartbeat lies in the time to come", () => {
+    writeFileSync(lease, owner({ host: "elsewhere" }));
+    age(-29);
+    expect(errorOf(() => open())).toMatchObject({ code: "LEASE_HELD" });
+    age(-3600);
+    expect(errorOf(() => open())).toBeUndefined();
+  });
+
+  test("can be a thread of a process that lives", async () => {
+    const child = children.start("leaseInThread", [path]);
+    await child.hear();
+    expect(errorOf(() => open())).toMatchObject({ code: "LEASE_HELD", details: { pid: child.process.pid } });
+    child.tell();
+    expect(await child.hear()).toBe("terminated");
+    // Only where the system tells of threads is that known at once.
+    if (process.platform !== "linux") age(31);
+    open().appendMessage(user("one"));
+    child.dismiss();
+    expect(await child.ended).toBe(0);
+  });
+
+  test("leaves nothing else behind either: what it had made on the way is removed by the next", () => {
+    const folder = dirname(path);
+    const [dead, living, young] = ["1", "2", "3"].map(
+      (digit) => `.${digit.repeat(8)}-0000-4000-8000-000000000000`,
+    );
+    const gone = owner({ pid: process.pid, startedAt: "1" });
+    place(folder, `${dead}.tmp`, gone);
+    place(folder, `${dead}.lease`, gone);
+    place(folder, `${living}.tmp`, owner({ host: "elsewhere" }));
+    place(folder, `${young}.tmp`, "");
+    place(folder, ".other.tmp", "");
+    open();
+    const left = [".other.tmp", `${living}.tmp`, `${young}.tmp`, "s.jsonl", "s.jsonl.lease"];
+    expect(names(folder).sort()).toEqual(left.sort());
+  });
+
   test("is not one who is slow: on this machine a heartbeat may be late as long as the process lives", async () => {
     const child = children.start("holdLease", [path, JSON.stringify({ lease: "fail" })]);
     await child.hear();
@@ -268,6 +306,84 @@ describe("a heartbeat", () => {
     expect(beat()).toBe(true);
     await session.close();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("a lease that another took", () => {
+  const theirs = () => owner({ host: "elsewhere", pid: 7, token: "11111111-0000-4000-8000-000000000000" });
+  const expected = { code: "LEASE_HELD", details: { pid: 7, host: "elsewhere" } };
+
+  /** Sessions whose heartbeats come when the test says so. */
+  function fakeTimers(): () => void {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"], now: Date.now() });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    return () => vi.advanceTimersByTime(5_000);
+  }
+
+  test("is not refreshed, and its old owner is told and appends no more", async () => {
+    const beat = fakeTimers();
+    const session = open({ persistLeafOnClose: true });
+    const states: unknown[] = [];
+    session.on("persistence_state", ({ state, error }) => states.push([state, error]));
+    session.branch("00000001");
+    writeFileSync(lease, theirs());
+    age(20);
+    const { mtimeMs } = statSync(lease);
+    beat();
+    expect(statSync(lease).mtimeMs).toBe(mtimeMs);
+    expect(states).toMatchObject([["degraded", expected]]);
+    const before = readFileSync(path);
+    const calls = [
+      () => session.appendMessage(user("mine")),
+      () => session.assertWritable(),
+      () => session.redact("00000001"),
+      () => session.upgrade(),
+    ];
+    for (const call of calls) expect(errorOf(call)).toMatchObject(expected);
+    await session.close();
+    expect(readFileSync(path)).toEqual(before);
+    expect(readFileSync(lease, "utf8")).toBe(theirs());
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("is noticed before the first append after a long silence, without a heartbeat", () => {
+    fakeTimers();
+    const session = open();
+    const states: unknown[] = [];
+    session.on("persistence_state", ({ state }) => states.push(state));
+    writeFileSync(lease, theirs());
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(errorOf(() => session.appendMessage(user("mine")))).toMatchObject(expected);
+    expect(states).toEqual(["degraded"]);
+    expect(onDisk(path).getEntryCount()).toBe(6);
+  });
+
+  test("does not matter to the session that is opened anew, or goes on with another file", async () => {
+    const beat = fakeTimers();
+    const session = open();
+    const states: unknown[] = [];
+    session.on("persistence_state", ({ state }) => states.push(state));
+    writeFileSync(lease, theirs());
+    beat();
+    session.newSession();
+    session.appendMessage(user("one"));
+    expect(states).toEqual(["degraded", "ok"]);
+    await session.close();
+    writeFileSync(lease, owner({ pid: process.pid, startedAt: "1" }));
+    open().appendMessage(user("one"));
+  });
+
+  test("and that nobody has any more is the old owner's again", () => {
+    const beat = fakeTimers();
+    const session = open();
+    const before = readFileSync(lease, "utf8");
+    rmSync(lease);
+    beat();
+    expect(readFileSync(lease, "utf8")).toBe(before);
+    session.appendMessage(user("one"));
+    expect(names(dirname(path))).toEqual(["s.jsonl", "s.jsonl.lease"]);
   });
 });
 

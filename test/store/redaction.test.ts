@@ -269,6 +269,35 @@ describe("beforePersist", () => {
     expect(states).toEqual([]);
   });
 
+  test.each([
+    ["close", (session: SessionManager) => session.close()],
+    ["async dispose", (session: SessionManager) => session[Symbol.asyncDispose]()],
+    ["newSession", (session: SessionManager) => session.newSession()],
+    ["setSessionFile", (session: SessionManager) => session.setSessionFile("other.jsonl")],
+    ["createBranchedSession", (session: SessionManager) => session.createBranchedSession("00000001")],
+    ["an append", (session: SessionManager) => session.appendMessage(user("two"))],
+    ["redact", (session: SessionManager) => session.redact("00000001")],
+  ])("may not do more than alter the entry: %s is refused, and nothing is written", async (_name, act) => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const acting = { now: true };
+    const session: SessionManager = SessionManager.open(path, {
+      beforePersist: (entry) => {
+        // What throws only later would be nobody's to take.
+        if (acting.now) act(session);
+        return entry;
+      },
+    });
+    const before = snapshot(path);
+    expect(() => session.appendMessage(user("one"))).toThrow(TypeError);
+    expect(() => session.redact("00000002")).toThrow(TypeError);
+    expect(snapshot(path)).toEqual(before);
+    expect(names(dirname(path))).toEqual(["s.jsonl"]);
+    acting.now = false;
+    session.appendMessage(user("one"));
+    expect(session.getEntryCount()).toBe(7);
+    await session.close();
+  });
+
   test("that throws lets nothing through", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const fail = () => {

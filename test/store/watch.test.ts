@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type SessionEntry, SessionManager } from "sessiontree";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../fault/support/children.ts";
 import { names, place, sandbox, snapshot } from "../fault/support/sandbox.ts";
 import { BRANCHED, header, lines, message, textsOf, user } from "../fault/support/sessions.ts";
@@ -105,6 +105,52 @@ describe("watching", () => {
     waiting.abort();
     expect(await next).toBeUndefined();
     expect(await waiting.next()).toBeUndefined();
+  });
+
+  test("releases everything when its reader leaves while it waits", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const session = SessionManager.open(path);
+    const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    await turn();
+    const isWatcher = (kind: string) => kind === "FSEventWrap";
+    const handles = () =>
+      process.getActiveResourcesInfo().filter(isWatcher).length +
+      begun.mock.results.filter(({ value }) => !ended.mock.calls.some(([timer]) => timer === value)).length;
+    const before = handles();
+    const watches = Array.from({ length: 20 }, () => session.watch());
+    const waiting = watches.map((watch) => watch.next());
+    expect(handles()).toBe(before + 40);
+    const left = watches.map((watch, i) => (i % 2 === 0 ? watch.return() : watch[Symbol.asyncDispose]()));
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ done: true, value: undefined })));
+    await Promise.all(left);
+    await turn();
+    expect(handles()).toBe(before);
+    for (const watch of watches) expect(await watch.next()).toEqual({ done: true, value: undefined });
+    const thrown = session.watch();
+    const next = thrown.next();
+    await expect(thrown.throw(new Error("mine"))).rejects.toThrow("mine");
+    expect(await next).toEqual({ done: true, value: undefined });
+    await turn();
+    expect(handles()).toBe(before);
+  });
+
+  test("any number of them can wait for one signal, without a warning", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED);
+    const sessions = [SessionManager.open(path), SessionManager.open(path)];
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const end = new AbortController();
+    const watches = Array.from({ length: 30 }, (_, i) => sessions[i % 2]?.watch({ signal: end.signal }));
+    const waiting = watches.map((watch) => watch?.next());
+    await turn();
+    end.abort();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ done: true, value: undefined })));
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
   });
 
   test("lets the process end when its reader leaves or aborts", async () => {

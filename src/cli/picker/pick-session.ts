@@ -1,6 +1,6 @@
 import type { Key } from "node:readline";
 import type { SessionInfo } from "../../catalog/session-info.ts";
-import { isSessionError } from "../../errors.ts";
+import { isSessionError, messageOf } from "../../errors.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
 import { plainLine } from "../text/plain.ts";
@@ -149,7 +149,7 @@ class Picker {
     try {
       await change();
     } catch (error) {
-      this.#take({ kind: "said", message: messageOf(error) });
+      this.#take({ kind: "said", message: plainLine(messageOf(error)) });
       return;
     }
     this.#take(event);
@@ -201,14 +201,10 @@ class Picker {
     try {
       lines = this.#world.preview(path);
     } catch (error) {
-      lines = [{ word: "", text: messageOf(error) }];
+      lines = [{ word: "", text: plainLine(messageOf(error)) }];
     }
     this.#take({ kind: "preview", path, lines });
   }
-}
-
-function messageOf(error: unknown): string {
-  return plainLine(error instanceof Error ? error.message : String(error));
 }
 
 function ignore(): void {

@@ -23,8 +23,10 @@ parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
 parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
   const token = tokens[index];
-  token?.attrSet("target", "_blank");
-  token?.attrSet("rel", "noopener noreferrer");
+  // `[text]()` leads nowhere: it must not open the page itself once more.
+  if (!token?.attrGet("href")) return "<a>";
+  token.attrSet("target", "_blank");
+  token.attrSet("rel", "noopener noreferrer");
   return self.renderToken(tokens, index, options);
 };
 
@@ -34,7 +36,7 @@ parser.renderer.rules["image"] = (tokens, index) => {
   const { escapeHtml } = parser.utils;
   const address = escapeHtml(String(token?.attrGet("src") ?? ""));
   const text = escapeHtml(token?.content || "image");
-  return `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+  return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
 
 // Alignment comes as a style attribute, which the page's policy refuses.

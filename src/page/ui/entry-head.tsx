@@ -5,6 +5,7 @@ import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
 import { BackIcon, ChevronIcon, EndHereIcon, LinkIcon } from "./icons.tsx";
+import { linkTo } from "./location.ts";
 import { STATE_WORDS } from "./state-words.ts";
 import { usePage } from "./use-page.ts";
 
@@ -45,7 +46,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadPr
         )}
         <a
           class="icon-button no-print"
-          href={`#entry=${encodeURIComponent(entry.id)}`}
+          href={linkTo(entry.id)}
           title={`Link to entry ${entry.id}`}
           aria-label={`Link to entry ${entry.id}`}
           onClick={(event) => {

@@ -17,6 +17,11 @@ export function hashOf(session: SessionModel, { end, focus, view }: Place): stri
   return text === "" ? "" : `#${text}`;
 }
 
+/** Writes the address of an entry, from `#` on; halves of surrogate pairs, which no address can hold, become U+FFFD. */
+export function linkTo(id: string): string {
+  return `#${new URLSearchParams({ entry: id })}`;
+}
+
 /**
  * Reads a place from the part of an address behind `#`.
  *

@@ -43,7 +43,6 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
   "@tanstack/virtual-core": ["src/page/ui/"],
 };
 
-const MAX_LINES = 350;
 /** What can be imported stands above every room but those of the command line and the page. */
 const PUBLIC_FLOOR = FLOORS.length - 1.5;
 const LAST_PURE_FLOOR = 3;
@@ -146,8 +145,6 @@ function checkPublicFile(room: Room): string[] {
 
 function checkShape(room: Room): string[] {
   const faults: string[] = [];
-  const lines = room.source.text.split("\n").length - 1;
-  if (lines > MAX_LINES) faults.push(`${room.path} has ${lines} lines; ${MAX_LINES} is the most`);
   if (!/^[a-z0-9]+(?:-[a-z0-9]+)*\.tsx?$/.test(posix.basename(room.path))) {
     faults.push(`${room.path} is not named in kebab-case`);
   }

@@ -1,5 +1,6 @@
 import * as nodeFs from "node:fs";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
 import { watchedFs } from "./faulty-fs.ts";
 import { user } from "./sessions.ts";
@@ -10,6 +11,7 @@ const TASKS: { readonly [task: string]: (...args: string[]) => void | Promise<vo
   appendMany,
   upgradeUntilCall,
   holdLease,
+  leaseInThread,
   raceForLease,
   openMany,
   appendEvery,
@@ -78,6 +80,16 @@ async function holdLease(path = "", json?: string, milliseconds?: string): Promi
   if (milliseconds === undefined) return signal();
   await after(Number(milliseconds));
   await session.close();
+}
+
+/** Has a thread hold a lease, which says so, and ends that thread when the parent says so. */
+async function leaseInThread(path = ""): Promise<void> {
+  const argv = ["holdLease", path, JSON.stringify({ lease: "fail" })];
+  const thread = new Worker(new URL(import.meta.url), { argv, stdin: true });
+  for await (const _ of process.stdin) {
+    await thread.terminate();
+    say("terminated");
+  }
 }
 
 /** Tries to take a lease when the parent says so; tells whether it has it, and holds it until told to end. */

@@ -1,0 +1,88 @@
+/** What an option may be. */
+export interface OptionRule {
+  readonly fits: (value: unknown) => boolean;
+  /** Completes the sentence "It must be …". */
+  readonly words: string;
+}
+
+/** A rule for each option; none is forgotten that the type knows. */
+export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
+
+/** Longer values are named by their kind. */
+const MAX_VALUE_LENGTH = 40;
+
+/** One of some words. */
+export function choice(...allowed: readonly string[]): OptionRule {
+  const quoted = allowed.map((one) => JSON.stringify(one));
+  const words = [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter(Boolean).join(" or ");
+  return { fits: (value) => typeof value === "string" && allowed.includes(value), words };
+}
+
+/** A number, which may be Infinity, and is at least so great. */
+export function numberFrom(least: number, unit: string): OptionRule {
+  const words = `a number of ${unit}, ${least} or more`;
+  return { fits: (value) => typeof value === "number" && value >= least, words };
+}
+
+/** A number, which may be Infinity, but not NaN. */
+export const COUNT: OptionRule = {
+  fits: (value) => typeof value === "number" && !Number.isNaN(value),
+  words: "a number",
+};
+
+/** True or false. */
+export const FLAG: OptionRule = { fits: (value) => typeof value === "boolean", words: "true or false" };
+
+/** A text, which may be empty. */
+export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a text" };
+
+/** A list of texts. */
+export const TEXTS: OptionRule = {
+  fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+  words: "a list of texts",
+};
+
+/** A function. */
+export const CALLBACK: OptionRule = { fits: (value) => typeof value === "function", words: "a function" };
+
+/** An object of any kind. */
+export const OBJECT: OptionRule = {
+  fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  words: "an object",
+};
+
+/** An object, or null. */
+export const OBJECT_OR_NULL: OptionRule = {
+  fits: (value) => value === null || OBJECT.fits(value),
+  words: "an object or null",
+};
+
+/** An AbortSignal, also one of another realm. */
+export const SIGNAL: OptionRule = {
+  fits: (value) => OBJECT.fits(value) && typeof Reflect.get(Object(value), "aborted") === "boolean",
+  words: "an AbortSignal",
+};
+
+/**
+ * Refuses options that nobody can mean; what no rule is about is left alone, and undefined counts as not given.
+ *
+ * @throws {TypeError} With the name of the option, what it may be, and what it is.
+ */
+export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
+  if (!OBJECT.fits(options)) throw new TypeError(`Options must be an object, and are ${said(options)}.`);
+  for (const name in rules) {
+    const value: unknown = options[name];
+    const { fits, words } = rules[name];
+    if (value !== undefined && !fits(value)) {
+      throw new TypeError(`The option ${name} must be ${words}, and is ${said(value)}.`);
+    }
+  }
+}
+
+/** A value in words: short texts and numbers as they are, everything else by its kind, since it may be private. */
+function said(value: unknown): string {
+  if (typeof value === "string")
+    return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
+  return Array.isArray(value) ? "a list" : `of type ${typeof value}`;
+}

@@ -1,0 +1,243 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  convertToLlm,
+  DEFAULT_COMPACTION_SETTINGS,
+  planCompaction,
+  repairSession,
+  SessionManager,
+} from "sessiontree";
+import {
+  deleteSession,
+  iterateSessions,
+  listTrashed,
+  planRetention,
+  resolveSession,
+  restoreSession,
+  searchSessions,
+} from "sessiontree/catalog";
+import { SessionController } from "sessiontree/controller";
+import { mergeSessions } from "sessiontree/merge";
+import { fileStore, remoteStore } from "sessiontree/stores";
+import { afterAll, describe, expect, test } from "vitest";
+import { listSessions } from "../../src/catalog/catalog.ts";
+import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import { user } from "../fault/support/sessions.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sessiontree-options-"));
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a program without types may hand in. */
+// biome-ignore lint/suspicious/noExplicitAny: wrong options are what this is about
+type Wrong = any;
+
+const session = SessionManager.create("/project", { sessionDir: folder });
+const first = session.appendMessage(user("one"));
+const path = session.getSessionFile() ?? "";
+const store = remoteStore(new MemoryBackend());
+
+const all = async (values: AsyncIterable<unknown>) => {
+  for await (const _ of values);
+};
+
+/** Every public function that takes options, and what is wrong for it. */
+const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: Record<string, unknown[]>][] =
+  [
+    [
+      "SessionManager.create",
+      (options) => SessionManager.create("/project", { sessionDir: folder, ...options }),
+      {
+        lease: ["off", true, null, 1],
+        leaseWaitMs: [Number.NaN, -1, "100"],
+        durability: ["disk", true],
+        mode: ["readonly", "r"],
+        maxLineBytes: [Number.NaN, 0, "1"],
+        createAtOnce: ["no", 0],
+        persistLeafOnClose: ["yes"],
+        beforePersist: [{}],
+        now: [5],
+        sessionDir: [5],
+        cwd: [{}],
+        agentDir: [7],
+        fs: ["fs"],
+      },
+    ],
+    [
+      "SessionManager.create, of the new session",
+      (options) => SessionManager.create("/project", folder, options),
+      { parentSession: [{}] },
+    ],
+    [
+      "SessionManager.open",
+      (options) => SessionManager.open(path, options),
+      { lease: ["off"], leaseWaitMs: [Number.NaN] },
+    ],
+    [
+      "SessionManager.load",
+      (options) => SessionManager.load(path, options),
+      { durability: ["no"], signal: [{}, "stop"], onProgress: [1] },
+    ],
+    [
+      "SessionManager.inMemory",
+      (options) => SessionManager.inMemory("/project", options),
+      { now: [1], beforePersist: ["x"] },
+    ],
+    ["SessionManager.list", (options) => SessionManager.list("/project", options), { agentDir: [1] }],
+    ["newSession", (options) => SessionManager.inMemory().newSession(options), { parentSession: [1] }],
+    [
+      "listSessions",
+      (options) => listSessions(options),
+      {
+        cache: ["no"],
+        cacheDir: [1],
+        onSkipped: [[]],
+        onProgress: ["x"],
+        signal: [true],
+        places: ["x", { agentDir: 1 }],
+      },
+    ],
+    [
+      "iterateSessions",
+      (options) => all(iterateSessions({ sessionDir: folder, ...options })),
+      { limit: [Number.NaN, "1"], query: [1] },
+    ],
+    [
+      "searchSessions",
+      (options) => searchSessions("x", options),
+      { limit: [Number.NaN], roles: ["user", [1]], regex: ["yes"] },
+    ],
+    ["resolveSession", (options) => resolveSession("x", options), { sessionDir: [1] }],
+    ["deleteSession", (options) => deleteSession(path, options), { permanent: ["no"], force: ["false"] }],
+    ["listTrashed", (options) => listTrashed(options), { folders: ["/tmp"] }],
+    [
+      "restoreSession",
+      (options) => restoreSession({ path, trashPath: path, infoPath: path }, options),
+      { to: [1] },
+    ],
+    [
+      "planRetention",
+      (options) => planRetention([], { olderThanMs: 1, ...options }, 1),
+      { olderThanMs: [Number.NaN, -1, "1"], keepNamed: ["no"] },
+    ],
+    ["repairSession", (options) => repairSession(path, options), { isDryRun: ["no", 1] }],
+    [
+      "mergeSessions",
+      (options) => mergeSessions(path, path, { inPlace: true, ...options }),
+      { inPlace: [false, "yes", undefined], to: [join(folder, "x")], allowDifferentIds: ["no"] },
+    ],
+    ["convertToLlm", (options) => convertToLlm([], options), { repairToolPairs: ["no", 1] }],
+    [
+      "planCompaction",
+      (options) => planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, ...options }),
+      {
+        reserveTokens: [Number.NaN, "1"],
+        keepRecentTokens: [-1],
+        enabled: [0],
+        models: [{ "a/b": { reserveTokens: Number.NaN } }],
+      },
+    ],
+    ["fileStore", (options) => fileStore(options), { lease: ["off"], deletesForGood: ["no"] }],
+    [
+      "remoteStore",
+      (options) => remoteStore(new MemoryBackend(), options),
+      {
+        pollMs: [Number.NaN, 0],
+        maxQueueBytes: [Number.NaN],
+        maxQueueEntries: ["1"],
+        minRetryMs: [Number.NaN],
+        maxRetryMs: [-1],
+        giveUpAfterMs: [Number.NaN],
+      },
+    ],
+    ...[store, fileStore({ sessionDir: folder })].flatMap((one, i): typeof CALLS => [
+      [
+        `create of store ${i}`,
+        (options) => one.create({ cwd: "/project", ...options }),
+        { cwd: [1], createAtOnce: ["no"] },
+      ],
+      [
+        `open of store ${i}`,
+        (options) => one.open(session.getSessionId(), options),
+        { mode: ["r"], signal: [1] },
+      ],
+      [
+        `list of store ${i}`,
+        (options) => all(one.list(options)),
+        { limit: [Number.NaN], name: [1], after: ["x"] },
+      ],
+      [
+        `search of store ${i}`,
+        (options) => all(one.search("x", options)),
+        { limit: [Number.NaN], roles: ["user"] },
+      ],
+    ]),
+    [
+      "SessionController",
+      (options) => new SessionController({ session, ...options }),
+      { settings: [{ ...DEFAULT_COMPACTION_SETTINGS, reserveTokens: Number.NaN }] },
+    ],
+    [
+      "compact",
+      (options) => new SessionController({ session }).compact(options),
+      { instructions: [1], signal: [1] },
+    ],
+    [
+      "compactIfNeeded",
+      (options) => new SessionController({ session }).compactIfNeeded({ contextWindow: 1, ...options }),
+      { contextWindow: [Number.NaN, undefined, "1"], reason: ["full"] },
+    ],
+    [
+      "navigateTree",
+      (options) => new SessionController({ session }).navigateTree(first, options),
+      { summarize: ["no"], label: [1] },
+    ],
+    ["fork", (options) => new SessionController({ session }).fork(first, options), { position: ["after"] }],
+    [
+      "getStats",
+      (options) => new SessionController({ session }).getStats(options),
+      { contextWindow: [Number.NaN], includeInherited: ["no"] },
+    ],
+    [
+      "switchSession",
+      (options) => new SessionController({ session }).switchSession(path, options),
+      { cwd: [1] },
+    ],
+  ];
+
+describe.each(CALLS)("%s", (_name, call, wrong) => {
+  const cases = Object.entries(wrong).flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
+  );
+
+  test.each(cases)("refuses %s: %j, and says what is allowed", async (name, value) => {
+    const refused = expect((async () => call({ [name]: value }))()).rejects;
+    await refused.toThrow(TypeError);
+    await refused.toThrow(/ must be (?:"|a |an |true)|^Say where|needs a contextWindow/);
+  });
+});
+
+test("what is wrong is named with all that would be right", () => {
+  const open = (options: Wrong) => () => SessionManager.open(path, options);
+  expect(open({ lease: "off" })).toThrow(
+    'The option lease must be "none", "fail", "read-only" or "wait", and is "off".',
+  );
+  expect(open({ leaseWaitMs: Number.NaN })).toThrow(
+    "The option leaseWaitMs must be a number of milliseconds, 0 or more, and is NaN.",
+  );
+  expect(open({ cwd: ["a"] })).toThrow("The option cwd must be a text, and is a list.");
+  expect(open({ cwd: Symbol("a") })).toThrow("and is of type symbol.");
+  expect(open({ mode: "x".repeat(50) })).toThrow("and is a longer text.");
+  expect(() => listSessions(Object(null))).not.toThrow();
+});
+
+test("what is not given, or no option of ours, is no matter", () => {
+  const options: Wrong = {
+    lease: undefined,
+    durability: undefined,
+    signal: undefined,
+    ofTomorrow: Number.NaN,
+  };
+  expect(SessionManager.open(path, options).getEntryCount()).toBe(1);
+});
