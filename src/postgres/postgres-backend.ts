@@ -16,7 +16,7 @@ import type { SessionFacts } from "../stores/session-facts.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
-import { isPool, type PostgresClient } from "./client.ts";
+import type { PostgresClient } from "./client.ts";
 import { isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
@@ -77,7 +77,7 @@ export class PostgresBackend implements SessionBackend {
     this.#database = new Database(client, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
     this.#listener = new Listener({ client, channel: this.#names.channel, mark });
-    this.#release = isPool(client) ? tolerateLostConnections(client) : () => undefined;
+    this.#release = tolerateLostConnections(client);
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
     if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
   }
