@@ -69,10 +69,11 @@ export class PostgresBackend implements SessionBackend {
   readonly #release: () => unknown;
   #hasTables = false;
 
-  /** @throws {TypeError} If the schema is no name. */
+  /** @throws {TypeError} If the schema is no name, or the tenant no text that a database can hold. */
   constructor(options: PostgresOptions) {
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     this.#names = namesIn(schema);
+    if (tenant !== undefined) assertTenant(tenant);
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
     this.#database = new Database(client, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
@@ -192,4 +193,10 @@ export class PostgresBackend implements SessionBackend {
       { details: { schema, version } },
     );
   }
+}
+
+/** Refuses what would become another tenant on its way: a lone surrogate arrives as U+FFFD, whichever it was. */
+function assertTenant(tenant: unknown): void {
+  if (typeof tenant === "string" && isStorable(tenant)) return;
+  throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
 }

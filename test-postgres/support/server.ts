@@ -15,6 +15,8 @@ import { join } from "node:path";
 
 /** A PostgreSQL server of our own, in a folder of its own, that listens on loopback alone. */
 export interface Server {
+  /** Where its files are, `server.crt` among them if it has the setting `ssl`. */
+  readonly dataFolder: string;
   readonly port: number;
   readonly host: string;
   readonly password: string;
@@ -68,6 +70,17 @@ async function freePort(host: string): Promise<number> {
   return address.port;
 }
 
+/** Makes the key and the certificate, signed by itself, that a server with `ssl` reads from its data folder. */
+function makeCertificate(data: string, user: ReturnType<typeof serverUser>): void {
+  const args = ["-newkey", "rsa:2048", "-keyout", "server.key", "-out", "server.crt", "-days", "2"];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  execFileSync("openssl", ["req", "-x509", "-nodes", ...args, ...subject], {
+    ...user,
+    cwd: data,
+    stdio: "pipe",
+  });
+}
+
 /** Makes a cluster and starts its server. `settings` are those of postgresql.conf. */
 export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
   const bin = programs();
@@ -114,8 +127,10 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
     secret,
     "-N",
   ]);
+  if (settings["ssl"] === "on") makeCertificate(data, user);
 
   const server: Server = {
+    dataFolder: data,
     port,
     host,
     password,

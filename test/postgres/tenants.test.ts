@@ -126,3 +126,7 @@ test("a role that may only read reads, and that is all", async () => {
   const watching = backend.subscribe?.("eight", () => undefined, AbortSignal.timeout(1));
   await expect(watching).rejects.toSatisfy((error) => !isSessionError(error));
 });
+
+test.each(["\ud800", "a\udfff", "a\0b"])("%j is refused as a tenant, since it would be another one there", (tenant) => {
+  expect(() => backendOf(tenant)).toThrow(TypeError);
+});
