@@ -6,12 +6,13 @@ import type { Migration } from "./migrations/migration.ts";
 import { tables } from "./migrations/v1-tables.ts";
 import { tenants } from "./migrations/v2-tenants.ts";
 import { searchIndex } from "./migrations/v3-search-index.ts";
+import { findingLines } from "./migrations/v4-find-lines.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
 /** Every step, in order. A step that was released is never changed: another is added. */
-const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex];
+const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines];
 
 /** Version of the tables that this release works with. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -25,7 +25,16 @@ import { Listener } from "./listener.ts";
 import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
 import { sqlState, translated } from "./postgres-errors.ts";
-import { listSql, type Query, readSql, searchSql, sessionSql, watchSql } from "./queries.ts";
+import {
+  foundLinesSql,
+  listSql,
+  mayFindLinesSql,
+  type Query,
+  readSql,
+  searchSql,
+  sessionSql,
+  watchSql,
+} from "./queries.ts";
 import { numberOf, textOf } from "./rows.ts";
 import { sessionFacts } from "./session-rows.ts";
 
@@ -68,6 +77,8 @@ export class PostgresBackend implements SessionBackend {
   /** Stops the backend from taking lost connections of the pool for granted. */
   readonly #release: () => unknown;
   #hasTables = false;
+  /** Whether the role may call the function that finds lines; asked again until it may. */
+  #mayFindLines = false;
 
   /** @throws {TypeError} If the schema is no name, or the tenant no text that a database can hold. */
   constructor(options: PostgresOptions) {
@@ -118,12 +129,15 @@ export class PostgresBackend implements SessionBackend {
   }
 
   search(query: BackendSearchQuery): Promise<readonly FoundLine[]> {
-    return this.#do(async () =>
-      (await this.#run(searchSql(this.#names, query))).map((row) => ({
-        session: sessionFacts(row),
-        line: storedLine(row),
-      })),
-    );
+    return this.#do(async () => {
+      if (!this.#mayFindLines) {
+        const [row] = await this.#run(mayFindLinesSql(this.#names));
+        this.#mayFindLines = row?.["may_find"] === true;
+      }
+      const sqlOf = this.#mayFindLines ? foundLinesSql : searchSql;
+      const rows = await this.#run(sqlOf(this.#names, query));
+      return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
+    });
   }
 
   delete(id: string): Promise<boolean> {
