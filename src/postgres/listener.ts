@@ -57,8 +57,12 @@ export class Listener {
     }
   }
 
-  /** Ends all listening. */
-  async close(): Promise<void> {
+  /**
+   * Ends all listening.
+   *
+   * @param options - `discard`: does not wait until a connection that is being made can be given back.
+   */
+  async close({ discard = false }: { readonly discard?: boolean } = {}): Promise<void> {
     this.#interested.clear();
     clearTimeout(this.#retry);
     clearTimeout(this.#renewal);
@@ -66,10 +70,12 @@ export class Listener {
     const listening = this.#listening;
     this.#listening = undefined;
     // What could not be opened needs no end.
-    await listening?.then(
+    const ended = listening?.then(
       (stop) => stop(),
       () => undefined,
     );
+    if (discard) ended?.catch(() => undefined);
+    else await ended;
   }
 
   #remove(payload: string, onMore: () => void): void {
@@ -78,7 +84,7 @@ export class Listener {
     if (those?.size === 0) this.#interested.delete(payload);
     if (this.#interested.size > 0) return;
     // Nobody is there to be told that a connection which is lost cannot stop listening.
-    this.close().catch(() => undefined);
+    void this.close({ discard: true });
   }
 
   #listen(): Promise<StopListening> {

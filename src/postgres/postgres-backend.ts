@@ -153,8 +153,8 @@ export class PostgresBackend implements SessionBackend {
   }
 
   /** Gives the connection for notifications back, if there is one; the client stays open. Idempotent. */
-  async close(): Promise<void> {
-    await this.#listener.close();
+  async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    await this.#listener.close(options);
     this.#release();
   }
 
