@@ -121,8 +121,12 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
 /** Thrown when a server is silent: whether it did what it was asked to is not known. */
 class NoAnswerError extends Error {}
 
-/** Waits for a promise so many milliseconds. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+/**
+ * Waits for a promise so many milliseconds.
+ *
+ * @throws {Error} If it takes longer.
+ */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {

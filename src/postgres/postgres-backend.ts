@@ -88,7 +88,9 @@ export class PostgresBackend implements SessionBackend {
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
     this.#database = new Database(client, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
-    this.#listener = new Listener({ client, channel: this.#names.channel, mark });
+    const { channel } = this.#names;
+    const send = (payload: string) => this.#database.run("select pg_notify($1, $2)", [channel, payload]);
+    this.#listener = new Listener({ client, channel, mark, notify: send });
     this.#release = tolerateLostConnections(client);
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
     if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);

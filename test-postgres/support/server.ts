@@ -47,7 +47,7 @@ function programs(): string {
 }
 
 /** Who the server runs as: it refuses to run as root. */
-function serverUser(): { uid: number; gid: number } | undefined {
+export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const user of ["postgres", "nobody"]) {
     try {
@@ -61,7 +61,8 @@ function serverUser(): { uid: number; gid: number } | undefined {
   return undefined;
 }
 
-async function freePort(host: string): Promise<number> {
+/** Returns a port of loopback that nobody listens at. */
+export async function freePort(host: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
