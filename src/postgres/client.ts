@@ -28,7 +28,9 @@ export interface PostgresConnection extends PostgresQueries {
 export interface PostgresPool extends PostgresQueries {
   connect(): Promise<PostgresConnection>;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "acquire", listener: (connection: PostgresConnection) => void): unknown;
   off(event: "error", listener: (error: Error) => void): unknown;
+  off(event: "acquire", listener: (connection: PostgresConnection) => void): unknown;
 }
 
 /** A database inside the process: `PGlite` is one. */

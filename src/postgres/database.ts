@@ -121,8 +121,12 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
 /** Thrown when a server is silent: whether it did what it was asked to is not known. */
 class NoAnswerError extends Error {}
 
-/** Waits for a promise so many milliseconds. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+/**
+ * Waits for a promise so many milliseconds.
+ *
+ * @throws {Error} If it takes longer.
+ */
+export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
@@ -135,23 +139,53 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** For each pool that is worked with, who listens to its errors, and for how many. */
-const tolerated = new WeakMap<PostgresPool, { readonly ignore: () => void; count: number }>();
+/** Users of each pool that asked for `tolerateLostConnections` and have not ended it. */
+const tolerated = new WeakMap<PostgresPool, number>();
 
 /**
- * Lets a pool lose idle connections: its next statement makes another, so that nothing is lost with them, while an
- * `error` that nobody listens to would end the process.
+ * Keeps connections that a pool loses from ending the process, as an `error` event without a listener does.
  *
- * @returns Ends that; idempotent.
+ * Nothing is lost with such a connection: the statement that runs on it fails, and the next one gets another connection.
+ *
+ * @param client - A client that is no pool is left alone.
+ * @returns Ends this; idempotent.
  */
-export function tolerateLostConnections(pool: PostgresPool): () => void {
-  const known = tolerated.get(pool) ?? { ignore: () => undefined, count: 0 };
-  tolerated.set(pool, known);
-  if (known.count++ === 0) pool.on("error", known.ignore);
+export function tolerateLostConnections(client: PostgresClient): () => void {
+  if (!isPool(client)) return () => undefined;
+  const users = tolerated.get(client) ?? 0;
+  tolerated.set(client, users + 1);
+  if (users === 0) {
+    client.on("error", ignoreError);
+    client.on("acquire", guardHandover);
+  }
   let isOver = false;
   return () => {
     if (isOver) return;
     isOver = true;
-    if (--known.count === 0) pool.off("error", known.ignore);
+    const left = (tolerated.get(client) ?? 1) - 1;
+    tolerated.set(client, left);
+    if (left > 0) return;
+    client.off("error", ignoreError);
+    client.off("acquire", guardHandover);
   };
+}
+
+/**
+ * Listens to the errors of a connection until whoever acquired it can.
+ *
+ * The pool resolves a promise, and its consumer runs after that. A connection that fails in the same packet in which it
+ * becomes ready emits its error in between.
+ */
+function guardHandover(connection: PostgresConnection): void {
+  connection.on("error", ignoreHandoverError);
+  // The consumer runs in a microtask, and so before this.
+  setImmediate(() => connection.off("error", ignoreHandoverError));
+}
+
+function ignoreError(): void {
+  // The next statement makes another connection.
+}
+
+function ignoreHandoverError(): void {
+  // The first statement on the connection fails by it.
 }

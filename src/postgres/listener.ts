@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   isPool,
   type PostgresClient,
@@ -5,12 +6,16 @@ import {
   type PostgresNotification,
   type PostgresPool,
 } from "./client.ts";
+import { within } from "./database.ts";
 
 /** Milliseconds between attempts to listen again after the connection was lost. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
 
 /** Milliseconds between renewals of what is watched. */
 const RENEW_MS = 30_000;
+
+/** Milliseconds in which a notification of our own must arrive; after that, looking from time to time does. */
+const PROBE_MS = 5_000;
 
 /** Ends the listening of one connection. */
 type StopListening = () => Promise<void>;
@@ -21,6 +26,8 @@ export interface ListenerOptions {
   readonly channel: string;
   /** Says in the database what is watched, from now on for some renewals. */
   readonly mark: (payloads: readonly string[]) => Promise<unknown>;
+  /** Sends a notification over another connection than the one that listens. */
+  readonly notify: (payload: string) => Promise<unknown>;
 }
 
 /**
@@ -57,8 +64,12 @@ export class Listener {
     }
   }
 
-  /** Ends all listening. */
-  async close(): Promise<void> {
+  /**
+   * Ends all listening.
+   *
+   * @param options - `discard`: does not wait until a connection that is being made can be given back.
+   */
+  async close({ discard = false }: { readonly discard?: boolean } = {}): Promise<void> {
     this.#interested.clear();
     clearTimeout(this.#retry);
     clearTimeout(this.#renewal);
@@ -66,10 +77,12 @@ export class Listener {
     const listening = this.#listening;
     this.#listening = undefined;
     // What could not be opened needs no end.
-    await listening?.then(
+    const ended = listening?.then(
       (stop) => stop(),
       () => undefined,
     );
+    if (discard) ended?.catch(() => undefined);
+    else await ended;
   }
 
   #remove(payload: string, onMore: () => void): void {
@@ -78,7 +91,7 @@ export class Listener {
     if (those?.size === 0) this.#interested.delete(payload);
     if (this.#interested.size > 0) return;
     // Nobody is there to be told that a connection which is lost cannot stop listening.
-    this.close().catch(() => undefined);
+    void this.close({ discard: true });
   }
 
   #listen(): Promise<StopListening> {
@@ -88,9 +101,9 @@ export class Listener {
       if (this.#listening === listening) this.#listening = undefined;
       this.#listenAgain();
     };
-    const { client, channel } = this.#options;
+    const { client, channel, notify } = this.#options;
     const listening = isPool(client)
-      ? listenOnPool(client, channel, take, lost)
+      ? listenAudibly(client, channel, notify, take, lost)
       : listenEmbedded(client, channel, take);
     this.#listening = listening;
     this.#renewal ??= this.#renewLater(false);
@@ -151,6 +164,38 @@ async function listenEmbedded(
 ): Promise<StopListening> {
   const stop = await client.listen(channel, take);
   return () => stop();
+}
+
+/**
+ * Listens over a connection of a pool, and makes sure that notifications arrive there.
+ *
+ * A pooler such as PgBouncer in transaction mode takes `LISTEN` and gives the server's connection to somebody else, so
+ * that nothing ever arrives. A notification of our own shows it.
+ *
+ * @throws An error that is no `SessionError`, so that whoever watches looks from time to time instead.
+ */
+async function listenAudibly(
+  pool: PostgresPool,
+  channel: string,
+  notify: (payload: string) => Promise<unknown>,
+  take: (payload: string) => void,
+  onLost: () => void,
+): Promise<StopListening> {
+  const probe = `probe ${randomUUID()}`;
+  let hear: () => void = () => undefined;
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const takeOrHear = (payload: string) => (payload === probe ? hear() : take(payload));
+  const stop = await listenOnPool(pool, channel, takeOrHear, onLost);
+  try {
+    await notify(probe);
+    await within(heard, PROBE_MS);
+  } catch (error) {
+    await stop();
+    throw new Error("notifications do not arrive, as behind a pooler in transaction mode", { cause: error });
+  }
+  return stop;
 }
 
 async function listenOnPool(

@@ -1,17 +1,18 @@
 import { SessionError } from "../errors.ts";
 import type { PostgresClient } from "./client.ts";
 import { hashOf } from "./column-text.ts";
-import { Database, type RunSql } from "./database.ts";
+import { Database, type RunSql, tolerateLostConnections } from "./database.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { tables } from "./migrations/v1-tables.ts";
 import { tenants } from "./migrations/v2-tenants.ts";
 import { searchIndex } from "./migrations/v3-search-index.ts";
+import { findingLines } from "./migrations/v4-find-lines.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
 /** Every step, in order. A step that was released is never changed: another is added. */
-const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex];
+const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines];
 
 /** Version of the tables that this release works with. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -50,17 +51,15 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION } = options;
   const names = namesIn(schema);
   assertVersion(to);
-  const migrating = new Database(client).transaction(async (run) => {
+  const steps = async (run: RunSql) => {
     await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
     await assertUtf8(run);
     await makeSchema(run, names);
     const from = await versionIn(run, names);
     for (const statement of statementsBetween(names, from, to)) await run(statement);
     return { from, to };
-  });
-  return migrating.catch((error: unknown) => {
-    throw translated(error, schema);
-  });
+  };
+  return withDatabase(client, schema, (database) => database.transaction(steps));
 }
 
 /**
@@ -81,13 +80,16 @@ export async function migrationSql(options: MigrateOptions): Promise<string[]> {
 }
 
 /**
- * Gives the version of the tables in a schema; 0 if there are none.
+ * Returns the version of the tables in a schema; 0 if there are none.
  *
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses it.
+ * @throws The client's error if the connection is lost.
  * @remarks Cost: one statement, or two.
  */
 export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
-  const names = namesIn(options.schema ?? DEFAULT_SCHEMA);
-  return readVersion((text, values) => new Database(options.client).query(text, values), names);
+  const { client, schema = DEFAULT_SCHEMA } = options;
+  const names = namesIn(schema);
+  return withDatabase(client, schema, (database) => readVersion(database.run, names));
 }
 
 /** Gives the version of the tables; 0 if there are none. */
@@ -103,6 +105,22 @@ export function tooNew(schema: string, version: number): SessionError {
     `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
     { details: { schema, version } },
   );
+}
+
+/** Works with a client of the host for the time of one task. */
+async function withDatabase<T>(
+  client: PostgresClient,
+  schema: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const release = tolerateLostConnections(client);
+  try {
+    return await work(new Database(client));
+  } catch (error) {
+    throw translated(error, schema);
+  } finally {
+    release();
+  }
 }
 
 function assertVersion(to: number): void {

@@ -24,6 +24,10 @@ export interface Names {
   readonly addLines: string;
   /** Function that appends entries to a session. */
   readonly append: string;
+  /** Function that finds lines by their text, whatever row-level security says of the index. */
+  readonly findLines: string;
+  /** The same with the types of its arguments. */
+  readonly findLinesSignature: string;
   /** Channel of notifications: plain, so that every client spells it the same. */
   readonly channel: string;
 }
@@ -50,6 +54,8 @@ export function namesIn(schema: string): Names {
     lines: inSchema("lines"),
     addLines: inSchema("add_lines"),
     append: inSchema("append_entries"),
+    findLines: inSchema("find_lines"),
+    findLinesSignature: `${inSchema("find_lines")}(json, text, text, bigint, integer)`,
     channel: `sessiontree_${hashOf(schema).slice(0, 16)}`,
   };
 }

@@ -4,7 +4,6 @@ import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
 import { remoteStore } from "../stores/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import type { PostgresPool } from "./client.ts";
 import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
 import { PostgresBackend } from "./postgres-backend.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
@@ -17,10 +16,13 @@ export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"
   readonly maxConnections?: number;
 }
 
-/** A pool that can be ended. */
-interface OwnPool extends PostgresPool {
+/** A connection that can be ended. */
+interface OwnConnection {
   end(): Promise<void>;
 }
+
+/** A pool that can be ended, as `Pool` of `pg`. */
+type OwnPool = InstanceType<typeof import("pg").Pool>;
 
 /** Milliseconds until a connection that is not made, or a statement that is not answered, counts as lost. */
 const CONNECT_MS = 10_000;
@@ -107,17 +109,23 @@ async function askPostgres<T>(
 /** A backend that ends the pool that was made for it. */
 class OwningBackend extends PostgresBackend {
   readonly #pool: OwnPool;
+  readonly #connections = new Set<OwnConnection>();
   #ended: Promise<void> | undefined;
 
   constructor(options: PostgresStoreOptions, pool: OwnPool) {
     super(options);
     this.#pool = pool;
+    pool.on("connect", (connection) => this.#connections.add(connection));
+    pool.on("remove", (connection) => this.#connections.delete(connection));
   }
 
-  override async close(): Promise<void> {
-    await super.close();
+  override async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    await super.close(options);
     this.#ended ??= this.#pool.end();
-    await this.#ended;
+    if (!options.discard) return this.#ended;
+    // The pool waits for connections in use; these are cut, and one that is being made has a time limit of its own.
+    for (const connection of this.#connections) connection.end().catch(() => undefined);
+    this.#ended.catch(() => undefined);
   }
 }
 

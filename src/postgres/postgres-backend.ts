@@ -17,7 +17,7 @@ import type { SessionFacts } from "../stores/session-facts.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
-import { isPool, type PostgresClient } from "./client.ts";
+import type { PostgresClient } from "./client.ts";
 import { isStorable } from "./column-text.ts";
 import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
@@ -26,7 +26,16 @@ import { Listener } from "./listener.ts";
 import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
 import { sqlState, translated } from "./postgres-errors.ts";
-import { listSql, type Query, readSql, searchSql, sessionSql, watchSql } from "./queries.ts";
+import {
+  foundLinesSql,
+  listSql,
+  mayFindLinesSql,
+  type Query,
+  readSql,
+  searchSql,
+  sessionSql,
+  watchSql,
+} from "./queries.ts";
 import { numberOf, textOf } from "./rows.ts";
 import { sessionFacts } from "./session-rows.ts";
 
@@ -77,17 +86,25 @@ export class PostgresBackend implements SessionBackend {
   /** Stops the backend from taking lost connections of the pool for granted. */
   readonly #release: () => unknown;
   #hasTables = false;
+  /** Whether the role may call the function that finds lines; asked again until it may. */
+  #mayFindLines = false;
 
-  /** @throws {TypeError} If the schema is no name, or an option is none that can be meant. */
+  /**
+   * @throws {TypeError} If the schema is no name, the tenant no text that a database can hold, or an option is none that
+   *   can be meant.
+   */
   constructor(options: PostgresOptions) {
     assertOptions<PostgresOptions>(options, POSTGRES_RULES);
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     this.#names = namesIn(schema);
+    if (tenant !== undefined) assertTenant(tenant);
     this.#place = { names: this.#names, tenant, channel: notify ? this.#names.channel : undefined };
     this.#database = new Database(client, { tenant, timeoutMs });
     const mark = (keys: readonly string[]) => this.#run(watchSql(this.#names, keys));
-    this.#listener = new Listener({ client, channel: this.#names.channel, mark });
-    this.#release = isPool(client) ? tolerateLostConnections(client) : () => undefined;
+    const { channel } = this.#names;
+    const send = (payload: string) => this.#database.run("select pg_notify($1, $2)", [channel, payload]);
+    this.#listener = new Listener({ client, channel, mark, notify: send });
+    this.#release = tolerateLostConnections(client);
     this.supports = { rewrite: true, search: true, watch: notify, conditionalAppend: true };
     if (notify) this.subscribe = (id, onMore, signal) => this.#subscribe(id, onMore, signal);
   }
@@ -127,12 +144,15 @@ export class PostgresBackend implements SessionBackend {
   }
 
   search(query: BackendSearchQuery): Promise<readonly FoundLine[]> {
-    return this.#do(async () =>
-      (await this.#run(searchSql(this.#names, query))).map((row) => ({
-        session: sessionFacts(row),
-        line: storedLine(row),
-      })),
-    );
+    return this.#do(async () => {
+      if (!this.#mayFindLines) {
+        const [row] = await this.#run(mayFindLinesSql(this.#names));
+        this.#mayFindLines = row?.["may_find"] === true;
+      }
+      const sqlOf = this.#mayFindLines ? foundLinesSql : searchSql;
+      const rows = await this.#run(sqlOf(this.#names, query));
+      return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
+    });
   }
 
   delete(id: string): Promise<boolean> {
@@ -148,8 +168,8 @@ export class PostgresBackend implements SessionBackend {
   }
 
   /** Gives the connection for notifications back, if there is one; the client stays open. Idempotent. */
-  async close(): Promise<void> {
-    await this.#listener.close();
+  async close(options: { readonly discard?: boolean } = {}): Promise<void> {
+    await this.#listener.close(options);
     this.#release();
   }
 
@@ -202,4 +222,10 @@ export class PostgresBackend implements SessionBackend {
       { details: { schema, version } },
     );
   }
+}
+
+/** Refuses what would become another tenant on its way: a lone surrogate arrives as U+FFFD, whichever it was. */
+function assertTenant(tenant: unknown): void {
+  if (typeof tenant === "string" && isStorable(tenant)) return;
+  throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
 }

@@ -11,7 +11,7 @@ export type PostgresStoreOptions = PostgresOptions & RemoteStoreOptions;
  * Nothing is asked of the database until the first call. With a pool that loses connections nothing is lost: what was
  * appended is written when the server is there again.
  *
- * @throws {TypeError} If the schema is no name.
+ * @throws {TypeError} If the schema is no name, or the tenant no text that a database can hold.
  * @remarks Source: docs/postgres.md
  */
 export function postgresStore(options: PostgresStoreOptions): SessionStore {

@@ -69,7 +69,32 @@ export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: Bac
   };
 }
 
-/** Makes the statement that gives a page of lines in which words stand. */
+/** Makes the statement that tells whether the role may search as the owner of the tables does. */
+export function mayFindLinesSql({ findLinesSignature }: Names): Query {
+  return {
+    text: "select has_function_privilege(to_regprocedure($1), 'execute') as may_find",
+    values: [findLinesSignature],
+  };
+}
+
+/** Makes the statement that gives a page of lines in which words stand, found by the function of the database. */
+export function foundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
+  return {
+    text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
+      from ${names.findLines}($1::json, $2, $3, $4, $5) f
+      join ${names.lines} l on l.session = f.session and l.seq = f.seq join ${names.sessions} s on s.key = l.session
+      where ${IS_SEEN} order by s.id desc, l.seq`,
+    values: [
+      JSON.stringify(words.map(partPattern)),
+      cwd === undefined ? null : columnKey(cwd),
+      after?.sessionId ?? null,
+      after?.seq ?? null,
+      limit,
+    ],
+  };
+}
+
+/** Makes the statement that gives a page of lines in which words stand, and reads what the role may see. */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
   const conditions = [IS_SEEN, ...words.map((word) => `l.search like ${parameters.add(partPattern(word))}`)];

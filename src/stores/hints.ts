@@ -1,6 +1,5 @@
 import { onAbort } from "../store/on-abort.ts";
 import { WakeUps } from "../store/wake-ups.ts";
-import { unlessAborted } from "./retries.ts";
 
 /** How often to look although nobody gave a hint: hints may get lost. */
 const LOOK_ANYWAY_MS = 30_000;
@@ -8,9 +7,11 @@ const LOOK_ANYWAY_MS = 30_000;
 /**
  * Yields whenever something may have changed: at once, at every hint, and from time to time besides.
  *
- * Hints that come while the consumer is busy are told as one.
+ * Hints that come while the consumer is busy are told as one. Until the subscription is answered time alone counts, so
+ * that one that takes long keeps nobody waiting.
  *
- * @param subscribe - Asks for hints until the signal; gives false if there are none to be had, and then time alone counts.
+ * @param subscribe - Asks for hints until the signal; gives false if there are none to be had.
+ * @throws What `subscribe` rejects with.
  */
 export async function* hints(
   subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,
@@ -26,11 +27,26 @@ export async function* hints(
     note();
   };
   const forget = onAbort(signal, abort);
-  let timer: NodeJS.Timeout | undefined;
+  let timer = setInterval(note, pollMs);
+  let refusal: { readonly error: unknown } | undefined;
+  subscribe(note, end.signal).then(
+    (hasHints) => {
+      if (!hasHints || end.signal.aborted) return;
+      clearInterval(timer);
+      timer = setInterval(note, LOOK_ANYWAY_MS);
+      // What came before the first hint could.
+      note();
+    },
+    (error: unknown) => {
+      refusal = { error };
+      note();
+    },
+  );
   try {
-    const hasHints = await unlessAborted(subscribe(note, end.signal), end.signal);
-    timer = setInterval(note, hasHints ? LOOK_ANYWAY_MS : pollMs);
-    yield* wakeUps.until(() => end.signal.aborted);
+    for await (const _ of wakeUps.until(() => end.signal.aborted)) {
+      if (refusal !== undefined) throw refusal.error;
+      yield;
+    }
   } finally {
     clearInterval(timer);
     forget();

@@ -60,6 +60,9 @@ export class RemoteLog implements SessionLog {
   readonly #queue: SettlingQueue;
   readonly #place: RemotePlace;
   #isWritten: boolean;
+  #begin: () => void = () => undefined;
+  /** Resolves when the session is written, or on its way. */
+  readonly #begun: Promise<void>;
   #isClosed = false;
 
   private constructor(
@@ -70,6 +73,10 @@ export class RemoteLog implements SessionLog {
   ) {
     this.#options = options;
     this.#isWritten = isWritten;
+    this.#begun = new Promise((resolve) => {
+      this.#begin = resolve;
+    });
+    if (isWritten) this.#begin();
     this.#queue = new SettlingQueue({
       ...retryPace(options),
       onState: (state, error) => this.onPersistence?.(state, error),
@@ -177,10 +184,11 @@ export class RemoteLog implements SessionLog {
   async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
     const { pollMs = POLL_MS } = this.#options;
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
+    // Nobody can subscribe to a session before the backend has it; a pull waits for that.
+    await unlessAborted(this.#begun, signal);
+    await this.#pullUntilAnswered(pollMs, signal);
     for await (const _ of hints(subscribe, { pollMs }, signal)) {
-      while ((await unlessAborted(this.#place.pullIfReachable(), signal)) === false) {
-        await pauseUnless(signal, pollMs);
-      }
+      await this.#pullUntilAnswered(pollMs, signal);
       if (!signal?.aborted) yield;
     }
   }
@@ -210,6 +218,14 @@ export class RemoteLog implements SessionLog {
   #create(): void {
     this.#isWritten = true;
     this.#place.create();
+    this.#begin();
+  }
+
+  async #pullUntilAnswered(pollMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return;
+    while ((await unlessAborted(this.#place.pullIfReachable(), signal)) === false) {
+      await pauseUnless(signal, pollMs);
+    }
   }
 
   #amend(change: ((entry: AnySessionEntry) => AnySessionEntry) | undefined, more: readonly LogLine[]): void {

@@ -137,7 +137,13 @@ class RemoteStore implements SessionStore {
   }
 
   async delete(id: string): Promise<void> {
-    if (!(await this.#ask(() => this.#backend.delete(id)))) throw sessionNotFound(id);
+    let attempts = 0;
+    const isDeleted = await this.#ask(() => {
+      attempts++;
+      return this.#backend.delete(id);
+    });
+    // After a lost answer, a session that is not there may be the one that was deleted.
+    if (!isDeleted && attempts === 1) throw sessionNotFound(id);
   }
 
   async *exportBytes(
@@ -171,17 +177,15 @@ class RemoteStore implements SessionStore {
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#isClosed) return;
-    let isDone = false;
     // What is appended while this waits is waited for, too.
-    while (!isDone) {
+    while (!discard && this.#busy.size > 0) {
       const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
       const failed = flushed.find((result) => result.status === "rejected");
-      if (failed !== undefined && !discard) throw failed.reason;
-      isDone = discard || this.#busy.size === 0;
+      if (failed !== undefined) throw failed.reason;
     }
     this.#isClosed = true;
     for (const log of [...this.#busy]) log.discard();
-    await this.#backend.close();
+    await this.#backend.close({ discard });
   }
 
   #newKeeper(): LogKeeper {

@@ -193,6 +193,10 @@ export interface SessionBackend {
    */
   subscribe?(id: string, onMore: () => void, signal: AbortSignal): Promise<void>;
 
-  /** Releases what the backend itself has opened. Idempotent. */
-  close(): Promise<void>;
+  /**
+   * Releases what the backend itself has opened. Idempotent.
+   *
+   * With `discard` nobody wants the answers to calls under way any more: it does not wait for them.
+   */
+  close(options?: { readonly discard?: boolean }): Promise<void>;
 }

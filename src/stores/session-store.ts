@@ -104,7 +104,7 @@ export interface ImportOptions {
 
 /** How a store is closed. */
 export interface CloseStoreOptions {
-  /** Whether what cannot be written now is given up, so that closing does not fail. Default false. */
+  /** Whether what is not written yet is given up, so that closing neither waits nor fails. Default false. */
   readonly discard?: boolean;
 }
 

@@ -156,6 +156,8 @@ export class SettlingQueue {
   }
 
   async #pauseAfter(error: unknown): Promise<void> {
+    // Stopped meanwhile: there is nothing to try again.
+    if (this.isEmpty) return;
     this.#attempts++;
     this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
     this.#tell("degraded", this.#lastError);

@@ -9,8 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { copySession, fileStore, type SessionStore } from "../../dist/index.js";
 import { migrate, postgresStore } from "../../dist/postgres.js";
+import { copySession, fileStore, type SessionStore } from "../../dist/stores.js";
+import { sqlBlocks } from "../postgres/support/document-statements.ts";
 import { startServer } from "../postgres-server/support/server.ts";
 import { sessionFile } from "./data.ts";
 
@@ -236,7 +237,7 @@ const listing: Case = {
 /** Fills the database, in steps, with sessions whose lines have a thousand bytes. */
 const large: Case = {
   name: "large",
-  async run({ client, postgres }) {
+  async run({ client, postgres, url }) {
     const sessions = Number(values.large);
     const lines = 10;
     const fillMs = await timed(async () => {
@@ -260,14 +261,30 @@ const large: Case = {
       await medianMs(() => postgres.open(`large-${sessions >> 1}`)),
       "ms",
     );
-    report(
-      `search ${name}`,
-      "PostgreSQL",
-      await medianMs(() => count(postgres.search(`needle${sessions >> 1}x`))),
-      "ms",
-    );
+    await searches(client, url, sessions, name);
   },
 };
+
+/** Searches as the owner of the tables, and as roles to which row-level security applies. */
+async function searches(owner: pg.Pool, url: string, sessions: number, name: string): Promise<void> {
+  for (const code of sqlBlocks("docs/postgres.md", "roles")) await owner.query(code);
+  await owner.query("create role unaware");
+  await owner.query("grant usage on schema sessiontree to unaware");
+  await owner.query("grant select on all tables in schema sessiontree to unaware");
+  const words = { "in one entry": `needle${sessions >> 1}x`, "in none": "needle of nobody" };
+  for (const [who, role] of [
+    ["the owner", "postgres"],
+    ["sessions_host", "sessions_host"],
+    ["a role without find_lines", "unaware"],
+  ] as const) {
+    const client = new pg.Pool({ connectionString: url, max: 1, options: `-c role=${role}` });
+    for (const [where, word] of Object.entries(words)) {
+      const ms = await medianMs(() => count(postgresStore({ client }).search(word)));
+      report(`search ${name}, as ${who}, what stands ${where}`, "PostgreSQL", ms, "ms");
+    }
+    await client.end();
+  }
+}
 
 async function fill(client: pg.Pool, from: number, to: number, lines: number): Promise<void> {
   await client.query(

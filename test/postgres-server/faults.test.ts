@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../src/errors.ts";
 import type { SessionManager } from "../../src/manager/session-manager.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
 import { postgresStore } from "../../src/postgres/postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
@@ -123,6 +124,28 @@ test("connections that fall silent count as lost after a time, and nothing is do
   expectSound(entries);
   expect(entries.map(({ id }) => id)).toEqual(ids);
   await store.close();
+});
+
+test("a store that gives up is closed at once, though the server is silent, and its process can end", async () => {
+  const store = await openPostgresStore(place.server.url({ port: proxy.port }), { giveUpAfterMs: 600_000 });
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await session.flush();
+  proxy.cutAll();
+  proxy.isSilent = true;
+  proxy.cutAfter = () => 1_500;
+  const end = new AbortController();
+  const watching = session.watch({ signal: end.signal }).next();
+  const before = proxy.cuts;
+  say(session, "x".repeat(10_000));
+  while (proxy.cuts === before) await new Promise(setImmediate);
+  const started = performance.now();
+  await store.close({ discard: true });
+  expect(performance.now() - started).toBeLessThan(2_000);
+  end.abort();
+  await watching;
+  proxy.isSilent = false;
+  proxy.cutAfter = () => Number.POSITIVE_INFINITY;
+  proxy.cutAll();
 });
 
 test("a slow server fills the queue, an append says so, and nothing that was taken is lost", async () => {

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { isSessionError } from "../../src/errors.ts";
 import { SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
-import { isPostgresUrl, openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
+import {
+  isPostgresUrl,
+  openPostgresStore,
+  postgresMigrationSql,
+} from "../../src/postgres/open-postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();
@@ -50,9 +54,16 @@ test("a single connection is enough to watch, by looking from time to time", asy
 test("what the server refuses is told at once, and by name", async () => {
   const { server } = place;
   const started = performance.now();
-  for (const url of [server.url({ password: "wrong" }), server.url().replace(/postgres$/, "nowhere")]) {
+  const refused = [
+    server.url({ password: "wrong" }),
+    server.url().replace(/:[^:@]*@/, "@"),
+    server.url().replace(/postgres$/, "nowhere"),
+    `${server.url()}?sslmode=verify-full`,
+  ];
+  for (const url of refused) {
     await expect(ids(url)).rejects.toSatisfy(isUnavailable);
     await expect(openPostgresStore(url, { migrate: true })).rejects.toSatisfy(isUnavailable);
+    await expect(postgresMigrationSql(url)).rejects.toSatisfy(isUnavailable);
   }
   expect(performance.now() - started).toBeLessThan(5_000);
 });

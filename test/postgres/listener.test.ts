@@ -11,6 +11,8 @@ const client: PostgresEmbedded = {
   listen: async () => async () => undefined,
 };
 
+const notify = async () => undefined;
+
 test("what is watched is said again and again, and a renewal that failed is made up for", async () => {
   vi.useFakeTimers();
   const marked: string[][] = [];
@@ -19,7 +21,7 @@ test("what is watched is said again and again, and a renewal that failed is made
     if (isDown) throw new Error("no connection");
     marked.push([...payloads]);
   };
-  const listener = new Listener({ client, channel: "c", mark });
+  const listener = new Listener({ client, channel: "c", mark, notify });
   const [one, two] = [new AbortController(), new AbortController()];
   const told: string[] = [];
   await listener.add("1", () => told.push("1"), one.signal);
@@ -50,7 +52,12 @@ test("a connection that cannot stop listening harms nobody who only stops watchi
     stops++;
     throw new Error("the connection was lost");
   };
-  const listener = new Listener({ client: { ...client, listen }, channel: "c", mark: async () => undefined });
+  const listener = new Listener({
+    client: { ...client, listen },
+    channel: "c",
+    mark: async () => undefined,
+    notify,
+  });
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on("unhandledRejection", note);
@@ -60,4 +67,34 @@ test("a connection that cannot stop listening harms nobody who only stops watchi
   await new Promise((resolve) => setImmediate(resolve));
   process.off("unhandledRejection", note);
   expect([stops, unhandled]).toEqual([1, []]);
+});
+
+test("closing waits for a connection that is being made, unless nobody wants it any more", async () => {
+  let open: (stop: () => Promise<void>) => void = () => undefined;
+  const listen = () =>
+    new Promise<() => Promise<void>>((resolve) => {
+      open = resolve;
+    });
+  const steps: string[] = [];
+  const listener = new Listener({
+    client: { ...client, listen },
+    channel: "c",
+    mark: async () => undefined,
+    notify,
+  });
+  const adding = listener.add("1", () => undefined, new AbortController().signal);
+  await listener.close({ discard: true });
+  open(async () => {
+    steps.push("stopped");
+  });
+  await adding;
+  expect(steps).toEqual(["stopped"]);
+
+  const another = listener.add("2", () => undefined, new AbortController().signal);
+  const closed = listener.close().then(() => steps.push("closed"));
+  open(async () => {
+    steps.push("stopped");
+  });
+  await Promise.all([another, closed]);
+  expect(steps).toEqual(["stopped", "stopped", "closed"]);
 });

@@ -35,3 +35,44 @@ test("what was missing is said how to get, and what is ours stays", () => {
   expect(translated(own, "sessions")).toBe(own);
   expect(translated("a text", "sessions")).toBe("a text");
 });
+
+test.each([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CRL_HAS_EXPIRED",
+  "HOSTNAME_MISMATCH",
+  "INVALID_CA",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+  "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
+])("%s is told as a certificate that is refused", (code) => {
+  expect(translated(withCode(code), "sessions")).toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringMatching(/^The certificate .*it said so/),
+    details: { code },
+    cause: { message: "it said so" },
+  });
+});
+
+test.each(["ERR_SSL_UNEXPECTED_EOF_WHILE_READING", "ERR_TLS_HANDSHAKE_TIMEOUT", "EPROTO"])(
+  "%s may be a connection that was cut",
+  (code) => {
+    const error = withCode(code);
+    expect(translated(error, "sessions")).toBe(error);
+  },
+);
+
+test.each([
+  "The server does not support SSL connections",
+  "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string",
+])("what the driver refuses is final: %s", (message) => {
+  expect(translated(new Error(message), "sessions")).toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    message: expect.stringContaining(message),
+  });
+});

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { readFences } from "../contract/support/markdown.ts";
-import { readText } from "../contract/support/repository.ts";
 import { compareWithMemory } from "./support/compare-backends.ts";
+import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
 
@@ -11,11 +10,7 @@ const database = embeddedDatabase({ hasTrigrams: true });
 
 /** Runs the statements that docs/scale.md gives under a word. */
 async function runStatements(kind: string): Promise<void> {
-  const blocks = readFences(readText("docs/scale.md")).filter(
-    ({ language, flags }) => language === "sql" && flags.includes(kind),
-  );
-  expect(blocks).not.toEqual([]);
-  for (const { code } of blocks) await database().exec(code);
+  for (const code of sqlBlocks("docs/scale.md", kind)) await database().exec(code);
 }
 
 test("lines can be parted as docs/scale.md says, keep what is there, and behave the same", async () => {

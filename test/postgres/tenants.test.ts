@@ -2,28 +2,19 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../src/errors.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { readFences } from "../contract/support/markdown.ts";
-import { readText } from "../contract/support/repository.ts";
+import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 
-/** Statements that docs/postgres.md gives under a heading word. */
-function statementsOf(kind: string): string[] {
-  const blocks = readFences(readText("docs/postgres.md")).filter(
-    ({ language, flags }) => language === "sql" && flags.includes(kind),
-  );
-  const statements = blocks.flatMap(({ code }) => code.split(";")).map((statement) => statement.trim());
-  return statements.filter((statement) => statement !== "");
-}
-
 beforeAll(async () => {
   await migrate({ client: database() });
-  for (const statement of statementsOf("roles")) await database().query(statement);
+  for (const code of sqlBlocks("docs/postgres.md", "roles")) await database().exec(code);
 });
 
 afterEach(async () => {
+  await database().query("set session authorization postgres");
   await database().query("reset role");
   await database().query("reset sessiontree.tenant");
 });
@@ -85,12 +76,22 @@ test("the database itself keeps them apart, from statements of any kind", async 
 test("a role can be bound to one tenant, whatever its connection says", async () => {
   const client = database();
   await make(backendOf("acme"), "three");
-  for (const statement of statementsOf("tenant")) await client.query(statement);
+  for (const code of sqlBlocks("docs/postgres.md", "tenant")) await client.exec(code);
   await make(backendOf("other"), "three");
-  await as("acme");
-  expect(await backendOf("acme").list({ limit: 9, idPrefix: "three" })).toHaveLength(1);
+  // As one who logs in as this role: a superuser may become any other.
+  await client.query("set session authorization acme");
+  const acme = backendOf("acme");
+  expect(await acme.list({ limit: 9, idPrefix: "three" })).toHaveLength(1);
+  expect(await acme.search({ words: ["secret"], limit: 99 })).not.toEqual([]);
+  await acme.append("three", [messageLine("000000a3", null)]);
   expect(await backendOf("other").list({ limit: 9 })).toEqual([]);
   await expect(make(backendOf("other"), "four")).rejects.toSatisfy(refused);
+  const detours = [
+    "set role sessions_host",
+    "select * from sessiontree.find_lines('[\"%SECRET%\"]', null, null, null, 9)",
+  ];
+  await client.query("select set_config('sessiontree.tenant', 'other', false)");
+  for (const detour of detours) await expect(client.query(detour)).rejects.toThrow(/permission denied/);
 });
 
 test("the connection's own setting says whose sessions these are, if the host does not", async () => {
@@ -126,3 +127,10 @@ test("a role that may only read reads, and that is all", async () => {
   const watching = backend.subscribe?.("eight", () => undefined, AbortSignal.timeout(1));
   await expect(watching).rejects.toSatisfy((error) => !isSessionError(error));
 });
+
+test.each(["\ud800", "a\udfff", "a\0b"])(
+  "%j is refused as a tenant, since it would be another one there",
+  (tenant) => {
+    expect(() => backendOf(tenant)).toThrow(TypeError);
+  },
+);

@@ -1,8 +1,9 @@
 import { isSessionError, type SessionManager } from "sessiontree";
 import { remoteStore, type SessionBackend } from "sessiontree/stores";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
+import { overBackend } from "./support/over-backend.ts";
 
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
 
@@ -126,6 +127,45 @@ describe("a server that stays away", () => {
     expect(await memory.list({ limit: 1 })).toEqual([]);
   });
 
+  test("lets a store be closed at once that gives up the rest, though a call hangs for ever", async () => {
+    const { backend, calls } = gated();
+    const store = remoteStore(backend, { giveUpAfterMs: 600_000 });
+    const session = store.create({ cwd: "/projects/x" });
+    say(session, "first");
+    await session.flush();
+    say(session, "second");
+    const flushed = session.flush();
+    await vi.waitFor(() => expect(calls).toEqual([1]));
+    await store.close({ discard: true });
+    await expect(flushed).rejects.toMatchObject({ code: "WRITE_FAILED" });
+    await store.close();
+  });
+
+  test("does not try again, nor tell of it, what was given up while it was tried", async () => {
+    const memory = new MemoryBackend();
+    let fail: (error: Error) => void = () => undefined;
+    const backend = overBackend(memory, {
+      append: () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    });
+    const store = remoteStore(backend, { minRetryMs: 600_000, maxRetryMs: 600_000 });
+    const session = store.create({ cwd: "/projects/x" });
+    say(session, "first");
+    await session.flush();
+    const states: string[] = [];
+    session.on("persistence_state", ({ state }) => states.push(state));
+    say(session, "second");
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.close({ discard: true });
+    const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    fail(new Error("the connection was closed"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout")).toHaveLength(timers);
+    expect(states).toEqual([]);
+  });
+
   test("answers a condition with a failure when it cannot be told whether it held", async () => {
     const { backend, faults } = faultyBackend(new MemoryBackend());
     const session = remoteStore(backend, { ...QUICK, giveUpAfterMs: 20 }).create({ cwd: "/projects/x" });
@@ -220,6 +260,21 @@ describe("a session in a remote store", () => {
     await other.flush();
     await watching;
     expect(seen).toEqual([theirs]);
+  });
+
+  test("tells a watcher that it could not be made, and ends the watch of one that never is", async () => {
+    const memory = new MemoryBackend();
+    const store = remoteStore(memory, QUICK);
+    await store.create({ cwd: "/projects/x", id: "taken", createAtOnce: true }).flush();
+    const session = store.create({ cwd: "/projects/x", id: "taken" });
+    const seen = session.watch().next();
+    const refused = expect(seen).rejects.toMatchObject({ code: "SESSION_EXISTS" });
+    say(session, "first");
+    await refused;
+    const end = new AbortController();
+    const never = store.create({ cwd: "/projects/x" }).watch({ signal: end.signal }).next();
+    end.abort();
+    expect((await never).done).toBe(true);
   });
 
   test("is not found anywhere, and told so, once it was deleted", async () => {

@@ -2,21 +2,28 @@ import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
-import type { NewEntryLine, NewLine, StoredLine } from "../../src/stores/session-backend.ts";
+import type { FoundLine, NewEntryLine, NewLine, StoredLine } from "../../src/stores/session-backend.ts";
+import { sessionExists } from "../../src/stores/store-errors.ts";
 import { overBackend } from "./support/over-backend.ts";
 
 const QUICK = { minRetryMs: 0, maxRetryMs: 1, pollMs: 2, giveUpAfterMs: 100 };
 
 /** Runs the suite on stores over a backend until a test fails; gives its name. */
-async function refusedBy(make: () => SessionBackend): Promise<string | undefined> {
+async function refusedBy(
+  make: (memory: MemoryBackend) => SessionBackend,
+  without: readonly ("backend" | "faults")[] = [],
+): Promise<string | undefined> {
   const tests: { name: string; run: () => Promise<void> }[] = [];
   sessionStoreSuite({
     test: (name, run) => tests.push({ name, run }),
+    without,
     factory: () => {
-      const inner = make();
+      const memory = new MemoryBackend();
+      const inner = make(memory);
       const { backend, faults } = faultyBackend(inner);
       const store = remoteStore(backend, QUICK);
-      return { store, another: () => remoteStore(inner, QUICK), backend: inner, faults };
+      // As another process has it: an object of its own over the same place.
+      return { store, another: () => remoteStore(make(memory), QUICK), backend: inner, faults };
     },
   });
   for (const { name, run } of tests) {
@@ -43,6 +50,10 @@ const changedText = (line: NewLine, change: (text: string) => string): NewLine =
   text: change(line.text),
 });
 
+async function* piecesOf(...pieces: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
+  yield* pieces;
+}
+
 const creating =
   (change: (lines: readonly NewLine[]) => readonly NewLine[]): Wrong =>
   (memory) => ({
@@ -67,6 +78,36 @@ const reading =
 /** Lines that are not the same when they come once more. */
 const unknown = (lines: readonly NewEntryLine[], salt: number): NewEntryLine[] =>
   lines.map((line) => ({ ...line, text: line.text + " ".repeat(salt) }));
+
+/** Backends that watchers miss something of. */
+const WITHOUT_HINTS: Readonly<Record<string, Wrong>> = {
+  "gives no hints": () => ({ subscribe: async () => undefined }),
+  "gives a hint at once, and none after it": () => ({ subscribe: async (_, onMore) => onMore() }),
+  "gives a hint of the first change alone": (memory) => ({
+    subscribe(id, onMore, signal) {
+      let isTold = false;
+      const once = () => {
+        if (!isTold) onMore();
+        isTold = true;
+      };
+      return memory.subscribe(id, once, signal);
+    },
+  }),
+  "gives hints only of what it has appended itself": (memory) => {
+    const listeners = new Set<() => void>();
+    return {
+      async subscribe(_, onMore, signal) {
+        listeners.add(onMore);
+        signal.addEventListener("abort", () => listeners.delete(onMore));
+      },
+      async append(id, lines, condition) {
+        const receipt = await memory.append(id, lines, condition);
+        for (const onMore of listeners) onMore();
+        return receipt;
+      },
+    };
+  },
+};
 
 const WRONG: Readonly<Record<string, Wrong>> = {
   "turns the lines of a batch around": (memory) => ({
@@ -184,12 +225,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       } catch (error) {
         cause = error;
       }
-      const receipt = await memory.create(
-        facts,
-        (async function* () {
-          yield* taken;
-        })(),
-      );
+      const receipt = await memory.create(facts, piecesOf(...taken));
       if (cause !== undefined) throw cause;
       return receipt;
     },
@@ -294,7 +330,92 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "gives what it finds from its end": (memory) => ({
     search: async (query) => [...(await memory.search(query))].reverse(),
   }),
-  "gives no hints": () => ({ subscribe: async () => undefined }),
+  ...WITHOUT_HINTS,
+  "goes on telling whoever wants to hear no more": (memory) => ({
+    subscribe: (id, onMore) => memory.subscribe(id, onMore, new AbortController().signal),
+  }),
+  "drops the rest of a batch of which a part is there": (memory) => ({
+    async append(id, lines, condition) {
+      const { lines: there } = await memory.read(id, 0, 1_000);
+      const known = lines.filter(({ text }) => there.some((line) => line.text === text));
+      return memory.append(id, known.length > 0 ? known : lines, condition);
+    },
+  }),
+  "says of a batch of which a part is there that it stands behind all others": (memory) => ({
+    async append(id, lines, condition) {
+      const { lines: there } = await memory.read(id, 0, 1_000);
+      const receipt = await memory.append(id, lines, condition);
+      const isNew = receipt.lastSeq > (there.at(-1)?.seq ?? 0);
+      return isNew ? { ...receipt, precedingSeq: there.at(-1)?.seq ?? 0 } : receipt;
+    },
+  }),
+  "shows a session while it is being made": (memory) => ({
+    async create(facts, batches) {
+      await memory.create(facts, piecesOf());
+      const held: NewLine[] = [];
+      for await (const lines of batches) held.push(...lines);
+      await memory.delete(facts.id);
+      return memory.create(facts, piecesOf(held));
+    },
+  }),
+  "lets two make the same session": (memory) => ({
+    async create(facts, batches) {
+      if ((await memory.list({ limit: 1_000 })).some(({ id }) => id === facts.id)) {
+        throw sessionExists(facts.id);
+      }
+      const held: NewLine[] = [];
+      for await (const lines of batches) held.push(...lines);
+      await memory.delete(facts.id);
+      return memory.create(facts, piecesOf(held));
+    },
+  }),
+  "leaves marks of what it has taken when a session is deleted": (memory) => {
+    const taken = new Set<string>();
+    return {
+      async append(id, lines, condition) {
+        const isNew = (line: NewEntryLine) => !taken.has(`${id} ${line.text}`);
+        const { lines: there, revision } = await memory.read(id, 0, 1_000);
+        const last = there.at(-1)?.seq ?? 0;
+        const fresh = lines.filter((line) => isNew(line) || there.some(({ text }) => text === line.text));
+        for (const { text } of lines) taken.add(`${id} ${text}`);
+        if (fresh.length === 0) return { precedingSeq: last, lastSeq: last, revision };
+        return memory.append(id, fresh, condition);
+      },
+    };
+  },
+  "finds what was deleted": (memory) => {
+    let before: readonly FoundLine[] = [];
+    return {
+      async delete(id) {
+        before = [...before, ...(await memory.search({ words: ["needle"], limit: 1_000 }))];
+        return memory.delete(id);
+      },
+      search: async (query) => [...(await memory.search(query)), ...before].slice(0, query.limit),
+    };
+  },
+  "compares the leaf with one that was taken out": (memory) => {
+    const removed = new Set<string>();
+    return {
+      async amend(id, change) {
+        const { lines } = await memory.read(id, 0, 1_000);
+        for (const { seq, text } of lines) if (change.remove.includes(seq)) removed.add(JSON.parse(text).id);
+        return memory.amend(id, change);
+      },
+      append: (id, lines, condition) => {
+        const isGone = removed.has(condition?.expectedLeafId ?? "");
+        return memory.append(id, lines, isGone ? undefined : condition);
+      },
+    };
+  },
+  "cannot be closed twice": () => {
+    let isClosed = false;
+    return {
+      async close() {
+        if (isClosed) throw new Error("it is closed");
+        isClosed = true;
+      },
+    };
+  },
 };
 
 /** Places that are far from each other. */
@@ -335,19 +456,20 @@ const RIGHT: Readonly<Record<string, Wrong>> = {
 };
 
 describe("the suite", () => {
+  const over = (wrong: Wrong) => (memory: MemoryBackend) => overBackend(memory, wrong(memory));
+
   test.each(Object.entries(RIGHT))("takes a store that %s", async (_, right) => {
-    const failed = await refusedBy(() => {
-      const memory = new MemoryBackend();
-      return overBackend(memory, right(memory));
-    });
-    expect(failed).toBeUndefined();
+    expect(await refusedBy(over(right))).toBeUndefined();
   });
 
   test.each(Object.entries(WRONG))("refuses a store that %s", async (_, wrong) => {
-    const failed = await refusedBy(() => {
-      const memory = new MemoryBackend();
-      return overBackend(memory, wrong(memory));
-    });
-    expect(failed).toBeDefined();
+    expect(await refusedBy(over(wrong))).toBeDefined();
   });
+
+  test.each(Object.entries(WITHOUT_HINTS))(
+    "refuses a store that %s, also if it gets no backend to look at",
+    async (_, wrong) => {
+      expect(await refusedBy(over(wrong), ["backend", "faults"])).toBeDefined();
+    },
+  );
 });

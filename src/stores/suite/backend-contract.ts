@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { newEntryLine } from "../line-codec.ts";
 import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../session-backend.ts";
 import type { SessionFacts } from "../session-facts.ts";
-import { CWD, entryText, failsWith, headerText, START_MS, type SuiteTest } from "./kit.ts";
+import { CWD, entryText, failsWith, headerText, START_MS, type SuiteTest, say, soon } from "./kit.ts";
 
 const facts = (id: string): SessionFacts => ({
   id,
@@ -17,9 +17,6 @@ const facts = (id: string): SessionFacts => ({
 
 const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
   newEntryLine(entryText(id, parentId, text), true);
-
-/** Milliseconds in which a hint must come. */
-const HINT_MS = 10_000;
 
 async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
   yield* given;
@@ -48,7 +45,7 @@ const textsOf = async (backend: SessionBackend, id: string) =>
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   {
     name: "keeps lines as they are, numbered in order, and gives them in pages",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       const odd: NewLine[] = [
         { text: "" },
@@ -82,7 +79,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "makes a session whole or not at all, and each once",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       const broken = async function* () {
         yield [{ text: headerText("broken") }];
@@ -97,7 +94,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "appends a batch once, however often it is sent, and says where it stands",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       const { lastSeq } = await make(backend, "one");
       const batch = [line("000000a1"), line("000000a2", "000000a1")];
@@ -120,7 +117,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "keeps an entry whose id is taken by another one",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       await make(backend, "one", line("000000a1"));
       const other = line("000000a1", null, "another text");
@@ -130,7 +127,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "compares the leaf, passes over labels, names and usage, and adds nothing if it is another",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       if (!backend.supports.conditionalAppend) return;
       await make(backend, "one");
@@ -160,7 +157,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "changes lines if nobody else has, and counts how often",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       const { amend } = backend;
       assert.equal(amend !== undefined, backend.supports.rewrite);
@@ -197,7 +194,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   },
   {
     name: "finds lines in a settled order, page by page",
-    needs: "backend",
+    needs: ["backend"],
     async run({ backend }) {
       const { search } = backend;
       assert.equal(search !== undefined, backend.supports.search);
@@ -225,28 +222,137 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     },
   },
   {
-    name: "gives a hint when a session grows",
-    needs: "backend",
-    async run({ backend }) {
+    name: "gives a hint when a session grows or is changed, whoever did it, for as long as hints are wanted",
+    needs: ["backend", "another"],
+    async run({ backend, another }) {
       const { subscribe } = backend;
       assert.equal(subscribe !== undefined, backend.supports.watch);
       if (subscribe === undefined) return;
-      await make(backend, "one");
-      const end = new AbortController();
-      let timer: NodeJS.Timeout | undefined;
-      const told = new Promise<void>((resolve, reject) => {
-        timer = setTimeout(() => reject(new Error("no hint came")), HINT_MS);
-        subscribe
-          .call(backend, "one", resolve, end.signal)
-          .then(() => backend.append("one", [line("000000a1")]))
-          .catch(reject);
-      });
-      try {
-        await told;
-      } finally {
-        clearTimeout(timer);
-        end.abort();
+      await make(backend, "one", line("000000a1"));
+      const theirs = await (await another()).open("one");
+      const [end, early] = [new AbortController(), new AbortController()];
+      let wake: () => void = () => undefined;
+      let earlyCalls = 0;
+      await subscribe.call(backend, "one", () => wake(), end.signal);
+      await subscribe.call(backend, "one", () => earlyCalls++, early.signal);
+      const hintOf = async (change: () => Promise<unknown>) => {
+        const told = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        await change();
+        await soon(told, "a hint comes");
+      };
+      const grow = (text: string) => {
+        say(theirs, text);
+        return theirs.flush();
+      };
+      await hintOf(() => grow("of another"));
+      await hintOf(() => grow("of another once more"));
+      if (backend.supports.rewrite) {
+        await hintOf(() => {
+          theirs.redact("000000a1");
+          return theirs.flush();
+        });
       }
+      await hintOf(() => backend.append("one", [line("000000a2")]));
+      early.abort();
+      const before = earlyCalls;
+      await hintOf(() => backend.append("one", [line("000000a3")]));
+      assert.equal(earlyCalls, before, "after the signal nobody is told");
+      end.abort();
+    },
+  },
+  {
+    name: "says of a batch that is partly there where its first line stands, and adds the rest behind all others",
+    needs: ["backend"],
+    async run({ backend }) {
+      const { lastSeq } = await make(backend, "one");
+      const [known, fresh] = [line("000000a1"), line("000000a2", "000000a1")];
+      await backend.append("one", [known]);
+      const foreign = await backend.append("one", [line("000000b1")]);
+      const receipt = await backend.append("one", [known, fresh]);
+      assert.deepEqual(
+        await textsOf(backend, "one"),
+        [known, line("000000b1"), fresh].map(({ text }) => text),
+      );
+      const last = (await linesOf(backend, "one")).at(-1)?.seq;
+      assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the one that was there");
+      assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
+      assert.ok(receipt.lastSeq > foreign.lastSeq);
+    },
+  },
+  {
+    name: "shows nobody a session that is being made, and lets one of two win who make the same",
+    needs: ["backend"],
+    async run({ backend }) {
+      let meanwhile: () => Promise<unknown> = async () => undefined;
+      const paused = async function* () {
+        yield [{ text: headerText("one") }];
+        yield [line("000000a1")];
+        await meanwhile();
+        yield [line("000000a2", "000000a1")];
+      };
+      meanwhile = async () => {
+        await failsWith("SESSION_NOT_FOUND", () => backend.read("one", 0, 10));
+        assert.deepEqual(await backend.list({ limit: 10 }), []);
+        await make(backend, "one", line("000000b1"));
+      };
+      await failsWith("SESSION_EXISTS", () => backend.create(facts("one"), paused()));
+      assert.deepEqual(await textsOf(backend, "one"), [line("000000b1").text]);
+      assert.equal((await backend.list({ limit: 10 })).length, 1);
+    },
+  },
+  {
+    name: "remembers nothing of a session that was deleted",
+    needs: ["backend"],
+    async run({ backend }) {
+      const batch = [line("000000a1", null, "the needle"), line("000000a2", "000000a1", "the needle")];
+      await make(backend, "one");
+      await backend.append("one", batch);
+      assert.equal(await backend.delete("one"), true);
+      assert.equal(await backend.delete("one"), false);
+      await failsWith("SESSION_NOT_FOUND", () => backend.append("one", batch));
+      assert.deepEqual(await backend.search?.({ words: ["needle"], limit: 10 }), backend.search && []);
+      const { lastSeq } = await make(backend, "one");
+      assert.deepEqual(await textsOf(backend, "one"), []);
+      if (backend.supports.conditionalAppend) {
+        await failsWith("STALE_LEAF", () => backend.append("one", batch, { expectedLeafId: "000000a2" }));
+      }
+      const condition = backend.supports.conditionalAppend ? { expectedLeafId: null } : {};
+      const receipt = await backend.append("one", batch, condition);
+      assert.equal(receipt.precedingSeq, lastSeq);
+      assert.deepEqual(
+        await textsOf(backend, "one"),
+        batch.map(({ text }) => text),
+      );
+      assert.equal((await backend.list({ limit: 10 }))[0]?.messageCount, 2);
+    },
+  },
+  {
+    name: "compares the leaf with lines that are there, after others were taken out",
+    needs: ["backend"],
+    async run({ backend }) {
+      const { amend } = backend;
+      if (amend === undefined || !backend.supports.conditionalAppend) return;
+      await make(backend, "one", line("000000a1"), line("000000a2", "000000a1"));
+      const last = (await linesOf(backend, "one")).at(-1)?.seq ?? 0;
+      const change = { expectedRevision: 0, replace: [], remove: [last], append: [], facts: {} };
+      assert.notEqual(await amend.call(backend, "one", change), undefined);
+      const append = (id: string, expectedLeafId: string) =>
+        backend.append("one", [line(id)], { expectedLeafId });
+      await failsWith("STALE_LEAF", () => append("000000a3", "000000a2"));
+      await append("000000a3", "000000a1");
+      // A line that was taken out is not there: it is added when it is sent again.
+      await backend.append("one", [line("000000a2", "000000a1")]);
+      assert.equal((await textsOf(backend, "one")).length, 3);
+    },
+  },
+  {
+    name: "can be closed more than once",
+    needs: ["backend"],
+    async run({ backend }) {
+      await backend.close();
+      await backend.close();
     },
   },
 ];

@@ -1,11 +1,23 @@
 import assert from "node:assert/strict";
-import { all, assertWhole, CWD, exported, idsOf, type SuiteTest, say, stored, user } from "./kit.ts";
+import {
+  all,
+  assertWhole,
+  CWD,
+  exported,
+  failsWith,
+  idsOf,
+  type SuiteTest,
+  say,
+  soon,
+  stored,
+  user,
+} from "./kit.ts";
 
 /** What holds when calls fail and answers get lost. */
 export const FAULTS: readonly SuiteTest[] = [
   {
     name: "writes everything once the connection is back, and tells how it stands",
-    needs: "faults",
+    needs: ["faults"],
     async run({ store, faults }) {
       const session = await stored(store, "one");
       const states: string[] = [];
@@ -23,7 +35,7 @@ export const FAULTS: readonly SuiteTest[] = [
   },
   {
     name: "writes nothing twice when an answer gets lost",
-    needs: "faults",
+    needs: ["faults"],
     async run({ store, faults }) {
       const session = store.create({ cwd: CWD });
       faults.loseAnswers(1);
@@ -42,7 +54,7 @@ export const FAULTS: readonly SuiteTest[] = [
   },
   {
     name: "keeps own and others' entries in one order when answers get lost",
-    needs: "faults",
+    needs: ["faults"],
     async run({ store, faults }) {
       const mine = await stored(store, "one");
       const theirs = await store.open(mine.getSessionId());
@@ -62,7 +74,7 @@ export const FAULTS: readonly SuiteTest[] = [
   },
   {
     name: "appends once on a condition, and redacts once, when the answer gets lost",
-    needs: "faults",
+    needs: ["faults"],
     async run({ store, faults }) {
       const session = await stored(store, "the secret");
       faults.loseAnswers(1);
@@ -81,7 +93,7 @@ export const FAULTS: readonly SuiteTest[] = [
   },
   {
     name: "opens, lists, searches and exports although calls fail now and then",
-    needs: "faults",
+    needs: ["faults"],
     async run({ store, faults }) {
       const session = await stored(store, "findable");
       const id = session.getSessionId();
@@ -93,6 +105,31 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.equal((await all(store.search("findable"))).length, 1);
       faults.failNext(2);
       assert.ok((await exported(store, id)).includes("findable"));
+    },
+  },
+  {
+    name: "gives up at once what is not written, if it is told to",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      if (!store.supports.queued) return;
+      const session = await stored(store, "one");
+      faults.failNext(Number.POSITIVE_INFINITY);
+      say(session, "two");
+      await soon(store.close({ discard: true }), "a store that gives up is closed");
+      faults.failNext(0);
+    },
+  },
+  {
+    name: "deletes a session although the answer gets lost",
+    needs: ["faults"],
+    async run({ store, faults }) {
+      const session = await stored(store, "one");
+      const id = session.getSessionId();
+      await session.close();
+      faults.loseAnswers(1);
+      await store.delete(id);
+      await failsWith("SESSION_NOT_FOUND", () => store.open(id));
+      await failsWith("SESSION_NOT_FOUND", () => store.delete(id));
     },
   },
 ];

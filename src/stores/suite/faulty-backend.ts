@@ -33,7 +33,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
     append: (id, lines, condition) => through(() => inner.append(id, lines, condition)),
     list: (query) => through(() => inner.list(query)),
     delete: (id) => through(() => inner.delete(id)),
-    close: () => inner.close(),
+    close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => through(() => amend.call(inner, id, change)) }),
     ...(search && { search: (query) => through(() => search.call(inner, query)) }),
     ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),

@@ -33,7 +33,7 @@ export type StorePart = "another" | "backend" | "faults";
 export interface SuiteTest {
   readonly name: string;
   /** What the test cannot do without. */
-  readonly needs?: StorePart;
+  readonly needs?: readonly StorePart[];
   run(under: PartsUnderTest): Promise<void>;
 }
 
@@ -121,4 +121,23 @@ export function assertWhole(session: SessionManager): void {
     seen.add(id);
   }
   assert.deepEqual(session.issues, []);
+}
+
+/** Milliseconds in which something must come that is not waited for by looking from time to time. */
+const SOON_MS = 10_000;
+
+/** Waits for something that must come soon. */
+export async function soon<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: `${what} in ${SOON_MS} ms` })),
+      SOON_MS,
+    );
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -10,6 +10,7 @@ import {
   idsOf,
   type SuiteTest,
   say,
+  soon,
   stored,
   user,
 } from "./kit.ts";
@@ -18,7 +19,7 @@ import {
 export const WRITERS: readonly SuiteTest[] = [
   {
     name: "merges what two write, keeps the leaf of each, and gives both one order",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       const mine = await stored(store, "one");
       const theirs = await (await another()).open(mine.getSessionId());
@@ -51,7 +52,7 @@ export const WRITERS: readonly SuiteTest[] = [
   },
   {
     name: "keeps everything that many write at once, in one order, each path whole",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       const first = await stored(store, "root");
       const id = first.getSessionId();
@@ -80,32 +81,54 @@ export const WRITERS: readonly SuiteTest[] = [
     },
   },
   {
-    name: "tells a watcher of others' entries",
-    needs: "another",
+    name: "tells a watcher of others' entries, who does nothing himself",
+    needs: ["another"],
     async run({ store, another }) {
       const mine = await stored(store, "one");
       const theirs = await (await another()).open(mine.getSessionId());
       const end = new AbortController();
-      const seen: string[] = [];
-      const watching = (async () => {
-        for await (const { id } of mine.watch({ signal: end.signal })) {
-          seen.push(id);
-          if (seen.length === 3) end.abort();
-        }
-      })();
-      const [first, second] = say(theirs, "1", "2");
-      await theirs.flush();
+      const watching = mine.watch({ signal: end.signal });
+      for (const text of ["1", "2", "3"]) {
+        const seen = watching.next();
+        const [id] = say(theirs, text);
+        await theirs.flush();
+        assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
+      }
+      const seen = watching.next();
       say(mine, "own");
-      const [third] = say(theirs, "3");
+      await mine.flush();
+      const [last] = say(theirs, "last");
       await theirs.flush();
-      await watching;
-      assert.deepEqual(seen, [first, second, third]);
+      assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, last, "what is own is not told");
+      end.abort();
+      await soon(watching.next(), "a watch ends");
+      await Promise.all([mine.close(), theirs.close()]);
+    },
+  },
+  {
+    name: "lets a session be watched that is not written yet",
+    needs: ["another"],
+    async run({ store, another }) {
+      const mine = store.create({ cwd: CWD });
+      const end = new AbortController();
+      const watching = mine.watch({ signal: end.signal });
+      const seen = watching.next();
+      say(mine, "one");
+      await mine.flush();
+      const theirs = await (await another()).open(mine.getSessionId());
+      const [id] = say(theirs, "two");
+      await theirs.flush();
+      assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
+      end.abort();
+      await soon(watching.next(), "a watch ends");
+      const never = store.create({ cwd: CWD }).watch({ signal: AbortSignal.abort() });
+      assert.equal((await soon(never.next(), "a watch ends")).done, true);
       await Promise.all([mine.close(), theirs.close()]);
     },
   },
   {
     name: "appends on the condition that nobody has gone on, or nothing",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       const mine = await stored(store, "one");
       const theirs = await (await another()).open(mine.getSessionId());
@@ -131,7 +154,7 @@ export const WRITERS: readonly SuiteTest[] = [
   },
   {
     name: "lets one of many win who append to the same leaf at once",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       const first = await stored(store, "one");
       const [one = ""] = idsOf(first);
@@ -152,7 +175,7 @@ export const WRITERS: readonly SuiteTest[] = [
   },
   {
     name: "shows another's redaction to whoever looks, without moving the leaf",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       if (!store.supports.rewrite) return;
       const mine = await stored(store, "the secret", "two");
@@ -174,7 +197,7 @@ export const WRITERS: readonly SuiteTest[] = [
   },
   {
     name: "writes everything before it closes",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       const session = store.create({ cwd: CWD });
       say(session, "one", "two");
@@ -189,7 +212,7 @@ export const WRITERS: readonly SuiteTest[] = [
   },
   {
     name: "keeps a session that was deleted deleted, and says so",
-    needs: "another",
+    needs: ["another"],
     async run({ store, another }) {
       if (!store.supports.queued) return;
       const mine = await stored(store, "one");

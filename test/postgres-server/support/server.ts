@@ -15,6 +15,8 @@ import { join } from "node:path";
 
 /** A PostgreSQL server of our own, in a folder of its own, that listens on loopback alone. */
 export interface Server {
+  /** Where its files are, `server.crt` among them if it has the setting `ssl`. */
+  readonly dataFolder: string;
   readonly port: number;
   readonly host: string;
   readonly password: string;
@@ -45,7 +47,7 @@ function programs(): string {
 }
 
 /** Who the server runs as: it refuses to run as root. */
-function serverUser(): { uid: number; gid: number } | undefined {
+export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const user of ["postgres", "nobody"]) {
     try {
@@ -59,13 +61,25 @@ function serverUser(): { uid: number; gid: number } | undefined {
   return undefined;
 }
 
-async function freePort(host: string): Promise<number> {
+/** Returns a port of loopback that nobody listens at. */
+export async function freePort(host: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === "string") throw new Error("no port was given");
   return address.port;
+}
+
+/** Makes the key and the certificate, signed by itself, that a server with `ssl` reads from its data folder. */
+function makeCertificate(data: string, user: ReturnType<typeof serverUser>): void {
+  const args = ["-newkey", "rsa:2048", "-keyout", "server.key", "-out", "server.crt", "-days", "2"];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  execFileSync("openssl", ["req", "-x509", "-nodes", ...args, ...subject], {
+    ...user,
+    cwd: data,
+    stdio: "pipe",
+  });
 }
 
 /** Makes a cluster and starts its server. `settings` are those of postgresql.conf. */
@@ -114,8 +128,10 @@ export async function startServer(settings: Readonly<Record<string, string>> = {
     secret,
     "-N",
   ]);
+  if (settings["ssl"] === "on") makeCertificate(data, user);
 
   const server: Server = {
+    dataFolder: data,
     port,
     host,
     password,

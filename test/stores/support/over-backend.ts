@@ -10,7 +10,7 @@ export function overBackend(inner: SessionBackend, changes: Partial<SessionBacke
     append: (id, lines, condition) => inner.append(id, lines, condition),
     list: (query) => inner.list(query),
     delete: (id) => inner.delete(id),
-    close: () => inner.close(),
+    close: (options) => inner.close(options),
     ...(amend && { amend: (id, change) => amend.call(inner, id, change) }),
     ...(search && { search: (query) => search.call(inner, query) }),
     ...(subscribe && { subscribe: (id, onMore, signal) => subscribe.call(inner, id, onMore, signal) }),

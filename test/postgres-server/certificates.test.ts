@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
+import { postgresStore } from "../../src/postgres/postgres-store.ts";
+import { cluster } from "./support/cluster.ts";
+
+const place = cluster({ ssl: "on" });
+
+const refusal = (code: string) => ({
+  code: "STORE_UNAVAILABLE",
+  message: expect.stringContaining(`certificate of the database's server is refused (${code})`),
+  details: { code },
+});
+
+test("a certificate that nobody vouches for is told at once as what it is, in reading and in writing", async () => {
+  const started = performance.now();
+  const store = await openPostgresStore(`${place.server.url()}?sslmode=verify-full`);
+  await expect(store.open("one")).rejects.toMatchObject(refusal("DEPTH_ZERO_SELF_SIGNED_CERT"));
+  const session = store.create({ cwd: "/project", createAtOnce: true });
+  await expect(session.flush()).rejects.toMatchObject(refusal("DEPTH_ZERO_SELF_SIGNED_CERT"));
+  await store.close({ discard: true });
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test("a certificate of another host is refused, and one that the client knows is taken", async () => {
+  const ca = readFileSync(join(place.server.dataFolder, "server.crt"), "utf8");
+  const poolFor = (servername: string) =>
+    new pg.Pool({ connectionString: place.server.url(), ssl: { ca, servername } });
+  const [wrong, right] = [poolFor("elsewhere.example"), poolFor("localhost")];
+  await expect(migrate({ client: wrong })).rejects.toMatchObject(refusal("ERR_TLS_CERT_ALTNAME_INVALID"));
+  await migrate({ client: right });
+  const store = postgresStore({ client: right });
+  await store.create({ cwd: "/project", createAtOnce: true }).close();
+  await store.close();
+  await Promise.all([wrong.end(), right.end()]);
+});

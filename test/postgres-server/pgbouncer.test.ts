@@ -1,0 +1,78 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { postgresStore } from "../../src/postgres/postgres-store.ts";
+import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
+import { postgresSuite } from "../postgres/support/suite.ts";
+import { cluster } from "./support/cluster.ts";
+import { missingPgBouncer, type PgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
+
+const reason = missingPgBouncer === undefined ? "" : ` (skipped: ${missingPgBouncer})`;
+
+describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () => {
+  const place = cluster();
+  let bouncer: PgBouncer;
+  const pools: pg.Pool[] = [];
+  const poolOf = (mode: "transactions" | "sessions") => {
+    const pool = new pg.Pool({ connectionString: bouncer.url(mode), max: 4 });
+    pool.on("error", () => undefined);
+    pools.push(pool);
+    return pool;
+  };
+
+  beforeAll(async () => {
+    bouncer = await startPgBouncer(place.server);
+    await migrate({ client: poolOf("transactions") });
+  });
+
+  afterAll(async () => {
+    await Promise.allSettled(pools.map((pool) => pool.end()));
+    await bouncer.stop();
+  });
+
+  test("in transaction mode a watcher looks from time to time, though notifications are on", async () => {
+    const reading = postgresStore({ client: poolOf("transactions"), pollMs: 20 });
+    const writing = postgresStore({ client: poolOf("transactions") });
+    const theirs = writing.create({ cwd: "/project", createAtOnce: true });
+    await theirs.flush();
+    const mine = await reading.open(theirs.getSessionId());
+    const end = new AbortController();
+    const watching = mine.watch({ signal: end.signal });
+    const started = performance.now();
+    // The first are seen while it is tried whether notifications come, the others when it is known that they do not.
+    for (let n = 0; n < 3 || performance.now() - started < 8_000; n++) {
+      const seen = watching.next();
+      const id = theirs.appendMessage({ role: "user", content: `${n}`, timestamp: n });
+      await theirs.flush();
+      const appended = performance.now();
+      expect((await seen).value?.id).toBe(id);
+      expect(performance.now() - appended).toBeLessThan(5_000);
+    }
+    end.abort();
+    await watching.next();
+    await Promise.all([reading.close(), writing.close()]);
+  });
+
+  test("in transaction mode a subscription is refused, and in session mode hints come", async () => {
+    const writer = new PostgresBackend({ client: place.pool() });
+    await writer.create(sessionFactsOf("told"), piecesOf([headerLine("told")]));
+    const end = new AbortController();
+    const deaf = new PostgresBackend({ client: poolOf("transactions") });
+    await expect(deaf.subscribe?.("told", () => undefined, end.signal)).rejects.toThrow(/pooler/);
+    const hearing = new PostgresBackend({ client: poolOf("sessions") });
+    let tell: () => void = () => undefined;
+    const told = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    await hearing.subscribe?.("told", () => tell(), end.signal);
+    await writer.append("told", [messageLine("000000a1", null)]);
+    await told;
+    end.abort();
+    await Promise.all([deaf.close(), hearing.close(), writer.close()]);
+  });
+
+  describe("in transaction mode without notifications", () => {
+    postgresSuite(() => poolOf("transactions"), false);
+  });
+});

@@ -1,0 +1,58 @@
+import { createServer, type Server, type Socket } from "node:net";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { migrate, schemaVersion } from "../../src/postgres/migrate.ts";
+import { postgresStore } from "../../src/postgres/postgres-store.ts";
+
+/** A message of PostgreSQL's protocol: its type, its length, its body. */
+function message(type: string, body: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
+const AUTHENTICATED = message("R", Buffer.alloc(4));
+const READY = message("Z", Buffer.from("I"));
+const SHUTTING_DOWN = message("E", Buffer.from("SFATAL\0C57P01\0Mthe server is shutting down\0\0"));
+
+/** A server whose connections fail in the very packet in which they become ready. */
+let server: Server;
+let port = 0;
+
+beforeAll(async () => {
+  server = createServer((socket: Socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(Buffer.concat([AUTHENTICATED, READY, SHUTTING_DOWN])));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address !== null && typeof address === "object") port = address.port;
+});
+
+afterAll(() => server.close());
+
+const thrown: unknown[] = [];
+const note = (error: unknown) => thrown.push(error);
+process.on("uncaughtException", note);
+afterEach(() => thrown.splice(0));
+afterAll(() => process.off("uncaughtException", note));
+
+const failingPool = () => new pg.Pool({ host: "127.0.0.1", port, user: "nobody", database: "none" });
+
+test("a connection that fails in the packet in which it becomes ready does not end the process", async () => {
+  const client = failingPool();
+  const store = postgresStore({ client, minRetryMs: 1, maxRetryMs: 5, giveUpAfterMs: 200 });
+  await expect(store.open("one")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await store.close();
+  await client.end();
+  expect(thrown).toEqual([]);
+});
+
+test("nor does it while tables are made or asked for, and nobody listens to the pool afterwards", async () => {
+  const client = failingPool();
+  await expect(migrate({ client })).rejects.toThrow();
+  await expect(schemaVersion({ client })).rejects.toThrow();
+  await client.end();
+  expect(thrown).toEqual([]);
+  expect(["error", "acquire"].map((event) => client.listenerCount(event))).toEqual([0, 0]);
+});
