@@ -142,7 +142,11 @@ export class SessionView {
   }
 
   /** Adds an issue about an entry. */
-  report(code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING", ordinal: number, about?: string): void {
+  report(
+    code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING" | "MESSAGE_FOREIGN",
+    ordinal: number,
+    about?: string,
+  ): void {
     this.#log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
   }
 }

@@ -1,22 +1,38 @@
+import { converterFor } from "../schema/foreign-message.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import { messageProblems } from "../schema/message-shape.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
 /**
- * Refuses what cannot be stored as a message.
+ * Refuses what cannot be stored as a message, or what no reader of the session would find in it.
  *
- * @throws {TypeError} If it has no role, or one whose messages are made from entries.
+ * @throws {TypeError} If it has no role, one whose messages are made from entries, or the shape of an SDK's messages.
+ * @remarks Cost: O(content blocks). Source: docs/guide.md#append
  */
 export function assertMessage(message: unknown): void {
   const role = isJsonRecord(message) ? message["role"] : undefined;
-  if (typeof role !== "string") {
-    throw new TypeError('A message needs a role; give an object such as { role: "user", … }.');
+  if (!isJsonRecord(message) || typeof role !== "string") {
+    throw new TypeError(
+      `A message needs a role; give an object such as { role: "user", … }.${adviceFor(message)}`,
+    );
   }
   if (PROJECTED_ROLES.has(role)) {
     throw new TypeError(
       `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
     );
   }
+  const problems = messageProblems(message);
+  if (problems.length === 0) return;
+  throw new TypeError(`This is no message of a session: ${problems.join("; ")}.${adviceFor(message)}`);
+}
+
+/** What to do with a message of another shape. */
+function adviceFor(message: unknown): string {
+  const converter = converterFor(message);
+  return converter === undefined
+    ? " The fields of a message are in docs/format.md; messages of an SDK are turned into such by sessiontree/convert."
+    : ` Turn it into messages of a session with ${converter} from sessiontree/convert.`;
 }
 
 /** Types that mean something to a reader of the file and are no drafts of a caller. */

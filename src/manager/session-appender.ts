@@ -40,7 +40,8 @@ export class SessionAppender extends SessionReader {
    * Appends a message.
    *
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is no message, or of a role that is made while projecting.
+   * @throws {TypeError} If it is no message of this format, or of a role that is made while projecting; it names the
+   *   fields, and the function of `sessiontree/convert` that makes such messages of it.
    * @throws {SessionError} `WRITE_FAILED`, and then nothing has changed.
    */
   appendMessage(message: AppendableMessage): string {

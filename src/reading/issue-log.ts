@@ -26,6 +26,8 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
   KEPT_ENTRY_MISSING: (about) =>
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
+  MESSAGE_FOREIGN: (about) =>
+    `The message is none of this format, and what is odd in it is not read: ${about}.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
   ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };

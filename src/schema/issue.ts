@@ -20,6 +20,7 @@ export type IssueCode =
   | "PARENT_BRIDGED"
   | "PARENT_CYCLE"
   | "KEPT_ENTRY_MISSING"
+  | "MESSAGE_FOREIGN"
   | "STATE_INVALID"
   | "ISSUES_OMITTED";
 

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { kindOf, withArticle } from "./kind-of.ts";
 
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_LENGTH = 300;
@@ -14,7 +15,7 @@ export const wordIssue: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type") {
     if (issue.expected === "nonoptional") return "missing";
     const expected = `expected ${withArticle(issue.expected)}`;
-    return missing ? `missing, ${expected}` : `${expected}, found ${nameOf(issue.input)}`;
+    return missing ? `missing, ${expected}` : `${expected}, found ${kindOf(issue.input)}`;
   }
   if (issue.code === "invalid_value") {
     const expected = `expected ${alternatives(issue.values)}`;
@@ -94,20 +95,10 @@ function dotPath(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-function nameOf(value: unknown): string {
-  if (value === null) return "null";
-  return withArticle(Array.isArray(value) ? "array" : typeof value);
-}
-
-function withArticle(noun: string): string {
-  if (noun === "null" || noun === "undefined") return noun;
-  return `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;
-}
-
 function quote(value: unknown): string {
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH
     ? JSON.stringify(value)
-    : nameOf(value);
+    : kindOf(value);
 }
 
 function alternatives(values: readonly unknown[]): string {

@@ -125,6 +125,25 @@ test("compactions must keep entries of their own path", async () => {
   });
 });
 
+test("messages of another SDK are reported; what is merely odd in a message is not", async () => {
+  const message = (id: string, content: object) => ({ ...userLine(id, null), message: content });
+  const path = writeLines(temporaryFolder(), "foreign.jsonl", [
+    message("a", { role: "assistant", content: null, tool_calls: [{ id: "c" }] }),
+    message("b", { role: "tool", tool_call_id: "c", content: "x" }),
+    message("c", { role: "assistant", content: "as a text" }),
+    message("d", { role: "note", text: "a host's" }),
+  ]);
+  expect((await cli(["verify", path])).code).toBe(1);
+  const [verdict] = jsonLines(await cli(["verify", path, "--json"]));
+  expect(verdict).toMatchObject({
+    ok: false,
+    issues: [
+      { code: "MESSAGE_FOREIGN", entryId: "a", message: expect.stringContaining("tool_calls: no field") },
+      { code: "MESSAGE_FOREIGN", entryId: "b", message: expect.stringContaining('role: "tool"') },
+    ],
+  });
+});
+
 test("--schema warns of what differs from the format, and that is no failure", async () => {
   const path = writeLines(temporaryFolder(), "odd.jsonl", [
     userLine("a", null),

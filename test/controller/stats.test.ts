@@ -109,12 +109,18 @@ describe("getStats", () => {
   });
 
   test("makes sense of usage that other programs wrote", () => {
-    const { session, controller } = stage();
     const odd = (fields: object) => JSON.parse(JSON.stringify(assistant("x", fields)));
-    session.appendMessage(odd({ usage: { input: 1, output: 2 }, provider: undefined, model: undefined }));
-    session.appendMessage(odd({ usage: { prompt_tokens: 9, cost: { input: 1, output: 2 } } }));
-    session.appendMessage({ ...odd({}), usage: null });
-    session.appendMessage({ ...odd({}), content: "text", usage: { input: "many", totalTokens: Number.NaN } });
+    const messages = [
+      odd({ usage: { input: 1, output: 2 }, provider: undefined, model: undefined }),
+      odd({ usage: { prompt_tokens: 9, cost: { input: 1, output: 2 } } }),
+      { ...odd({}), usage: null },
+      { ...odd({}), content: "text", usage: { input: "many", totalTokens: Number.NaN } },
+    ];
+    const timestamp = "2026-01-01T00:00:00.000Z";
+    const entries = messages.map((message, i) => {
+      return { type: "message" as const, id: `e${i}`, parentId: null, timestamp, message };
+    });
+    const { controller } = stage({ session: SessionManager.inMemory("/work", {}, entries) });
     expect(controller.getStats().usage).toEqual({
       ...nothing,
       count: 3,

@@ -157,6 +157,23 @@ test("messages that are made while projecting, and what is no message, are refus
   expect(one.getEntryCount()).toBe(0);
 });
 
+test("a message of another SDK is refused with its fields and the function that converts it", () => {
+  const one = session();
+  const foreign = JSON.parse('{"role":"assistant","content":null,"tool_calls":[{"id":"c"}]}');
+  const refused = expect.objectContaining({
+    name: "TypeError",
+    message: expect.stringMatching(/ tool_calls: .*; content: .* found null\. .*fromOpenAIChat .*convert/),
+  });
+  expect(() => one.appendMessage(foreign)).toThrow(refused);
+  expect(() => one.append({ type: "message", message: foreign })).toThrow(refused);
+  expect(() => one.appendMessage(JSON.parse('{"type":"function_call","call_id":"c"}'))).toThrow(
+    /needs a role.*fromOpenAIResponses/,
+  );
+  expect(one.getEntryCount()).toBe(0);
+  const hosts = JSON.parse('{"role":"note","content":null,"parts":[],"tool_calls":[{"id":"c"}]}');
+  expect(one.getEntry(one.appendMessage(hosts))).toMatchObject({ message: hosts });
+});
+
 test("cycles and BigInts throw a TypeError with the path, and nothing is written", () => {
   const one = session();
   one.appendMessage(user("hello"));

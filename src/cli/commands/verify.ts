@@ -2,6 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { isSessionError } from "../../errors.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
+import { storedMessageProblems } from "../../schema/message-shape.ts";
 import { validateEntry } from "../../schema/validate.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -80,6 +81,7 @@ function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict
   const compactions: [number, AnySessionEntry][] = [];
   session.readEntries(tree.ordinals(), (ordinal, entry) => {
     if (entry?.type === "compaction") compactions.push([ordinal, entry]);
+    if (entry?.type === "message") checkMessage(session, ordinal, entry);
     const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
     if (validation === undefined || validation.ok) return;
     const { line, offset } = places.at(ordinal);
@@ -88,6 +90,12 @@ function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict
   if (compactions.length > 0) checkCompactions(session, compactions);
   const location = locationOf(path);
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
+}
+
+/** Reports a message of another SDK, which was stored as if it were one of this format. */
+function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
+  const problems = storedMessageProblems(fieldsOf(fieldsOf(entry)["message"]));
+  if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
 }
 
 /** Reports compactions whose first kept entry is not on their path. */
