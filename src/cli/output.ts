@@ -1,4 +1,5 @@
 import pc from "picocolors";
+import { encodeParsed } from "../jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
 import { plainJson } from "./text/plain.ts";
 
@@ -39,9 +40,9 @@ export class Output {
     this.text(`${text}\n`);
   }
 
-  /** Writes a value as JSON on a line of its own. */
+  /** Writes a value as JSON, however deep it is, on a line of its own. */
   json(value: unknown): void {
-    this.line(plainJson(JSON.stringify(value)));
+    this.line(plainJson(encodeParsed(value)));
   }
 
   /** Writes text as it stands. */

@@ -1,4 +1,4 @@
-/** Deeper data is refused: an object that makes its own depth would be followed for ever. */
+/** Deeper data is refused unless it was read: an object that makes its own depth would be followed for ever. */
 const MAX_DEPTH = 1_000_000;
 
 /** Characters of a path that an error shows. */
@@ -18,10 +18,11 @@ interface Open {
  * Encodes like `JSON.stringify`, but however deep the data is, and says where it is that it cannot.
  *
  * @param cause - Why `JSON.stringify` failed.
- * @throws {TypeError} With the path of a cycle or a BigInt, and for data over 1,000,000 levels.
+ * @param maxDepth - Levels of the deepest data that is taken. Default 1,000,000.
+ * @throws {TypeError} With the path of a cycle or a BigInt, and for deeper data.
  * @remarks Cost: O(data), several times what `JSON.stringify` costs.
  */
-export function encodeDeep(record: object, cause?: unknown): string {
+export function encodeDeep(record: object, cause?: unknown, maxDepth = MAX_DEPTH): string {
   const stack: Open[] = [];
   const open = new Set<object>();
   const parts: string[] = [];
@@ -30,7 +31,7 @@ export function encodeDeep(record: object, cause?: unknown): string {
   };
   const enter = (value: object) => {
     if (open.has(value)) refuse("the circular reference");
-    if (stack.length === MAX_DEPTH) refuse("data that is so deep");
+    if (stack.length === maxDepth) refuse("data that is so deep");
     open.add(value);
     stack.push(opened(value));
     parts.push(Array.isArray(value) ? "[" : "{");

@@ -16,3 +16,13 @@ export function encodeRecord(record: object): string {
     return encodeDeep(record, error);
   }
 }
+
+/** Writes a value that was read from JSON as JSON again, however deep it is; undefined becomes null. */
+export function encodeParsed(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (error) {
+    if (!(error instanceof RangeError) || typeof value !== "object" || value === null) throw error;
+    return encodeDeep(value, error, Number.POSITIVE_INFINITY);
+  }
+}

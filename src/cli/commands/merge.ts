@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import { type MergeFilesResult, mergeSessions } from "../../manager/merge-files.ts";
 import type { MergeConflict } from "../../merge/merge-plan.ts";
 import type { MergeSide } from "../../merge/merge-source.ts";
@@ -105,5 +106,5 @@ function writeHeading(text: string, out: Output): void {
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? "nothing" : JSON.stringify(value);
+  return value === undefined ? "nothing" : encodeParsed(value);
 }
