@@ -156,6 +156,7 @@ export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorD
 export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export type { DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
+export { staleLeaf } from "./manager/expected-leaf.ts";
 export { defineEntryType, type EntryType, type StateSession } from "./manager/extension-state.ts";
 export {
   type MergeFilesOptions,
