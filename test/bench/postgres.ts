@@ -302,7 +302,7 @@ async function fill(client: pg.Pool, from: number, to: number, lines: number): P
       from sessiontree.sessions s, generate_series(1, $3) i,
         lateral (select format('needle%sx ', s.created_ms)
           || (select string_agg(md5(format('%s %s %s', s.key, i, k)), ' ') from generate_series(1, 25) k) as text) t
-      where s.id = any (select 'large-' || n from generate_series($1::integer, $2) n) order by s.key, i`,
+      where s.id = any (array(select 'large-' || n from generate_series($1::integer, $2) n)) order by s.key, i`,
     [from, to, lines],
   );
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { SessionError } from "../../src/errors.ts";
+import { SCHEMA_VERSION } from "../../src/postgres/migrate.ts";
 import { newEntryLine } from "../../src/stores/line-codec.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { remoteStore } from "../../src/stores/remote-store.ts";
@@ -275,20 +276,26 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   const migrate = (...args: string[]) => cli(["migrate", ...args], { stores: database });
   expect((await migrate()).stderr).toContain("Name the database: add --store");
   const at = ["--store", URL_OF_STORE];
-  expect((await migrate(...at)).stdout).toBe(`Made tables of version 3 in ${SHOWN_STORE}\n`);
-  expect((await migrate(...at)).stdout).toBe(`Tables of version 3 are there already: ${SHOWN_STORE}\n`);
+  expect((await migrate(...at)).stdout).toBe(`Made tables of version ${SCHEMA_VERSION} in ${SHOWN_STORE}\n`);
+  expect((await migrate(...at)).stdout).toBe(
+    `Tables of version ${SCHEMA_VERSION} are there already: ${SHOWN_STORE}\n`,
+  );
   expect((await migrate(...at, "--to", "0")).code).toBe(2);
-  for (const to of ["4", "-1", "x", ""]) expect((await migrate(...at, "--yes", "--to", to)).code).toBe(2);
-  expect(database.version).toBe(3);
+  for (const to of [String(SCHEMA_VERSION + 1), "-1", "x", ""]) {
+    expect((await migrate(...at, "--yes", "--to", to)).code).toBe(2);
+  }
+  expect(database.version).toBe(SCHEMA_VERSION);
   const questions: string[] = [];
   const ask = async (question: string) => {
     questions.push(question);
     return "no";
   };
   const refused = await cli(["migrate", ...at, "--to", "0"], { stores: database, ask });
-  expect([refused.code, database.version]).toEqual([1, 3]);
+  expect([refused.code, database.version]).toEqual([1, SCHEMA_VERSION]);
   expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be gone for good`);
-  expect((await migrate(...at, "--to", "1", "--yes")).stdout).toContain("from version 3 to 1 in");
+  expect((await migrate(...at, "--to", "1", "--yes")).stdout).toContain(
+    `from version ${SCHEMA_VERSION} to 1 in`,
+  );
   expect(jsonLines(await migrate(...at, "--to", "0", "--yes", "--json"))).toEqual([
     { store: SHOWN_STORE, from: 1, to: 0 },
   ]);

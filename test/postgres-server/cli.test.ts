@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test, vi } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
+import { SCHEMA_VERSION } from "../../src/postgres/migrate.ts";
 import { cluster } from "./support/cluster.ts";
 
 const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
@@ -55,7 +56,7 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree migrate"')]);
   const sql = (await program(["migrate", "--sql"])).stdout;
   expect(sql).toMatch(/^begin;\n.*\ncommit;\n$/s);
-  expect((await program(["migrate"])).stdout).toBe(`Made tables of version 3 in ${shown}\n`);
+  expect((await program(["migrate"])).stdout).toBe(`Made tables of version ${SCHEMA_VERSION} in ${shown}\n`);
   expect((await program(["migrate", "--sql"])).stdout).toBe("");
   expect(await program(["copy", path, "--to", place.server.url()])).toEqual({
     code: 0,

@@ -27,8 +27,8 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
   });
 
   afterAll(async () => {
-    await Promise.allSettled(pools.map((pool) => pool.end()));
     await bouncer.stop();
+    await Promise.allSettled(pools.map((pool) => pool.end()));
   });
 
   test("in transaction mode a watcher looks from time to time, though notifications are on", async () => {

@@ -250,6 +250,18 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "writes records anew": reading((lines) =>
     lines.map((line) => ({ ...line, text: line.text.replace(/: /g, ":").replaceAll("\\u0000", "") })),
   ),
+  "says of an empty page alone that it is the end": (memory) => ({
+    async read(id, afterSeq, limit) {
+      const page = await memory.read(id, afterSeq, limit);
+      return { ...page, isEnd: page.lines.length === 0 };
+    },
+  }),
+  "says that a page is the end as soon as it is full": (memory) => ({
+    async read(id, afterSeq, limit) {
+      const page = await memory.read(id, afterSeq, limit);
+      return { ...page, isEnd: page.isEnd || page.lines.length === limit };
+    },
+  }),
   "gives more lines than asked for": (memory) => ({
     read: (id, afterSeq) => memory.read(id, afterSeq, 1_000),
   }),

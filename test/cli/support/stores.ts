@@ -1,4 +1,5 @@
 import type { CliStores } from "../../../src/cli/io.ts";
+import { SCHEMA_VERSION } from "../../../src/postgres/migrate.ts";
 import { MemoryBackend } from "../../../src/stores/memory-backend.ts";
 import { remoteStore } from "../../../src/stores/remote-store.ts";
 import type { SessionBackend } from "../../../src/stores/session-backend.ts";
@@ -37,8 +38,10 @@ export class TestDatabase implements CliStores {
     return store;
   }
 
-  async migrate(_url: string, to = 3): Promise<{ from: number; to: number }> {
-    if (to > 3) throw new TypeError("to must be a version from 0 to 3; leave it out for the newest.");
+  async migrate(_url: string, to = SCHEMA_VERSION): Promise<{ from: number; to: number }> {
+    if (to > SCHEMA_VERSION) {
+      throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
+    }
     const from = this.version;
     this.version = to;
     return { from, to };

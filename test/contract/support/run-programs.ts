@@ -7,9 +7,10 @@ import ts from "typescript";
 import { PACKAGE_HOMES } from "./architecture.ts";
 import { ENTRIES } from "./compiler.ts";
 import type { DocProgram } from "./doc-programs.ts";
-import { ROOT, TARGET } from "./repository.ts";
+import { member, parseFacts } from "./package-facts.ts";
+import { ROOT, readText, TARGET } from "./repository.ts";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 function link(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
@@ -19,8 +20,11 @@ function link(from: string, to: string): void {
 /** Puts the package where programs below `folder` find it, as an installation would. */
 async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
-  // A program may import what the package runs on, as zod for a schema: npm puts that beside the package.
-  for (const name of Object.keys(PACKAGE_HOMES)) link(join(ROOT, "node_modules", name), join(packages, name));
+  // A program may import what the package runs on, as zod for a schema: npm puts that beside the package. So it does
+  // with what a host installs for it, as a database.
+  const peers = member(parseFacts(readText("package.json")), "peerDependencies");
+  const names = new Set([...Object.keys(PACKAGE_HOMES), ...Object.keys(peers)]);
+  for (const name of names) link(join(ROOT, "node_modules", name), join(packages, name));
   if (TARGET === "dist") return link(ROOT, join(packages, "sessiontree"));
   const home = join(packages, "sessiontree");
   await build({
