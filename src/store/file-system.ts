@@ -23,6 +23,7 @@ export type FileSystem = Pick<
   | "linkSync"
   | "copyFileSync"
   | "utimesSync"
+  | "readdirSync"
 >;
 
 /** The machine's file system. */

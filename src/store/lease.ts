@@ -17,6 +17,7 @@ import {
 } from "./file-system.ts";
 import { startOf } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
+import { removeLeftovers, temporaryPath } from "./temporary-files.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
 export type LeaseMode = "none" | "fail" | "read-only" | "wait";
@@ -48,6 +49,9 @@ const NO_TOKEN = "unknown";
 
 /** Leases of this process, to be given up when it ends. */
 const held = new Set<Lease>();
+
+/** Tokens of leases that this process has given up although their files could not be removed. */
+const givenUp = new Set<string>();
 
 /**
  * The right of one process to write to a session, kept as a small file beside it.
@@ -123,6 +127,7 @@ function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | 
     const holder = ifPresent(() => readOwner(fs, path));
     if (holder === undefined) continue;
     if (isAlive(fs, path, holder)) return holder;
+    removeLeftovers(fs, dirname(path));
     const other = removeDead(fs, path, holder, owner);
     if (other !== undefined) return other;
   }
@@ -158,17 +163,19 @@ function removeDead(
   }
 }
 
-/** Removes a lease if it is still the owner's; one that cannot be removed is that of a dead process soon. */
+/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from now on. */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
+  givenUp.add(token);
   try {
     const holder = ifPresent(() => readOwner(fs, path));
-    if (holder?.token === token) removeQuietly(fs, path);
+    if (holder?.token !== token || removeQuietly(fs, path)) givenUp.delete(token);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
   }
 }
 
-function isAlive(fs: FileSystem, path: string, { host, pid, startedAt }: LeaseOwner): boolean {
+function isAlive(fs: FileSystem, path: string, { host, pid, startedAt, token }: LeaseOwner): boolean {
+  if (givenUp.has(token)) return false;
   if (host === hostname() && pid > 0) return startOf(pid) === startedAt;
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs < DEAD_AFTER_MS;
@@ -176,7 +183,7 @@ function isAlive(fs: FileSystem, path: string, { host, pid, startedAt }: LeaseOw
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
-  const own = join(dirname(path), `.${owner.token}.tmp`);
+  const own = temporaryPath(dirname(path));
   const fd = createFile(fs, own);
   try {
     try {
@@ -222,6 +229,7 @@ function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
   );
 }
 
-function sleep(milliseconds: number): void {
+/** Blocks the thread. */
+export function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
