@@ -17,7 +17,7 @@ import {
 } from "./file-system.ts";
 import { startOf } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
-import { removeLeftovers, temporaryPath } from "./temporary-files.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
 export type LeaseMode = "none" | "fail" | "read-only" | "wait";
@@ -197,7 +197,7 @@ function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
     if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    removeQuietly(fs, own);
+    removeTemporary(fs, own);
   }
 }
 

@@ -85,8 +85,9 @@ export function repairSession(
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = absolutePath(path);
   try {
+    assertRepairable(fs, absolute);
     const repairOpen = () => {
-      const fd = openSession(fs, absolute);
+      const fd = openForReading(fs, absolute);
       try {
         return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
       } finally {
@@ -108,9 +109,9 @@ interface DamagedFile {
   readonly state: Stats;
 }
 
-function openSession(fs: FileSystem, path: string): number {
+function assertRepairable(fs: FileSystem, path: string): void {
   const stats = fs.lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile()) return openForReading(fs, path);
+  if (stats?.isFile()) return;
   // A link must not be repaired, since its target would stay as it is.
   if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
   throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {

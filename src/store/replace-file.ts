@@ -8,11 +8,11 @@ import {
   ifPresent,
   openForReading,
   readPieces,
-  removeQuietly,
   syncFolder,
 } from "./file-system.ts";
 import { Lease, sleep } from "./lease.ts";
 import { type OldFile, takeOver } from "./take-over.ts";
+import { removeLeftovers, removeTemporary } from "./temporary-files.ts";
 import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "./write-whole.ts";
 
 /** What takes an old file's place. */
@@ -48,13 +48,16 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   const made = [temporary];
   let backupPath: string | undefined;
   try {
-    if (backup !== undefined) made.push((backupPath = keepCopy(old, join(folder, backup))));
+    if (backup !== undefined) {
+      backupPath = keepCopy(old, join(folder, backup));
+      made.push(backupPath);
+    }
     if (tryLink(fs, path, hidden)) made.push(hidden);
     syncFolder(fs, folder);
     assertReplaceable(old);
     fs.renameSync(temporary, path);
   } catch (error) {
-    for (const name of made) removeQuietly(fs, name);
+    for (const name of made) removeTemporary(fs, name);
     throw error;
   }
   takeOver(old);
@@ -119,10 +122,16 @@ export function isHalfReplaced(fs: FileSystem, path: string): boolean {
   return fs.lstatSync(hiddenName(path), { throwIfNoEntry: false }) !== undefined;
 }
 
+/** Clears up what killed processes have left, taking over the lines that nobody else has. */
 function finish(fs: FileSystem, path: string): void {
-  if (!isHalfReplaced(fs, path)) return;
-  takeOverHidden(fs, path);
-  ifPresent(() => fs.unlinkSync(hiddenName(path)));
+  try {
+    removeLeftovers(fs, dirname(path));
+    if (!isHalfReplaced(fs, path)) return;
+    takeOverHidden(fs, path);
+    ifPresent(() => fs.unlinkSync(hiddenName(path)));
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
 }
 
 /** Takes over what stands in an old file that has its hidden name only. */
@@ -147,7 +156,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   try {
     return underFreeName(wanted, (free) => linkOrCopy(fs, temporary, free));
   } finally {
-    removeQuietly(fs, temporary);
+    removeTemporary(fs, temporary);
   }
 }
 

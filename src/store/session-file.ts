@@ -372,14 +372,14 @@ export class SessionFile {
     this.#isDoubtful = true;
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
-    let unpin = () => {};
+    let unpin: () => void = () => undefined;
     try {
       unpin = this.#translated(intent, () => this.#file.pin());
       this.readAll(intent);
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
-      const recent = this.#recentAsRead(intent);
-      if (isWhole) this.#putBack(file, index, seal);
-      this.#recent.keepOnly(recent);
+      const unaltered = this.#recentAsRead(intent);
+      const putBack = isWhole ? this.#putBack(file, index, seal) : [];
+      this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       this.#file.release();
       [this.#file, this.#index, this.#seal] = [file, index, seal];
@@ -407,11 +407,11 @@ export class SessionFile {
    *
    * Not after a replacement that took all lines along: what is missing then was taken away on purpose.
    */
-  #putBack(oldFile: AppendFile, before: SessionIndex, seal: FileSeal | undefined): void {
+  #putBack(oldFile: AppendFile, before: SessionIndex, seal: FileSeal | undefined): readonly LogLine[] {
     const isSame = this.#file.isSameAs(oldFile);
     const newest = (isSame ? seal?.newest : undefined) ?? Number.POSITIVE_INFINITY;
     const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(this.#index, before, newest);
-    const isTaken = !isSame && oldFile.isRetired;
+    const isTaken = !isSame && this.#translated("write", () => oldFile.isRetired);
     const isOwnLost = own.length > 0 && !isTaken;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !oldFile.isHeld) throw new ReplacedError(this.path);
@@ -419,6 +419,7 @@ export class SessionFile {
       throw fileError(this.path, "write", new FileChangedError("another file stands at the path by now"));
     }
     if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
+    return isTaken ? [] : own;
   }
 
   /** The recent lines that the file holds as they were written here: one that was redacted must not come back. */

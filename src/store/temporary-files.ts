@@ -13,6 +13,9 @@ const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp$/;
 const machine = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 let ownStart: string | undefined;
 
+/** Files of this process that could not be removed. */
+const abandoned = new Set<string>();
+
 /**
  * Returns a new name for a file that is written before it gets its place. The name says whose the file is.
  *
@@ -25,12 +28,18 @@ export function temporaryPath(folder: string): string {
   return join(folder, `.${machine}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
+/** Removes a temporary file, now or, should that fail, before the next one is made. */
+export function removeTemporary(fs: FileSystem, path: string): void {
+  if (!removeQuietly(fs, path)) abandoned.add(path);
+}
+
 /**
  * Removes the temporary files of processes that were killed: they may hold text that has been redacted since.
  *
  * @remarks Cost: O(names in the folder).
  */
 export function removeLeftovers(fs: FileSystem, folder: string): void {
+  for (const path of abandoned) if (removeQuietly(fs, path)) abandoned.delete(path);
   for (const name of fs.readdirSync(folder)) {
     const [, host, pid, startedAt] = NAME.exec(name) ?? [];
     if (host === undefined) continue;

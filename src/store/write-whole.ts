@@ -10,7 +10,7 @@ import {
   writeFully,
 } from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
-import { removeLeftovers, temporaryPath } from "./temporary-files.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** Content that becomes a file as a whole. */
 export interface Content {
@@ -30,15 +30,18 @@ const BLOCK_BYTES = 1024 * 1024;
 /**
  * Writes a new file that is there as a whole or not at all.
  *
+ * Leftovers of killed processes in the same folder are removed first.
+ *
  * @throws The system's error: `EEXIST` if something stands at the path, which stays as it is.
  */
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
+  removeLeftovers(fs, dirname(path));
   const temporary = writeTemporary(content);
   try {
     linkOrCopy(fs, temporary, path);
   } finally {
-    removeQuietly(fs, temporary);
+    removeTemporary(fs, temporary);
   }
   try {
     syncFolder(fs, dirname(path));
@@ -51,14 +54,10 @@ export function writeWhole(content: Content): void {
 /**
  * Writes content to a temporary file beside its path, waits until it is on disk, and verifies it.
  *
- * Leftovers of killed processes in the same folder are removed first.
- *
  * @returns The temporary path; the caller moves or removes the file.
  */
 export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: Content): string {
-  const folder = dirname(path);
-  removeLeftovers(fs, folder);
-  const temporary = temporaryPath(folder);
+  const temporary = temporaryPath(dirname(path));
   try {
     const fd = createFile(fs, temporary);
     try {
@@ -73,7 +72,7 @@ export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: C
     verify?.(temporary);
     return temporary;
   } catch (error) {
-    removeQuietly(fs, temporary);
+    removeTemporary(fs, temporary);
     throw error;
   }
 }
