@@ -5,8 +5,24 @@ import { hasErrorCode } from "./system-error.ts";
 /** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
 export type Intent = "read" | "flush" | "write";
 
-/** Somebody else wrote while a copy was made. */
+/** Another file has taken the path meanwhile, or the file was cut. */
 export class FileChangedError extends Error {}
+
+/** How often to begin again because another file has taken the path meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+/** Calls again, after `recover`, when a call finds that another file has taken the path meanwhile. */
+export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => undefined): T {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return call();
+    } catch (error) {
+      const isChanged = error instanceof SessionError && error.cause instanceof FileChangedError;
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+      recover();
+    }
+  }
+}
 
 /** The error for a file that lacks entries which it had. */
 export class ReplacedError extends SessionError {

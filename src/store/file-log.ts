@@ -8,7 +8,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { assertAllRead, FileChangedError, fileError, ReplacedError, tooNew } from "./file-errors.ts";
+import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
@@ -29,9 +29,6 @@ const LOOK_EVERY_MS = 1;
 
 /** So many appends within that time are no burst yet. */
 const BURST = 8;
-
-/** How often a copy is made anew because somebody else wrote meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
@@ -308,20 +305,15 @@ export class FileLog implements SessionLog {
 
   /** Puts a new file in the place of the old; begins again if that was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
-    return exclusively(this.#fs, this.path, () => {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          this.#file.look("write");
-          this.#assertVersion();
-          assertAllRead(this.path, this.index);
-          const written = this.#file.replace(write);
-          if (written !== undefined) this.#file.takeReplacement();
-          return written;
-        } catch (error) {
-          const isFromOthers = error instanceof SessionError && error.cause instanceof FileChangedError;
-          if (!isFromOthers || attempt === MAX_ATTEMPTS) throw error;
-        }
-      }
-    });
+    return exclusively(this.#fs, this.path, () =>
+      untilUnchanged(() => {
+        this.#file.look("write");
+        this.#assertVersion();
+        assertAllRead(this.path, this.index);
+        const written = this.#file.replace(write);
+        if (written !== undefined) this.#file.takeReplacement();
+        return written;
+      }),
+    );
   }
 }

@@ -5,7 +5,15 @@ import { SessionIndex } from "../reading/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
+import {
+  FileChangedError,
+  fileError,
+  gone,
+  type Intent,
+  notASession,
+  ReplacedError,
+  untilUnchanged,
+} from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
@@ -17,9 +25,6 @@ import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { copyOpenFile } from "./write-whole.ts";
-
-/** How often to begin again because another file has taken the path meanwhile. */
-const MAX_ATTEMPTS = 20;
 
 /** How long to wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;
@@ -118,16 +123,22 @@ export class SessionFile {
    * @throws {SessionError} As `look`.
    */
   pin(): () => void {
-    for (let attempt = 1; ; attempt++) {
+    return untilUnchanged(() => {
       if (this.isUnwritten) return () => undefined;
       this.look("read");
-      try {
-        return this.#file.pin();
-      } catch (error) {
-        if (!(error instanceof FileChangedError) || attempt === MAX_ATTEMPTS)
-          throw fileError(this.path, "read", error);
-      }
-    }
+      return this.#translated("read", () => this.#file.pin());
+    });
+  }
+
+  /**
+   * Pins the file once it is known where all lines stand: one that is not open may have been replaced, and where own
+   * lines stand is presumed until somebody has looked.
+   */
+  #pinSettled(): () => void {
+    if (!this.#file.isOpen) return this.pin();
+    const { expectedEnd, position } = this.#index;
+    if (expectedEnd > position) this.check("read");
+    return untilUnchanged(() => this.#translated("read", () => this.#file.pin()));
   }
 
   /** Calls with the file as it was read, to be replaced. */
@@ -148,15 +159,17 @@ export class SessionFile {
       linesInMemory(unwritten, this.#index.places, ordinals, take);
       return;
     }
-    const { tree, expectedEnd, position } = this.#index;
-    // A file that is not open may have been replaced, and where own lines stand is presumed until somebody has looked.
-    if (!this.#file.isOpen) this.look("read");
-    else if (expectedEnd > position) this.check("read");
-    const { tree: treeNow, places } = this.#index;
-    const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-    const there = treeNow === tree ? places : movedPlaces(places, now);
-    const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
-    this.#translated("read", () => this.#file.read(read));
+    const { tree } = this.#index;
+    const unpin = this.#pinSettled();
+    try {
+      const { tree: treeNow, places } = this.#index;
+      const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
+      const there = treeNow === tree ? places : movedPlaces(places, now);
+      const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
+      this.#translated("read", () => this.#file.read(read));
+    } finally {
+      unpin();
+    }
   }
 
   /**
@@ -187,12 +200,15 @@ export class SessionFile {
    * @throws {SessionError} `WRITE_FAILED`
    */
   endTorn(): void {
-    if (!this.#index.isMidLine) return;
-    this.#translated("write", () => {
-      const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
-      if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
-    });
-    this.look("write");
+    const look = () => this.look("write");
+    untilUnchanged(() => {
+      if (!this.#index.isMidLine) return;
+      this.#translated("write", () => {
+        const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
+        if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
+      });
+      look();
+    }, look);
   }
 
   /**
@@ -228,6 +244,10 @@ export class SessionFile {
    *   if it has gone and cannot be made anew.
    */
   look(intent: Intent): LogChange | undefined {
+    return untilUnchanged(() => this.#lookOnce(intent));
+  }
+
+  #lookOnce(intent: Intent): LogChange | undefined {
     if (this.#unwritten !== undefined) return intent === "read" ? this.#join() : undefined;
     const state = this.#translated(intent, () => this.#file.look());
     if (state === undefined) return intent === "write" ? this.#recreate() : this.#locateOwn(intent);
@@ -252,14 +272,16 @@ export class SessionFile {
    */
   flush(): void {
     if (!this.#hasAppended) return;
-    this.look("flush");
-    if (this.#translated("flush", () => this.#file.look()) === undefined) throw gone(this.path);
-    if (this.#unsynced === "nothing") return;
-    this.#translated("flush", () => {
-      this.#file.sync();
-      if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+    untilUnchanged(() => {
+      this.look("flush");
+      if (this.#translated("flush", () => this.#file.look()) === undefined) throw gone(this.path);
+      if (this.#unsynced === "nothing") return;
+      this.#translated("flush", () => {
+        this.#file.sync();
+        if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+      });
+      this.#unsynced = "nothing";
     });
-    this.#unsynced = "nothing";
   }
 
   release(): void {
@@ -355,17 +377,6 @@ export class SessionFile {
 
   /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
   #reload(intent: Intent, isOthers = false): LogChange {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return this.#readAnew(intent, isOthers);
-      } catch (error) {
-        const isReplacedAgain = error instanceof SessionError && error.cause instanceof FileChangedError;
-        if (!isReplacedAgain || attempt === MAX_ATTEMPTS) throw error;
-      }
-    }
-  }
-
-  #readAnew(intent: Intent, isOthers: boolean): LogChange {
     // First of all: what is missing in the new file while its maker is still at it is on its way.
     const isWhole = this.#isReplacementDone(intent);
     const [file, index, seal] = [this.#file, this.#index, this.#seal];

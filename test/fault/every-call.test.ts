@@ -218,6 +218,12 @@ function assertGoesOn(attempt: Attempt): void {
   expect(inOrder(onDisk(session.getSessionFile() ?? "").issues)).toEqual(inOrder(session.issues));
 }
 
+/** A lock that could not be given up is taken over by the next replacement. */
+const isNoLock = (name: string) => !name.endsWith(".lease");
+
+/** An old file keeps its hidden name until the next look has made sure that its lines are in the new one. */
+const isForGood = (name: string) => isNoLock(name) && !name.endsWith(".old");
+
 const single: readonly Omit<Fault, "at">[] = [
   { code: "ENOSPC" },
   { code: "EIO" },
@@ -236,9 +242,7 @@ describe.each(operations)("$name, when one call fails", (operation) => {
       if (error !== undefined) failures++;
       // What cannot be removed stays.
       const canRemove = !faulty.failed.includes("unlinkSync");
-      // An old file keeps its hidden name until the next look has made sure that its lines are in the new one.
-      const left = litter(attempt.folder).filter((name) => !name.endsWith(".old"));
-      if (canRemove) expect(left, `call ${at}`).toEqual([]);
+      if (canRemove) expect(litter(attempt.folder).filter(isForGood), `call ${at}`).toEqual([]);
       for (const name of names(attempt.folder)) {
         if (!canRemove || name.endsWith(".lease") || name.endsWith(".old")) continue;
         expect(name).toMatch(operation.leaves);
@@ -249,9 +253,7 @@ describe.each(operations)("$name, when one call fails", (operation) => {
       const wasDegraded = attempt.states.length > 0;
       assertEqualToDisk(attempt);
       assertGoesOn(attempt);
-      // A lock that could not be given up is taken over by the next replacement.
-      const lasting = litter(attempt.folder).filter((name) => !name.endsWith(".lease"));
-      if (canRemove) expect(lasting, `call ${at}, afterwards`).toEqual([]);
+      if (canRemove) expect(litter(attempt.folder).filter(isNoLock), `call ${at}, afterwards`).toEqual([]);
       expect(attempt.states).toEqual(wasDegraded ? ["degraded", "ok"] : []);
     }
     // An operation that no fault harms is not tested at all.
@@ -288,7 +290,7 @@ describe("repairing", () => {
       }
       if (faulty.calls < at) break;
       if (!faulty.failed.includes("unlinkSync")) {
-        expect(litter(folder).filter((name) => !name.endsWith(".old"))).toEqual([]);
+        expect(litter(folder).filter(isForGood)).toEqual([]);
       }
       const after = view(onDisk(path));
       expect(outcome === "repaired" ? [healthy] : [healthy, before]).toContainEqual(after);
