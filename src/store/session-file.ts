@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { SessionError } from "../errors.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
