@@ -36,7 +36,7 @@ export interface StressReport {
 /** How the processes are spread; the numbers are chosen so that a round of seconds reads and writes megabytes. */
 const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge"];
 
-const ROUND_MS = 4_000;
+const ROUND_MS = 10_000;
 
 /** Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost. */
 export async function stress(milliseconds: number, seed: number): Promise<StressReport> {
@@ -104,20 +104,30 @@ class Round {
     for (let life = 0; !this.#isOver; life++) {
       const args = [this.#program, task, this.#path, `${name}x${life}`, String(this.#random(1e9))];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-      const ended = this.#listen(child, name);
-      for (let rest = 300 + this.#random(900); rest > 0 && !this.#isOver; rest -= 20) await after(20);
+      let hasBegun = false;
+      const ended = this.#listen(child, name, () => {
+        hasBegun = true;
+      });
+      // Counted from its first word, since a busy machine takes long to start it.
+      for (let rest = 100 + this.#random(900); rest > 0 && !this.#isOver; ) {
+        await after(20);
+        if (hasBegun) rest -= 20;
+      }
       if (this.#isOver) child.stdin.end();
       else if (child.kill("SIGKILL")) this.#report.killed++;
       await ended;
     }
   }
 
-  async #listen(child: ChildProcess, name: string): Promise<void> {
+  async #listen(child: ChildProcess, name: string, begin: () => void): Promise<void> {
     const { stdout } = child;
     if (stdout === null) throw new TypeError("the child's output is not piped");
     child.stdin?.on("error", () => undefined);
     const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
-    for await (const line of createInterface({ input: stdout })) this.#take(JSON.parse(line));
+    for await (const line of createInterface({ input: stdout })) {
+      begin();
+      this.#take(JSON.parse(line));
+    }
     const code = await exit;
     if (code !== 0 && code !== null) throw new Error(`${name} ended with ${code}`);
   }
