@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
-import { FileChangedError } from "./file-errors.ts";
+import { FileChangedError, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   FILE_MODE,
@@ -36,9 +36,6 @@ export interface FileState extends FileIdentity {
   readonly size: number;
   readonly mtimeMs: number;
 }
-
-/** A path that was refused because no plain file stands there. */
-export class NotAPlainFileError extends Error {}
 
 /**
  * A file that is only ever appended to, through a descriptor that is opened when needed and kept while in use.

@@ -5,6 +5,12 @@ import { hasErrorCode } from "./system-error.ts";
 /** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
 export type Intent = "read" | "flush" | "write";
 
+/** A path that was refused because no plain file stands there. */
+export class NotAPlainFileError extends Error {}
+
+/** What the system says of a path at which no session can stand. */
+const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
+
 /** Another file has taken the path meanwhile, or the file was cut. */
 export class FileChangedError extends Error {}
 
@@ -49,13 +55,11 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
   if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return gone(path, cause);
   const reason = cause instanceof Error ? cause.message : String(cause);
   if (intent === "read") {
+    const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
     return new SessionError(
-      "NOT_A_SESSION",
-      `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
-      {
-        details,
-        cause,
-      },
+      isPath ? "NOT_A_SESSION" : "READ_FAILED",
+      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again when the cause is gone."}`,
+      { details, cause },
     );
   }
   return new SessionError(

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { SessionError } from "../errors.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { NotAPlainFileError } from "./append-file.ts";
+import { NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   createFile,
@@ -184,8 +184,8 @@ function isAlive(fs: FileSystem, path: string, { host, pid, startedAt, token }: 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
   const own = temporaryPath(dirname(path));
-  const fd = createFile(fs, own);
   try {
+    const fd = createFile(fs, own);
     try {
       writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
     } finally {

@@ -7,9 +7,8 @@ import { SessionIndex } from "../reading/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
-import { fileError } from "./file-errors.ts";
+import { fileError, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   createFile,
