@@ -13,6 +13,7 @@ export type SessionErrorCode =
   | "VERSION_TOO_NEW"
   | "READ_ONLY"
   | "LEASE_HELD"
+  | "READ_FAILED"
   | "WRITE_FAILED"
   | "STORE_UNAVAILABLE"
   | "UPGRADE_FAILED"

@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import { NotAPlainFileError } from "../store/append-file.ts";
+import { NotAPlainFileError } from "../store/file-errors.ts";
 import { openForReading, realFileSystem } from "../store/file-system.ts";
 
 /** What tells whether a file is as it was when it was last read. */

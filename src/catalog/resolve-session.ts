@@ -1,6 +1,5 @@
 import { SessionError } from "../errors.ts";
-import { NotAPlainFileError } from "../store/append-file.ts";
-import { fileError, notASession } from "../store/file-errors.ts";
+import { fileError, NotAPlainFileError, notASession } from "../store/file-errors.ts";
 import { hasErrorCode } from "../store/system-error.ts";
 import { listSessions } from "./catalog.ts";
 import type { CatalogOptions } from "./catalog-run.ts";

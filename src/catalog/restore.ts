@@ -150,7 +150,7 @@ function placeAt(trashPath: string, path: string): void {
   const fd = openForReading(realFileSystem, trashPath);
   try {
     const { size, atime, mtime } = realFileSystem.fstatSync(fd);
-    writeWhole({ fs: realFileSystem, path, pieces: readPieces(realFileSystem, fd, 0, size), isNew: true });
+    writeWhole({ fs: realFileSystem, path, pieces: readPieces(realFileSystem, fd, 0, size) });
     utimesSync(path, atime, mtime);
   } finally {
     realFileSystem.closeSync(fd);

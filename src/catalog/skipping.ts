@@ -1,5 +1,5 @@
 import { isSessionError } from "../errors.ts";
-import { NotAPlainFileError } from "../store/append-file.ts";
+import { NotAPlainFileError } from "../store/file-errors.ts";
 import { hasErrorCode } from "../store/system-error.ts";
 
 /** A file or folder that was left out. */

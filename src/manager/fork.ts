@@ -176,7 +176,12 @@ export function exportCopy(
   options: FileLogOptions,
 ): string {
   const absolute = absolutePath(path);
-  writeCopyFile(absolute, branchLines(core, planBranch(core, core.leaf, header)), options);
+  const unpin = core.log.pin();
+  try {
+    writeCopyFile(absolute, branchLines(core, planBranch(core, core.leaf, header)), options);
+  } finally {
+    unpin();
+  }
   return absolute;
 }
 
@@ -189,7 +194,7 @@ function writeCopyFile(path: string, lines: Iterable<string | Uint8Array>, optio
   }
   try {
     makeFolder(fs, dirname(path));
-    writeWhole({ fs, path, pieces: lines, isNew: true });
+    writeWhole({ fs, path, pieces: lines });
   } catch (error) {
     throw error instanceof SessionError ? error : fileError(path, "write", error);
   }

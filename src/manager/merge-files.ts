@@ -1,12 +1,12 @@
-import type { Stats } from "node:fs";
 import { basename, dirname } from "node:path";
 import { SessionError } from "../errors.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import type { MergeSource } from "../merge/merge-source.ts";
-import { FileChangedError, fileError, foreignFile, notASession } from "../store/file-errors.ts";
+import { fileError, foreignFile, notASession } from "../store/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
 import { readLinesOf } from "../store/read-lines.ts";
 import { readSessionFile } from "../store/read-session-file.ts";
+import { exclusively, replaceFile } from "../store/replace-file.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { modeOfPlainFile } from "../store/upgrade-file.ts";
 import { writeWhole } from "../store/write-whole.ts";
@@ -29,7 +29,6 @@ export interface MergeFilesResult extends MergeReport {
 interface OpenCopy {
   readonly path: string;
   readonly fd: number;
-  readonly state: Stats;
   readonly source: MergeSource;
 }
 
@@ -58,9 +57,22 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
     );
   }
   if (path !== undefined && isThere(path, fs)) throw exists(path);
-  const a = openCopy(fs, absolutePath(pathA));
+  const merge = () => mergeInto(fs, path, absolutePath(pathA), absolutePath(pathB), options);
+  // A file that is missing has no folder to lock it in.
+  const isReplaced = path === undefined && isThere(absolutePath(pathA), fs);
+  return isReplaced ? exclusively(fs, absolutePath(pathA), merge) : merge();
+}
+
+function mergeInto(
+  fs: FileSystem,
+  path: string | undefined,
+  pathA: string,
+  pathB: string,
+  options: MergeOptions,
+): MergeFilesResult {
+  const a = openCopy(fs, pathA);
   try {
-    const b = openCopy(fs, absolutePath(pathB));
+    const b = openCopy(fs, pathB);
     try {
       const plan = planOf(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
@@ -92,7 +104,7 @@ function openCopy(fs: FileSystem, path: string): OpenCopy {
       index,
       readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),
     };
-    return { path, fd, state: fs.fstatSync(fd), source };
+    return { path, fd, source };
   } catch (error) {
     throw fileError(path, "read", error);
   }
@@ -105,7 +117,6 @@ function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResu
       fs,
       path,
       pieces: plan.lines(),
-      isNew: true,
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
   } catch (error) {
@@ -118,16 +129,12 @@ function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesRes
   const { path } = copy;
   if (copy.source.index.isForeign) throw foreignFile(path);
   try {
-    const backup = writeWhole({
-      fs,
-      path,
+    const backup = replaceFile({
+      old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
       mode: modeOfPlainFile(fs, path),
       backup: `${basename(path)}.bak`,
-      verify: (temporary) => {
-        assertSound(fs, temporary, plan);
-        assertUnchanged(fs, copy);
-      },
+      verify: (temporary) => assertSound(fs, temporary, plan),
     });
     return { path, ...(backup !== undefined && { backup }), ...plan.report() };
   } catch (error) {
@@ -143,14 +150,6 @@ function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   const [issue] = index.issues;
   if (issue !== undefined) throw new Error(`the merged session is not sound: ${issue.message}`);
   if (index.tree.size !== entries) throw new Error(`${index.tree.size} entries instead of ${entries}`);
-}
-
-/** What somebody else appended meanwhile would be lost. */
-function assertUnchanged(fs: FileSystem, { path, fd, state, source }: OpenCopy): void {
-  const now = fs.lstatSync(path, { throwIfNoEntry: false });
-  const isStillThere = now?.ino === state.ino && now.dev === state.dev;
-  if (isStillThere && fs.fstatSync(fd).size === source.index.position) return;
-  throw new FileChangedError("another process changed the file meanwhile");
 }
 
 function exists(path: string): SessionError {

@@ -115,12 +115,17 @@ export function forkLog(
   const sourceFile = absolutePath(sourcePath);
   const source = FileLog.open(sourceFile, { ...readingOptions(options), mode: "read-only" });
   if (source === undefined) throw sessionNotFound(sourceFile);
-  const parentSession = session.parentSession ?? sourceFile;
-  const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
-  const folder = sessionFolder(targetCwd, options);
-  const path = newSessionPath(folder, header);
-  ensureFolder(folder);
-  return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+  const unpin = source.pin();
+  try {
+    const parentSession = session.parentSession ?? sourceFile;
+    const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
+    const folder = sessionFolder(targetCwd, options);
+    const path = newSessionPath(folder, header);
+    ensureFolder(folder);
+    return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+  } finally {
+    unpin();
+  }
 }
 
 /** The options that concern how a file is read. */
@@ -142,16 +147,21 @@ export function branchLog(
   place: string | SessionHome | undefined,
   options: SessionOptions,
 ): SessionLog {
-  const leaf = core.require(leafId);
-  const parentSession = typeof place === "object" ? core.log.index.header?.id : core.log.path;
-  const session = parentSession === undefined ? {} : { parentSession };
-  const header = newHeader(cwd, core.options.now(), session);
-  const planned = planBranch(core, leaf, header);
-  const lines = branchLines(core, planned);
-  if (place === undefined) return copyToMemory(lines);
-  if (typeof place === "object") return place.begin(planned.header, lines);
-  const isWritten = options.createAtOnce === true || holdsConversation(core, planned.ordinals);
-  return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
+  const unpin = core.log.pin();
+  try {
+    const leaf = core.require(leafId);
+    const parentSession = typeof place === "object" ? core.log.index.header?.id : core.log.path;
+    const session = parentSession === undefined ? {} : { parentSession };
+    const header = newHeader(cwd, core.options.now(), session);
+    const planned = planBranch(core, leaf, header);
+    const lines = branchLines(core, planned);
+    if (place === undefined) return copyToMemory(lines);
+    if (typeof place === "object") return place.begin(planned.header, lines);
+    const isWritten = options.createAtOnce === true || holdsConversation(core, planned.ordinals);
+    return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
+  } finally {
+    unpin();
+  }
 }
 
 function sessionNotFound(path: string): SessionError {

@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
+import { FileChangedError, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   FILE_MODE,
@@ -11,6 +12,7 @@ import {
   syncFolder,
   writeSome,
 } from "./file-system.ts";
+import { looksRetired } from "./retired-file.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
@@ -35,9 +37,6 @@ export interface FileState extends FileIdentity {
   readonly mtimeMs: number;
 }
 
-/** A path that was refused because no plain file stands there. */
-export class NotAPlainFileError extends Error {}
-
 /**
  * A file that is only ever appended to, through a descriptor that is opened when needed and kept while in use.
  *
@@ -48,6 +47,8 @@ export class AppendFile {
   readonly #fs: FileSystem;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
+  /** Opened by `pin`, for reading only. */
+  #pinned: number | undefined;
   /** Bytes that the present write has brought to the file. */
   #written = 0;
   /** What a failed `create` could not remove. */
@@ -61,6 +62,11 @@ export class AppendFile {
   /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
   get isHeld(): boolean {
     return this.#descriptor?.fd !== undefined;
+  }
+
+  /** Whether the file is open, also if only for reading. */
+  get isOpen(): boolean {
+    return this.isHeld || this.#pinned !== undefined;
   }
 
   /** Looks at what stands at the path; undefined if nothing does. */
@@ -79,9 +85,15 @@ export class AppendFile {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** How the file stands that is written to, whatever its name is now. */
+  /** Whether the file is known to have been replaced by somebody who has taken its lines along. */
+  get isRetired(): boolean {
+    const held = this.#descriptor?.fd;
+    return held !== undefined && looksRetired(this.#fs.fstatSync(held));
+  }
+
+  /** How the file stands that is held open, whatever its name is now. */
   state(): FileState {
-    return stateOf(this.#fs.fstatSync(this.#open()));
+    return this.read((fd) => stateOf(this.#fs.fstatSync(fd)));
   }
 
   /**
@@ -117,47 +129,75 @@ export class AppendFile {
   }
 
   /**
-   * Appends the first `length` of the bytes in one write.
+   * Appends the first `length` of the bytes in one write, and makes sure that the file still has its place then.
    *
    * On failure what was partly written is cut off again, unless somebody else wrote behind it.
    *
    * @param expectedEnd - Where the file ends if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
+   * @returns False if another file stands at the path: the lines must go there.
    */
-  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): void {
+  append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): boolean {
     const fd = this.#open();
+    if (fd === undefined) return false;
     this.#written = 0;
     try {
       this.#writeLines(fd, bytes, length, expectedEnd);
       if (isSynced) this.#fs.fsyncSync(fd);
+      if (this.#hasPlace(fd)) return true;
     } catch (error) {
       this.#cutBack(fd, expectedEnd);
       throw error;
     }
+    this.#cutBack(fd, expectedEnd);
+    return false;
   }
 
   /** Waits until what was written survives a power cut. */
   sync(): void {
-    this.#fs.fsyncSync(this.#open());
+    const fd = this.#open();
+    if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
+    this.#fs.fsyncSync(fd);
   }
 
   /**
    * Calls with a descriptor for reading: the one that is held, else one for the moment.
    *
    * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+   * @throws {FileChangedError} If another file stands there.
    */
   read<T>(use: (fd: number) => T): T {
-    const held = this.#descriptor?.fd;
-    if (held !== undefined) return use(held);
+    const open = this.#descriptor?.fd ?? this.#pinned;
+    if (open !== undefined) return use(open);
+    const unpin = this.pin();
+    try {
+      return this.read(use);
+    } finally {
+      unpin();
+    }
+  }
+
+  /**
+   * Keeps the file open, so that it can be read whatever stands at the path, until the function returned is called.
+   *
+   * @throws As `read`.
+   */
+  pin(): () => void {
+    if (this.isHeld || this.#pinned !== undefined) return () => undefined;
     const before = this.#fs.statSync(this.path);
     if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     const fd = openForReading(this.#fs, this.path);
     try {
-      this.#recognise(fd);
-      return use(fd);
-    } finally {
+      if (!this.#isOfFile(fd)) throw new FileChangedError(`${this.path} is another file now`);
+    } catch (error) {
       closeQuietly(this.#fs, fd);
+      throw error;
     }
+    this.#pinned = fd;
+    return () => {
+      this.#pinned = undefined;
+      closeQuietly(this.#fs, fd);
+    };
   }
 
   /** Closes the descriptor; the next write opens it again. */
@@ -166,7 +206,8 @@ export class AppendFile {
     this.#descriptor = undefined;
   }
 
-  #open(): number {
+  /** Opens the file for appending; undefined if another one stands at the path. */
+  #open(): number | undefined {
     const held = this.#descriptor?.fd;
     if (this.#descriptor !== undefined && held !== undefined) {
       touchDescriptor(this.#descriptor);
@@ -174,7 +215,10 @@ export class AppendFile {
     }
     const fd = this.#fs.openSync(this.path, APPENDING);
     try {
-      this.#recognise(fd);
+      if (!this.#isOfFile(fd)) {
+        closeQuietly(this.#fs, fd);
+        return undefined;
+      }
     } catch (error) {
       closeQuietly(this.#fs, fd);
       throw error;
@@ -183,11 +227,23 @@ export class AppendFile {
     return fd;
   }
 
-  /** Makes sure that a descriptor is of the file that was read or made; the first one says which that is. */
-  #recognise(fd: number): void {
+  /** Whether a descriptor is of the file that was read or made; the first one says which that is. */
+  #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
     this.#identity ??= state;
-    if (!this.isSame(state)) throw new Error(`${this.path} is another file now`);
+    return this.isSame(state);
+  }
+
+  /**
+   * Whether an open file still stands at the path, so that whoever replaces it later finds all that it holds now.
+   *
+   * Whoever has replaced it takes the right to write away before reading its last lines.
+   */
+  #hasPlace(fd: number): boolean {
+    const stats = this.#fs.fstatSync(fd);
+    if (stats.nlink > 0 && !looksRetired(stats)) return true;
+    const now = this.look();
+    return now !== undefined && this.isSame(now);
   }
 
   #plainState(fd: number): FileState {

@@ -5,8 +5,30 @@ import { hasErrorCode } from "./system-error.ts";
 /** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
 export type Intent = "read" | "flush" | "write";
 
-/** Somebody else wrote while a copy was made. */
+/** A path that was refused because no plain file stands there. */
+export class NotAPlainFileError extends Error {}
+
+/** What the system says of a path at which no session can stand. */
+const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
+
+/** Another file has taken the path meanwhile, or the file was cut. */
 export class FileChangedError extends Error {}
+
+/** How often to begin again because another file has taken the path meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+/** Calls again, after `recover`, when a call finds that another file has taken the path meanwhile. */
+export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => undefined): T {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return call();
+    } catch (error) {
+      const isChanged = error instanceof SessionError && error.cause instanceof FileChangedError;
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+      recover();
+    }
+  }
+}
 
 /** The error for a file that lacks entries which it had. */
 export class ReplacedError extends SessionError {
@@ -33,13 +55,11 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
   if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return gone(path, cause);
   const reason = cause instanceof Error ? cause.message : String(cause);
   if (intent === "read") {
+    const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
     return new SessionError(
-      "NOT_A_SESSION",
-      `Cannot read ${path}: ${reason}. Check the path and its permissions.`,
-      {
-        details,
-        cause,
-      },
+      isPath ? "NOT_A_SESSION" : "READ_FAILED",
+      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again when the cause is gone."}`,
+      { details, cause },
     );
   }
   return new SessionError(

@@ -6,13 +6,16 @@ import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { assertAllRead, FileChangedError, ReplacedError, tooNew } from "./file-errors.ts";
+import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
+import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type { OldFile } from "./take-over.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond of work or two. */
@@ -26,9 +29,6 @@ const LOOK_EVERY_MS = 1;
 
 /** So many appends within that time are no burst yet. */
 const BURST = 8;
-
-/** How often a copy is made anew because somebody else wrote meanwhile. */
-const MAX_ATTEMPTS = 5;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
@@ -105,6 +105,12 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     if (!isThere(path, options.fs)) return undefined;
     log.#lease.take();
+    try {
+      if (log.readOnlyReason !== "mode") log.#finishReplacement();
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
     return log;
   }
 
@@ -159,29 +165,37 @@ export class FileLog implements SessionLog {
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {
-    if (lines.length === 0) return this.index.tree.size;
+    const [first] = lines;
+    if (first === undefined) return this.index.tree.size;
     this.#assertReadable(lines);
     const now = performance.now();
     if (!this.#file.isUnwritten) this.#prepareFile(now);
     const { tree } = this.index;
-    const first = tree.size;
+    const ordinal = tree.size;
     if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
     else this.#appendToFile(lines, now);
     // A look at the file may have read it anew, and then entries have other ordinals.
-    return tree === this.index.tree ? first : this.index.tree.find(tree.idAt(first));
+    return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
+  }
+
+  pin(): () => void {
+    return this.#file.pin();
   }
 
   refresh(): LogChange | undefined {
     return this.#file.look("read");
   }
 
-  /** Rewrites the file in the current version; see `upgradeFile`. */
+  /**
+   * Rewrites the file in the current version; see `upgradeFile`.
+   *
+   * @returns Path of the backup; undefined if there was nothing to do.
+   */
   upgrade(): string | undefined {
-    return this.#replace(() => {
-      if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
-      this.#assertVersion();
-      assertAllRead(this.path, this.index);
-      return upgradeFile(this.#fs, this.path, this, () => this.#file.assertUnchanged());
+    if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
+    return this.#replace((old) => {
+      // Somebody else may have done it meanwhile.
+      return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
     });
   }
 
@@ -190,11 +204,8 @@ export class FileLog implements SessionLog {
       this.#file.begin(copyLines(this, { ...wholeCopy(this.index), change, more }));
       return;
     }
-    this.#replace(() => {
-      this.#assertVersion();
-      assertAllRead(this.path, this.index);
-      const plan = { ...wholeCopy(this.index), change, more };
-      rewriteFile(this.#fs, this.path, this, plan, () => this.#file.assertUnchanged());
+    this.#replace((old) => {
+      rewriteFile(old, this, { ...wholeCopy(this.index), change, more });
       return this.path;
     });
   }
@@ -221,6 +232,15 @@ export class FileLog implements SessionLog {
     }
   }
 
+  /** Takes over what a killed process has left in an old file. One that lives does so itself. */
+  #finishReplacement(): void {
+    try {
+      finishReplacement(this.#fs, this.path, 0);
+    } catch (error) {
+      throw fileError(this.path, "write", error);
+    }
+  }
+
   #unlessEmpty(): FileLog | undefined {
     if (this.index.position > 0) return this;
     this.#lease.release();
@@ -237,7 +257,12 @@ export class FileLog implements SessionLog {
 
   #appendToFile(lines: readonly LogLine[], now: number): void {
     try {
-      this.#file.append(lines);
+      while (!this.#file.append(lines)) {
+        this.#lookedBeforeAt = NEVER;
+        this.#prepareFile(now);
+        // Whoever has replaced the file may have taken them along.
+        if (lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
+      }
     } catch (error) {
       // What a failed write has left behind must be seen before the next one.
       this.#lookedBeforeAt = NEVER;
@@ -285,18 +310,17 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Puts a new file in the place of the old; begins again if somebody else wrote meanwhile. */
-  #replace<T extends string | undefined>(write: () => T): T {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const written = write();
+  /** Puts a new file in the place of the old; begins again if that was cut or replaced meanwhile. */
+  #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
+    return exclusively(this.#fs, this.path, () =>
+      untilUnchanged(() => {
+        this.#file.look("write");
+        this.#assertVersion();
+        assertAllRead(this.path, this.index);
+        const written = this.#file.replace(write);
         if (written !== undefined) this.#file.takeReplacement();
         return written;
-      } catch (error) {
-        const isFromOthers = error instanceof SessionError && error.cause instanceof FileChangedError;
-        if (!isFromOthers || attempt === MAX_ATTEMPTS) throw error;
-      }
-      this.#file.look("write");
-    }
+      }),
+    );
   }
 }

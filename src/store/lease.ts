@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { SessionError } from "../errors.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { NotAPlainFileError } from "./append-file.ts";
+import { NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   createFile,
@@ -17,6 +17,7 @@ import {
 } from "./file-system.ts";
 import { startOf, thisThread } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
 export type LeaseMode = "none" | "fail" | "read-only" | "wait";
@@ -51,11 +52,14 @@ const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Stands for the token of a lease that has none, because it was damaged or is no lease. */
 const NO_TOKEN = "unknown";
 
-/** What a process leaves that is killed while it takes a lease: the lease before it has its name, and the guard of a dead one. */
-const LEFTOVER = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(tmp|lease)$/;
+/** The guard of a dead owner's lease, which a process leaves that is killed while it takes that away. */
+const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
 
 /** Leases of this thread, to be given up when it ends. */
 const held = new Set<Lease>();
+
+/** Tokens of leases that this process has given up although their files could not be removed. */
+const givenUp = new Set<string>();
 
 /**
  * The right of one process to write to a session, kept as a small file beside it.
@@ -198,17 +202,19 @@ function removeDead(
   }
 }
 
-/** Removes a lease if it is still the owner's; one that cannot be removed is that of a dead process soon. */
+/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from now on. */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
+  givenUp.add(token);
   try {
     const holder = ifPresent(() => readOwner(fs, path));
-    if (holder?.token === token) removeQuietly(fs, path);
+    if (holder?.token !== token || removeQuietly(fs, path)) givenUp.delete(token);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
   }
 }
 
-function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt }: LeaseOwner): boolean {
+function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
+  if (givenUp.has(token)) return false;
   if (host === hostname() && pid > 0) {
     const start = startOf(pid, thread);
     // Where the system does not tell of a thread, a process that runs is not enough.
@@ -222,14 +228,13 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt }:
 /** Removes what dead processes left in a folder while they took leases. What cannot be removed harms nobody. */
 function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
+    removeLeftovers(fs, folder);
     for (const name of fs.readdirSync(folder)) {
-      const kind = LEFTOVER.exec(name)?.[1];
-      if (kind === undefined) continue;
+      if (!GUARD.test(name)) continue;
       const path = join(folder, name);
       const holder = ifPresent(() => readOwner(fs, path));
       if (holder === undefined || isAlive(fs, path, holder)) continue;
-      if (kind === "tmp") removeQuietly(fs, path);
-      else removeDead(fs, path, holder, owner);
+      removeDead(fs, path, holder, owner);
     }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -238,9 +243,9 @@ function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
-  const own = join(dirname(path), `.${owner.token}.tmp`);
-  const fd = createFile(fs, own);
+  const own = temporaryPath(dirname(path));
   try {
+    const fd = createFile(fs, own);
     try {
       writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
     } finally {
@@ -252,7 +257,7 @@ function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
     if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   } finally {
-    removeQuietly(fs, own);
+    removeTemporary(fs, own);
   }
 }
 
@@ -294,6 +299,7 @@ function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
   );
 }
 
-function sleep(milliseconds: number): void {
+/** Blocks the thread. */
+export function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

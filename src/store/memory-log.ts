@@ -46,6 +46,10 @@ export class MemoryLog implements SessionLog {
     }
   }
 
+  pin(): () => void {
+    return () => undefined;
+  }
+
   append(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);

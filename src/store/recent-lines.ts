@@ -1,17 +1,28 @@
 import type { SessionIndex } from "../reading/session-index.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** Characters of lines that are kept at least; more than can be written between two looks at a file. */
 const KEPT_CHARACTERS = 256 * 1024;
 
+/** What a file lacks that stood in the one before. */
+export interface MissingLines {
+  /** Lines that were appended here lately, in their order; the parent of each is there, or among those before it. */
+  readonly own: readonly LogLine[];
+  /** Whether there are more such lines, of which a parent is missing. */
+  readonly isOwnStuck: boolean;
+  /** Whether lines are missing that were not appended here, or long ago. */
+  readonly areOthers: boolean;
+}
+
 /**
- * The lines that were appended last, to be appended again should the file be replaced by one that lacks them.
+ * The lines that were appended last, to be appended again should the file be cut or replaced by one that lacks them.
  *
- * Another process that upgrades or redacts a file reads it, writes its copy, and renames it: what is appended between
- * its last look and the rename would be lost.
+ * This library's own replacements take all lines along. Other programs do not: an editor that saves, a copy that is
+ * moved over the file.
  *
- * @remarks Cost: O(1) for a line added, O(lines kept) for a look-up, which is rare.
+ * @remarks Cost: O(1) for a line added, O(entries) for a look-up, which is rare.
  */
 export class RecentLines {
   #lines: LogLine[] = [];
@@ -32,25 +43,44 @@ export class RecentLines {
     this.#lines.push(line);
   }
 
+  get ids(): string[] {
+    return [...this.#older, ...this.#lines].map(({ head }) => head.id);
+  }
+
+  find(id: string): LogLine | undefined {
+    const isIt = ({ head }: LogLine) => head.id === id;
+    return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
+  }
+
+  /** Forgets all lines but those of these entries. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    const isKept = ({ head }: LogLine) => ids.has(head.id);
+    this.#older = this.#older.filter(isKept);
+    this.#lines = this.#lines.filter(isKept);
+  }
+
   /**
-   * Gives the lines that a file lacks after it was replaced or cut.
+   * Finds what a file lacks after it was replaced or cut.
    *
    * @param newest - Ordinal from which on others' last lines may be missing: if a writer's write failed after all, it
    *   has cut its line off.
-   * @returns Undefined if it lacks others, which were not appended here, or long ago.
    */
-  missingFrom(index: SessionIndex, before: SessionIndex, newest: number): LogLine[] | undefined {
-    const lines: LogLine[] = [];
+  missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {
+    const own: LogLine[] = [];
+    const ids = new Set<string>();
+    let [isOwnStuck, areOthers] = [false, false];
     for (const ordinal of missingFrom(index, before)) {
-      const line = this.#find(before.tree.idAt(ordinal));
-      if (line !== undefined) lines.push(line);
-      else if (ordinal < newest || !before.tree.isLeaf(ordinal)) return undefined;
+      const line = this.find(before.tree.idAt(ordinal));
+      if (line === undefined) {
+        areOthers ||= ordinal < newest || !before.tree.isLeaf(ordinal);
+        continue;
+      }
+      const { id, parentId } = line.head;
+      if (parentId === null || ids.has(parentId) || index.tree.find(parentId) !== NONE) {
+        ids.add(id);
+        own.push(line);
+      } else isOwnStuck = true;
     }
-    return lines;
-  }
-
-  #find(id: string): LogLine | undefined {
-    const isIt = ({ head }: LogLine) => head.id === id;
-    return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
+    return { own, isOwnStuck, areOthers };
   }
 }

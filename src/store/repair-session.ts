@@ -8,9 +8,8 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
-import { FileChangedError, fileError, foreignFile } from "./file-errors.ts";
+import { fileError, foreignFile, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
   createFile,
@@ -23,9 +22,10 @@ import {
   writeFully,
 } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
+import { exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
-import { underFreeName, writeWhole } from "./write-whole.ts";
+import { underFreeName } from "./write-whole.ts";
 
 /** What was done, or would be, about one thing that was wrong. */
 export interface RepairAction {
@@ -86,12 +86,16 @@ export function repairSession(
   const { fs = realFileSystem, isDryRun = false } = options;
   const absolute = absolutePath(path);
   try {
-    const fd = openSession(fs, absolute);
-    try {
-      return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
-    } finally {
-      closeQuietly(fs, fd);
-    }
+    assertRepairable(fs, absolute);
+    const repairOpen = () => {
+      const fd = openForReading(fs, absolute);
+      try {
+        return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
+      } finally {
+        closeQuietly(fs, fd);
+      }
+    };
+    return isDryRun ? repairOpen() : exclusively(fs, absolute, repairOpen);
   } catch (error) {
     throw fileError(absolute, isDryRun ? "read" : "write", error);
   }
@@ -106,9 +110,9 @@ interface DamagedFile {
   readonly state: Stats;
 }
 
-function openSession(fs: FileSystem, path: string): number {
+function assertRepairable(fs: FileSystem, path: string): void {
   const stats = fs.lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile()) return openForReading(fs, path);
+  if (stats?.isFile()) return;
   // A link must not be repaired, since its target would stay as it is.
   if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
   throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
@@ -192,22 +196,18 @@ function actionsFor(index: SessionIndex): RepairAction[] {
 }
 
 function writeRepaired(file: DamagedFile, source: LineSource): { backup: string; sideFile?: string } {
-  const { fs, path, state } = file;
+  const { fs, fd, path, state } = file;
   const plan = wholeCopy(source.index);
   const timestamp = plan.header.timestamp || timeOfFirst(source.index);
   const leftovers = unclaimedBytes(file, source.index);
   const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
   try {
-    const backup = writeWhole({
-      fs,
-      path,
+    const backup = replaceFile({
+      old: { fs, path, fd, copied: state.size },
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
       mode: state.mode & 0o777,
       backup: `${basename(path)}.bak`,
-      verify: (temporary) => {
-        assertEqual(fs, source, temporary);
-        assertUnchanged(file);
-      },
+      verify: (temporary) => assertEqual(fs, source, temporary),
     });
     return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };
   } catch (error) {
@@ -220,12 +220,6 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
 function timeOfFirst({ tree }: SessionIndex): string {
   const timeMs = tree.size > 0 ? tree.timeAt(0) : Number.NaN;
   return new Date(Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0).toISOString();
-}
-
-/** What somebody else appended meanwhile would be lost. */
-function assertUnchanged(file: DamagedFile): void {
-  if (isStillThere(file) && file.fs.fstatSync(file.fd).size === file.state.size) return;
-  throw new FileChangedError("another process changed the file meanwhile");
 }
 
 /** Whether the file that was opened still has its name. */

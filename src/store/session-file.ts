@@ -1,8 +1,18 @@
 import { dirname } from "node:path";
+import { decodeText } from "../jsonl/decode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
+import {
+  FileChangedError,
+  fileError,
+  gone,
+  type Intent,
+  notASession,
+  ReplacedError,
+  untilUnchanged,
+} from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
@@ -10,8 +20,13 @@ import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { linesInMemory, movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
+import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
+import type { OldFile } from "./take-over.ts";
 import { copyOpenFile } from "./write-whole.ts";
+
+/** How long to wait for another process that is replacing the file. */
+const REPLACEMENT_WAIT_MS = 2_000;
 
 /**
  * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
@@ -35,6 +50,8 @@ export class SessionFile {
   #seen: FileState | undefined;
   /** Whether the file is known not to be the one that was read. */
   #isDoubtful = false;
+  /** Whether this session has written to the file, so that its callers count on it. */
+  #hasAppended = false;
   /** What was written that `flush` has not waited for. */
   #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
 
@@ -77,20 +94,61 @@ export class SessionFile {
    */
   *readSteps(stepBytes: number, intent: Intent = "read"): Generator<number, void> {
     const index = this.#index;
-    let total = this.#translated(intent, () => this.#file.look()?.size ?? 0);
-    const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
-    do {
-      total = this.#translated(intent, () =>
-        this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
-      );
-      if (index.position <= stepBytes) index.reserve(total);
-      yield total;
-    } while (index.position < total && !index.isRejected);
-    // A header without a line break behind it is found at the end.
-    if (!index.isRejected) index.end();
-    if (total > 0 && index.header === undefined) throw notASession(this.path);
-    this.#seen = undefined;
-    this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
+    // One open file from the first byte to the last, whatever takes the path meanwhile.
+    const unpin = this.#translated(intent, () => this.#file.pin());
+    try {
+      let total = this.#translated(intent, () => this.#file.state().size);
+      const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
+      do {
+        total = this.#translated(intent, () =>
+          this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
+        );
+        if (index.position <= stepBytes) index.reserve(total);
+        yield total;
+      } while (index.position < total && !index.isRejected);
+      // A header without a line break behind it is found at the end.
+      if (!index.isRejected) index.end();
+      if (total > 0 && index.header === undefined) throw notASession(this.path);
+      this.#seen = undefined;
+      this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
+    } finally {
+      unpin();
+    }
+  }
+
+  /**
+   * Reads the lines as they stand now, whatever takes the path, until the function returned is called.
+   *
+   * @throws {SessionError} As `look`.
+   */
+  pin(): () => void {
+    return untilUnchanged(() => {
+      if (this.isUnwritten) return () => undefined;
+      this.look("read");
+      return this.#translated("read", () => this.#file.pin());
+    });
+  }
+
+  /**
+   * Pins the file once it is known where all lines stand: one that is not open may have been replaced, and where own
+   * lines stand is presumed until somebody has looked.
+   */
+  #pinSettled(): () => void {
+    if (!this.#file.isOpen) return this.pin();
+    const { expectedEnd, position } = this.#index;
+    if (expectedEnd > position) this.check("read");
+    return untilUnchanged(() => this.#translated("read", () => this.#file.pin()));
+  }
+
+  /** Calls with the file as it was read, to be replaced. */
+  replace<T>(replaceOld: (old: OldFile) => T): T {
+    const unpin = this.pin();
+    try {
+      const { path } = this;
+      return this.#file.read((fd) => replaceOld({ fs: this.#fs, path, fd, copied: this.#index.position }));
+    } finally {
+      unpin();
+    }
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
@@ -100,31 +158,39 @@ export class SessionFile {
       linesInMemory(unwritten, this.#index.places, ordinals, take);
       return;
     }
-    const { tree, expectedEnd, position } = this.#index;
-    // A file that is not held may have been replaced, and where own lines stand is presumed until somebody has looked.
-    if (!this.#file.isHeld) this.look("read");
-    else if (expectedEnd > position) this.#settle();
-    const { tree: treeNow, places } = this.#index;
-    const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-    const there = treeNow === tree ? places : movedPlaces(places, now);
-    const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
-    this.#translated("read", () => this.#file.read(read));
+    const { tree } = this.#index;
+    const unpin = this.#pinSettled();
+    try {
+      const { tree: treeNow, places } = this.#index;
+      const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
+      const there = treeNow === tree ? places : movedPlaces(places, now);
+      const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
+      this.#translated("read", () => this.#file.read(read));
+    } finally {
+      unpin();
+    }
   }
 
   /**
    * Appends lines behind all others, and presumes that they stand at the end until `check` or `look`.
    *
+   * @returns False if another file stands at the path: nothing was added, and a look goes over to that file.
    * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
    */
-  append(lines: readonly LogLine[]): void {
+  append(lines: readonly LogLine[]): boolean {
     if (this.#unwritten !== undefined) throw new TypeError("the file has not been made yet");
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
     const { buffer, length } = encoded;
-    this.#translated("write", () => this.#file.append(buffer, length, this.#index.expectedEnd, isSynced));
+    const isThere = this.#translated("write", () =>
+      this.#file.append(buffer, length, this.#index.expectedEnd, isSynced),
+    );
+    if (!isThere) return false;
     addLines(this.#index, encoded);
     for (const line of lines) this.#recent.add(line);
+    this.#hasAppended = true;
     if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+    return true;
   }
 
   /**
@@ -133,12 +199,15 @@ export class SessionFile {
    * @throws {SessionError} `WRITE_FAILED`
    */
   endTorn(): void {
-    if (!this.#index.isMidLine) return;
-    this.#translated("write", () => {
-      const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
-      if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
-    });
-    this.look("write");
+    const look = () => this.look("write");
+    untilUnchanged(() => {
+      if (!this.#index.isMidLine) return;
+      this.#translated("write", () => {
+        const isNeeded = this.#file.read((fd) => endsInEntries(this.#fs, fd, this.#index));
+        if (isNeeded) this.#file.append(LINE_BREAK, LINE_BREAK.length, this.#index.expectedEnd, false);
+      });
+      look();
+    }, look);
   }
 
   /**
@@ -158,23 +227,29 @@ export class SessionFile {
   }
 
   /** Finds out, after an append, whether others wrote, too. */
-  check(): void {
-    const { size } = this.#translated("write", () => this.#file.state());
+  check(intent: "read" | "flush" = "flush"): void {
+    const { size } = this.#translated(intent, () => this.#file.state());
     if (size === this.#index.expectedEnd) this.#index.confirmOwn();
-    else this.look("flush");
+    else this.look(intent);
   }
 
   /**
    * Looks at the file and reads what is new in it.
    *
-   * @param intent - `write` makes a file that has gone anew; `write` and `flush` put back what a replacement lacks.
+   * Goes over to another file of the same session, and puts back what that lacks of the lines appended here lately.
+   *
+   * @param intent - `write` makes a file that has gone anew.
    * @throws {SessionError} If the file cannot be read, or is one that lacks entries: `WRITE_FAILED`; `SESSION_NOT_FOUND`
    *   if it has gone and cannot be made anew.
    */
   look(intent: Intent): LogChange | undefined {
+    return untilUnchanged(() => this.#lookOnce(intent));
+  }
+
+  #lookOnce(intent: Intent): LogChange | undefined {
     if (this.#unwritten !== undefined) return intent === "read" ? this.#join() : undefined;
     const state = this.#translated(intent, () => this.#file.look());
-    if (state === undefined) return intent === "write" ? this.#recreate() : undefined;
+    if (state === undefined) return intent === "write" ? this.#recreate() : this.#locateOwn(intent);
     if (!this.#isKnown(state, intent)) return this.#reload(intent);
     if (state.size !== this.#index.expectedEnd) return this.#readNew(state, intent);
     this.#index.confirmOwn();
@@ -189,38 +264,36 @@ export class SessionFile {
     this.look("write");
   }
 
-  /** @throws {FileChangedError} If somebody else wrote since the last look. */
-  assertUnchanged(): void {
-    const state = this.#file.look();
-    const isSame = state !== undefined && this.#file.isSame(state) && state.size === this.#index.expectedEnd;
-    if (!isSame) throw new FileChangedError("another process changed the file meanwhile");
-  }
-
   /**
    * Waits until everything that was appended survives a power cut.
    *
    * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the file has gone.
    */
   flush(): void {
-    if (this.#unsynced === "nothing") return;
-    this.look("flush");
-    if (this.#translated("flush", () => this.#file.look()) === undefined) throw gone(this.path);
-    this.#translated("flush", () => {
-      this.#file.sync();
-      if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+    if (!this.#hasAppended) return;
+    untilUnchanged(() => {
+      this.look("flush");
+      if (this.#translated("flush", () => this.#file.look()) === undefined) throw gone(this.path);
+      if (this.#unsynced === "nothing") return;
+      this.#translated("flush", () => {
+        this.#file.sync();
+        if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+      });
+      this.#unsynced = "nothing";
     });
-    this.#unsynced = "nothing";
   }
 
   release(): void {
     this.#file.release();
   }
 
-  /** Finds out where own lines stand in the file that is held, whatever stands at the path. */
-  #settle(): void {
-    const state = this.#translated("read", () => this.#file.state());
-    if (state.size === this.#index.expectedEnd) this.#index.confirmOwn();
-    else this.#readNew(state, "read");
+  /** Finds out where own lines stand in a file whose name has gone. */
+  #locateOwn(intent: Intent): LogChange | undefined {
+    if (!this.#file.isOpen) return undefined;
+    const state = this.#translated(intent, () => this.#file.state());
+    if (state.size !== this.#index.expectedEnd) return this.#readNew(state, intent);
+    this.#index.confirmOwn();
+    return undefined;
   }
 
   #newIndex(): SessionIndex {
@@ -237,6 +310,7 @@ export class SessionFile {
     const isSynced = this.#options.durability === "fsync";
     this.#translated("write", () => this.#file.create(bytes, isSynced));
     this.#unwritten = undefined;
+    this.#hasAppended = true;
     if (!isSynced) this.#unsynced = "bytes and name";
     this.#seal = sealOfHeader(bytes, this.#index);
   }
@@ -268,9 +342,9 @@ export class SessionFile {
   }
 
   /** The name is gone: the file is written anew from the descriptor, if that is still open and holds what is known. */
-  #recreate(): LogChange {
+  #recreate(): LogChange | undefined {
     const file = this.#file;
-    if (!file.isHeld || !this.#isWholeIn(file)) throw gone(this.path);
+    if (!file.isOpen || !this.#isWholeIn(file)) throw gone(this.path);
     this.#translated("write", () => {
       makeFolder(this.#fs, dirname(this.path));
       file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
@@ -302,35 +376,83 @@ export class SessionFile {
 
   /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
   #reload(intent: Intent, isOthers = false): LogChange {
+    // First of all: what is missing in the new file while its maker is still at it is on its way.
+    const isWhole = this.#isReplacementDone(intent);
     const [file, index, seal] = [this.#file, this.#index, this.#seal];
     this.#isDoubtful = true;
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
+    let unpin: () => void = () => undefined;
     try {
+      unpin = this.#translated(intent, () => this.#file.pin());
       this.readAll(intent);
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
-      const newest = this.#file.isSameAs(file) ? seal?.newest : undefined;
-      this.#putBack(index, intent, newest ?? Number.POSITIVE_INFINITY);
+      const unaltered = this.#recentAsRead(intent);
+      const putBack = isWhole ? this.#putBack(file, index, seal) : [];
+      this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       this.#file.release();
       [this.#file, this.#index, this.#seal] = [file, index, seal];
       throw error;
+    } finally {
+      unpin();
     }
     file.release();
     this.#isDoubtful = false;
     return this.#tell({ kind: "reloaded", before: index });
   }
 
+  /** Finishes, or waits for, a replacement of the file by another process; a session that only reads does neither. */
+  #isReplacementDone(intent: Intent): boolean {
+    const isReader = this.#options.mode === "read-only";
+    return this.#translated(intent, () =>
+      isReader
+        ? !isHalfReplaced(this.#fs, this.path)
+        : finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS),
+    );
+  }
+
   /**
-   * Appends once more what the file lacks, if it is only what was appended here lately.
+   * Appends once more what the file lacks of the lines that were appended here lately, each if its parent is there.
    *
-   * @param newest - Ordinal from which on others' entries may be missing.
+   * Not after a replacement that took all lines along: what is missing then was taken away on purpose.
    */
-  #putBack(before: SessionIndex, intent: Intent, newest: number): void {
-    const lines = this.#recent.missingFrom(this.#index, before, newest);
-    if (lines?.length === 0) return;
-    if (lines === undefined || intent === "read") throw new ReplacedError(this.path);
-    this.append(lines);
+  #putBack(oldFile: AppendFile, before: SessionIndex, seal: FileSeal | undefined): readonly LogLine[] {
+    const isSame = this.#file.isSameAs(oldFile);
+    const newest = (isSame ? seal?.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(this.#index, before, newest);
+    const isTaken = !isSame && this.#translated("write", () => oldFile.isRetired);
+    const isOwnLost = own.length > 0 && !isTaken;
+    // Only the old file can tell whether it was retired.
+    if (isOwnLost && !oldFile.isHeld) throw new ReplacedError(this.path);
+    if (isOwnLost && !this.append(own)) {
+      throw fileError(this.path, "write", new FileChangedError("another file stands at the path by now"));
+    }
+    if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
+    return isTaken ? [] : own;
+  }
+
+  /** The recent lines that the file holds as they were written here: one that was redacted must not come back. */
+  #recentAsRead(intent: Intent): Set<string> {
+    const { tree, places } = this.#index;
+    const ordinals = this.#recent.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
+    const unaltered = new Set<string>();
+    const take = (ordinal: number, bytes: Uint8Array) => {
+      const id = tree.idAt(ordinal);
+      if (this.#recent.find(id)?.text === decodeText(bytes)) unaltered.add(id);
+    };
+    this.#translated(intent, () =>
+      this.#file.read((fd) =>
+        readLinesOf(
+          this.#fs,
+          fd,
+          places,
+          ordinals.sort((a, b) => a - b),
+          take,
+        ),
+      ),
+    );
+    return unaltered;
   }
 
   #tell(change: LogChange): LogChange {

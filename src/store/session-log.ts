@@ -62,6 +62,12 @@ export interface SessionLog {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
+   * Keeps the lines readable as they stand, whatever others do with the log's place, until the function returned is
+   * called: for copies, whose ordinals must not change on the way.
+   */
+  pin(): () => void;
+
+  /**
    * Appends entries, all or none, as one write, behind everything else.
    *
    * @param isLasting - False for entries that need not be on disk before a conversation has begun.

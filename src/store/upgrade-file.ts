@@ -4,42 +4,32 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { NotAPlainFileError } from "./append-file.ts";
 import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
-import { fileError } from "./file-errors.ts";
+import { fileError, NotAPlainFileError } from "./file-errors.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readSessionFile } from "./read-session-file.ts";
-import type { SessionLog } from "./session-log.ts";
-import { writeWhole } from "./write-whole.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { OldFile } from "./take-over.ts";
 
 /**
  * Rewrites a session file in the current version; the old bytes stay beside it.
  *
  * The copy is written, flushed and compared with the original entry by entry before it takes the name.
  *
- * @param path - The file, which `log` has read whole.
- * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
+ * @param log - Has read the file whole.
  * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
  * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was, or upgraded if only the last step failed.
  */
-export function upgradeFile(
-  fs: FileSystem,
-  path: string,
-  log: SessionLog,
-  assertUnchanged: () => void,
-): string {
+export function upgradeFile(old: OldFile, log: LineSource): string {
+  const { fs, path } = old;
   const { version } = log.index;
   try {
-    const backup = writeWhole({
-      fs,
-      path,
+    const backup = replaceFile({
+      old,
       pieces: copyLines(log, wholeCopy(log.index)),
       mode: modeOfPlainFile(fs, path),
       backup: `${basename(path)}.v${version}.bak`,
-      verify: (temporary) => {
-        assertEqual(fs, log, temporary);
-        assertUnchanged();
-      },
+      verify: (temporary) => assertEqual(fs, log, temporary),
     });
     return backup ?? path;
   } catch (error) {
@@ -56,19 +46,12 @@ export function upgradeFile(
  * Rewrites a session file with entries altered; the old bytes are kept nowhere.
  *
  * @param plan - Must keep the id, parent and type of each entry.
- * @param assertUnchanged - Throws if somebody else wrote to the file since; asked last of all.
  * @throws {SessionError} `WRITE_FAILED`
  */
-export function rewriteFile(
-  fs: FileSystem,
-  path: string,
-  log: SessionLog,
-  plan: CopyPlan,
-  assertUnchanged: () => void,
-): void {
+export function rewriteFile(old: OldFile, log: LineSource, plan: CopyPlan): void {
+  const { fs, path } = old;
   try {
-    const mode = modeOfPlainFile(fs, path);
-    writeWhole({ fs, path, pieces: copyLines(log, plan), mode, verify: assertUnchanged });
+    replaceFile({ old, pieces: copyLines(log, plan), mode: modeOfPlainFile(fs, path) });
   } catch (error) {
     throw fileError(path, "write", error);
   }

@@ -1,5 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import {
   closeQuietly,
   createFile,
@@ -11,82 +10,80 @@ import {
   writeFully,
 } from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
-/** What `writeWhole` writes and how. */
-export interface WholeFile {
+/** Content that becomes a file as a whole. */
+export interface Content {
   readonly fs: FileSystem;
   readonly path: string;
-  /** The content, piece by piece. */
+  /** The content, piece by piece; a piece may be reused once the next is asked for. */
   readonly pieces: Iterable<Uint8Array | string>;
-  /** Whether nothing may stand at the path: something that does is an error, `EEXIST`, and stays. */
-  readonly isNew?: boolean;
   /** Permissions; default 0600. */
   readonly mode?: number;
-  /** Called when the new content is on disk under a temporary name; if it throws, the old file stays. */
+  /** Called when the content is on disk under a temporary name; if it throws, nothing else happens. */
   readonly verify?: (temporaryPath: string) => void;
-  /** Name, in the same folder, under which the old file stays beside the new one, closed to other users. */
-  readonly backup?: string;
 }
 
 /** Bytes gathered for one write. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Writes a whole file so that at any moment either the old or the new one stands at the path.
+ * Writes a new file that is there as a whole or not at all.
  *
- * Temporary file in the same folder, flush, check, rename, flush of the folder. If anything fails before the rename,
- * temporary file and backup are removed and the old file is as it was; after it, the new file stands, unless it took
- * the place of none.
+ * Leftovers of killed processes in the same folder are removed first.
  *
- * @returns Path of the backup, if one was made.
+ * @throws The system's error: `EEXIST` if something stands at the path, which stays as it is.
  */
-export function writeWhole(file: WholeFile): string | undefined {
-  const { fs, path } = file;
-  // A short name of its own, since the file's may be as long as the system allows.
-  const temporary = join(dirname(path), `.${randomBytes(8).toString("hex")}.tmp`);
-  let backup: string | undefined;
+export function writeWhole(content: Content): void {
+  const { fs, path } = content;
+  removeLeftovers(fs, dirname(path));
+  const temporary = writeTemporary(content);
   try {
-    writeTemporary(temporary, file);
-    file.verify?.(temporary);
-    if (file.backup !== undefined) backup = keepBeside(fs, path, file.backup);
-    if (file.isNew) linkOrCopy(fs, temporary, path);
-    else fs.renameSync(temporary, path);
-  } catch (error) {
-    if (backup !== undefined) removeQuietly(fs, backup);
-    removeQuietly(fs, temporary);
-    throw error;
+    linkOrCopy(fs, temporary, path);
+  } finally {
+    removeTemporary(fs, temporary);
   }
-  if (file.isNew) removeQuietly(fs, temporary);
-  if (backup !== undefined) closeToOthers(fs, backup);
   try {
     syncFolder(fs, dirname(path));
   } catch (error) {
-    if (file.isNew) removeQuietly(fs, path);
+    removeQuietly(fs, path);
     throw error;
   }
-  return backup;
+}
+
+/**
+ * Writes content to a temporary file beside its path, waits until it is on disk, and verifies it.
+ *
+ * @returns The temporary path; the caller moves or removes the file.
+ */
+export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: Content): string {
+  const temporary = temporaryPath(dirname(path));
+  try {
+    const fd = createFile(fs, temporary);
+    try {
+      writePieces(fs, fd, pieces);
+      if (mode !== FILE_MODE) fs.fchmodSync(fd, mode);
+      fs.fsyncSync(fd);
+    } catch (error) {
+      closeQuietly(fs, fd);
+      throw error;
+    }
+    fs.closeSync(fd);
+    verify?.(temporary);
+    return temporary;
+  } catch (error) {
+    removeTemporary(fs, temporary);
+    throw error;
+  }
 }
 
 /** Copies an open file to a path, unless somebody else who has it open has done so. */
 export function copyOpenFile(fs: FileSystem, fd: number, path: string): void {
   try {
-    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size), isNew: true });
+    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size) });
   } catch (error) {
     if (!hasErrorCode(error, "EEXIST")) throw error;
   }
-}
-
-function writeTemporary(temporary: string, { fs, pieces, mode = FILE_MODE }: WholeFile): void {
-  const fd = createFile(fs, temporary);
-  try {
-    writePieces(fs, fd, pieces);
-    if (mode !== FILE_MODE) fs.fchmodSync(fd, mode);
-    fs.fsyncSync(fd);
-  } catch (error) {
-    closeQuietly(fs, fd);
-    throw error;
-  }
-  fs.closeSync(fd);
 }
 
 function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | string>): void {
@@ -107,11 +104,6 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
   flush();
 }
 
-/** Gives the file at `path` a second name in the same folder, numbered if it is taken. */
-function keepBeside(fs: FileSystem, path: string, name: string): string {
-  return underFreeName(join(dirname(path), name), (backup) => linkOrCopy(fs, path, backup));
-}
-
 /**
  * Makes something under a name that is free: the one wanted, else with a number behind it.
  *
@@ -130,24 +122,21 @@ export function underFreeName(wanted: string, make: (path: string) => void): str
   }
 }
 
-function linkOrCopy(fs: FileSystem, path: string, backup: string): void {
+/** Gives a file a second name that must be free; copies it where the file system has no second names. */
+export function linkOrCopy(fs: FileSystem, path: string, to: string): void {
+  if (!tryLink(fs, path, to)) fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
+}
+
+/** Gives a file a second name that must be free; false if the file system has no second names. */
+export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
-    fs.linkSync(path, backup);
+    fs.linkSync(path, to);
+    return true;
   } catch (error) {
-    // Some file systems have no second names.
     if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK")) throw error;
-    fs.copyFileSync(path, backup, COPY_EXCLUSIVELY);
+    return false;
   }
 }
 
 /** `COPYFILE_EXCL` of `node:fs`. */
 const COPY_EXCLUSIVELY = 1;
-
-/** Takes a backup's old permissions, which the new file has, away from it; that it is there matters more. */
-function closeToOthers(fs: FileSystem, backup: string): void {
-  try {
-    fs.chmodSync(backup, FILE_MODE);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
-}

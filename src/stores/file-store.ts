@@ -234,7 +234,7 @@ function copyFile(from: string, path: string): void {
   const fs = realFileSystem;
   const fd = openForReading(fs, from);
   try {
-    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size), isNew: true });
+    writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size) });
   } finally {
     fs.closeSync(fd);
   }

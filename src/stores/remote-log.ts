@@ -151,6 +151,10 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
+  pin(): () => void {
+    return () => undefined;
+  }
+
   rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
     this.#assertRoom(more);
     this.#amend(change, more);

@@ -37,7 +37,7 @@ class Witness {
   /** What has happened since the last question, below a folder. */
   take(folder: string): string[] {
     const taken = this.events.map((event) =>
-      event.replaceAll(folder, "").replace(/\.[0-9a-f]{16}\.tmp/, "(temporary)"),
+      event.replaceAll(folder, "").replace(/\.[0-9a-f]{8}-\d+-\d*-[0-9a-f]{16}\.tmp/, "(temporary)"),
     );
     this.events = [];
     return taken;
@@ -119,17 +119,20 @@ test("new folders are made to last before anything is put into them", () => {
 });
 
 test.each([
-  ["an upgrade", VERSION_1, (session: SessionManager) => session.upgrade()],
-  ["a redaction", BRANCHED, (session: SessionManager) => session.redact("00000002")],
-])("%s is waited for before and after it takes the name", (_name, content, replace) => {
+  ["an upgrade", VERSION_1, 1, (session: SessionManager) => session.upgrade()],
+  ["a redaction", BRANCHED, 0, (session: SessionManager) => session.redact("00000002")],
+])("%s is waited for before and after it takes the name", (_name, content, backups, replace) => {
   const path = place(sandbox(), "s.jsonl", content);
   const witness = new Witness();
   const session = SessionManager.open(path, { fs: witness.fs });
   witness.take("");
   replace(session);
+  // The lock comes first, which need not survive a power cut; then the new content, and the backup if there is one.
+  const written = ["write /(temporary)", "sync /(temporary)"];
   expect(witness.take(dirname(path))).toEqual([
     "write /(temporary)",
-    "sync /(temporary)",
+    ...Array.from({ length: 1 + backups }, () => written).flat(),
+    "sync ",
     "rename /s.jsonl",
     "sync ",
   ]);

@@ -23,9 +23,8 @@ function putBack(lengths: readonly number[], last: number): number[] | undefined
     before.append([line]);
     if (i < lengths.length - last) now.append([line]);
   });
-  return recent
-    .missingFrom(now.index, before.index, Number.POSITIVE_INFINITY)
-    ?.map(({ head }) => head.timestampMs);
+  const { own, areOthers } = recent.missingFrom(now.index, before.index, Number.POSITIVE_INFINITY);
+  return areOthers ? undefined : own.map(({ head }) => head.timestampMs);
 }
 
 describe("RecentLines", () => {

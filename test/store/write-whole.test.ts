@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { copyOpenFile, underFreeName, writeWhole } from "../../src/store/write-whole.ts";
@@ -37,33 +37,21 @@ describe("writing a whole file", () => {
   test.each([
     ["with second names", fs],
     ["without second names", withoutLinks],
-  ])("keeps the old file beside the new one, on a disk %s", (_name, given) => {
-    const path = place(sandbox(), "a", "old");
-    for (const text of ["new", "newer"]) writeWhole({ fs: given, path, pieces: [text], backup: "a.bak" });
-    const read = (name: string) => readFileSync(join(dirname(path), name), "utf8");
-    expect([read("a"), read("a.bak"), read("a.bak.1")]).toEqual(["newer", "old", "new"]);
-    expect(statSync(join(dirname(path), "a.bak")).mode & 0o777).toBe(0o600);
-  });
-
-  test.each([
-    ["with second names", fs],
-    ["without second names", withoutLinks],
   ])("lets nothing give way that must not be there, on a disk %s", (_name, given) => {
     const path = place(sandbox(), "a", "old");
     const before = snapshot(path);
-    const write = () => writeWhole({ fs: given, path, pieces: ["new"], isNew: true });
+    const write = () => writeWhole({ fs: given, path, pieces: ["new"] });
     expect(write).toThrow(expect.objectContaining({ code: "EEXIST" }));
     expect(snapshot(path)).toEqual(before);
     expect(names(dirname(path))).toEqual(["a"]);
     const other = join(dirname(path), "b");
-    writeWhole({ fs: given, path: other, pieces: ["new"], isNew: true });
+    writeWhole({ fs: given, path: other, pieces: ["new"] });
     expect(readFileSync(other, "utf8")).toBe("new");
     expect(names(dirname(path))).toEqual(["a", "b"]);
   });
 
-  test("leaves the old file alone when the new one is found wanting, or its pieces end in an error", () => {
-    const path = place(sandbox(), "a", "old");
-    const before = snapshot(path);
+  test("leaves nothing when it is found wanting, or its pieces end in an error", () => {
+    const path = join(sandbox(), "a");
     const seen: string[] = [];
     const verify = (temporary: string) => {
       seen.push(readFileSync(temporary, "utf8"));
@@ -73,11 +61,10 @@ describe("writing a whole file", () => {
       yield "half";
       throw new RangeError("no more");
     }
-    expect(() => writeWhole({ fs, path, pieces: ["new"], backup: "a.bak", verify })).toThrow("wanting");
-    expect(() => writeWhole({ fs, path, pieces: failing(), backup: "a.bak" })).toThrow("no more");
+    expect(() => writeWhole({ fs, path, pieces: ["new"], verify })).toThrow("wanting");
+    expect(() => writeWhole({ fs, path, pieces: failing() })).toThrow("no more");
     expect(seen).toEqual(["new"]);
-    expect(snapshot(path)).toEqual(before);
-    expect(names(dirname(path))).toEqual(["a"]);
+    expect(names(dirname(path))).toEqual([]);
   });
 });
 

@@ -13,11 +13,16 @@ import type { ExportSource } from "./source.ts";
  */
 export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
   const log = openLog(session.path, { mode: "read-only" });
-  const whole = wholeCopy(log.index);
-  if (isFull) {
-    yield* copyLines(log, whole);
-    return;
+  const unpin = log.pin();
+  try {
+    const whole = wholeCopy(log.index);
+    if (isFull) {
+      yield* copyLines(log, whole);
+      return;
+    }
+    const core = new SessionCore(log, coreOptions({}));
+    yield* branchLines(core, planBranch(core, leaf, whole.header));
+  } finally {
+    unpin();
   }
-  const core = new SessionCore(log, coreOptions({}));
-  yield* branchLines(core, planBranch(core, leaf, whole.header));
 }

@@ -18,7 +18,7 @@ export function writeNewFile(path: string, pieces: Iterable<string | Uint8Array>
   }
   try {
     makeFolder(realFileSystem, dirname(path));
-    writeWhole({ fs: realFileSystem, path, pieces, isNew: true });
+    writeWhole({ fs: realFileSystem, path, pieces });
   } catch (error) {
     throw error instanceof SessionError ? error : fileError(path, "write", error);
   }

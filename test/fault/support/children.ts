@@ -4,11 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
-
-const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+import { bundle } from "./bundle.ts";
 
 /** A child process that does one task of child.ts. */
 export interface Child {
@@ -34,21 +31,7 @@ export class Children {
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "sessiontree-child-"));
       this.#program = join(folder, "child.mjs");
-      const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
-      await build({
-        entryPoints: [root("test/fault/support/child.ts")],
-        outfile: this.#program,
-        bundle: true,
-        platform: "node",
-        format: "esm",
-        target: "node20",
-        alias: { sessiontree: root(isDist ? "dist/index.js" : "src/index.ts") },
-        external: ["trash"],
-        // For the packages that are no modules.
-        banner: {
-          js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-        },
-      });
+      await bundle("child.ts", this.#program);
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
   }

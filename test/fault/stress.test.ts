@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { stress } from "./support/stress.ts";
+
+test("processes that append, die and replace the file lose nothing, and bring nothing back", async () => {
+  const report = await stress(6_000, 1);
+  const { lost, revealed, left, refused } = report;
+  expect({ lost, revealed, left, refused }).toEqual({ lost: [], revealed: [], left: [], refused: {} });
+  // Each kind of process has done its work.
+  const { acknowledged, redacted, repaired, merged, killed } = report;
+  for (const count of [acknowledged, redacted, repaired, merged, killed]) expect(count).toBeGreaterThan(0);
+});

@@ -1,0 +1,23 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+/** Bundles a program of this folder with the library, so that child processes start quickly. */
+export async function bundle(name: string, outfile: string): Promise<void> {
+  const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+  await build({
+    entryPoints: [root(`test/fault/support/${name}`)],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    alias: { sessiontree: root(isDist ? "dist/index.js" : "src/index.ts") },
+    external: ["trash"],
+    // For the packages that are no modules.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as after } from "node:timers/promises";
+import { SessionManager } from "sessiontree";
+import { bundle } from "./bundle.ts";
+import { header, lines } from "./sessions.ts";
+
+/** What a child tells, each when it has happened. */
+export type Told =
+  | { readonly acknowledged: string }
+  | { readonly redacted: string }
+  | { readonly replaced: "repair" | "merge" }
+  | { readonly refused: string };
+
+/** What came of it. */
+export interface StressReport {
+  rounds: number;
+  acknowledged: number;
+  redacted: number;
+  repaired: number;
+  merged: number;
+  killed: number;
+  /** Ids of acknowledged entries that are in no file. */
+  lost: string[];
+  /** Redacted texts that are in a file that is no backup. */
+  revealed: string[];
+  /** What was refused, and how often. */
+  refused: { [message: string]: number };
+  /** Temporary files that are there in the end. */
+  left: string[];
+}
+
+/** How the processes are spread; the numbers are chosen so that a round of seconds reads and writes megabytes. */
+const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge"];
+
+const ROUND_MS = 10_000;
+
+/** Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost. */
+export async function stress(milliseconds: number, seed: number): Promise<StressReport> {
+  const report: StressReport = {
+    rounds: 0,
+    acknowledged: 0,
+    redacted: 0,
+    repaired: 0,
+    merged: 0,
+    killed: 0,
+    lost: [],
+    revealed: [],
+    refused: {},
+    left: [],
+  };
+  const programs = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
+  const program = join(programs, "child.mjs");
+  await bundle("stress-child.ts", program);
+  try {
+    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+      const left = Math.min(ROUND_MS, end - performance.now());
+      await new Round(program, seed + report.rounds, report).run(Math.max(1_000, left));
+      report.rounds++;
+    }
+  } finally {
+    rmSync(programs, { recursive: true, force: true });
+  }
+  return report;
+}
+
+/** One file, and everybody who works on it. */
+class Round {
+  readonly #folder = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
+  readonly #path = join(this.#folder, "s.jsonl");
+  readonly #program: string;
+  readonly #report: StressReport;
+  readonly #acknowledged: string[] = [];
+  readonly #redacted: string[] = [];
+  #seed: number;
+  #isOver = false;
+
+  constructor(program: string, seed: number, report: StressReport) {
+    this.#program = program;
+    this.#seed = seed;
+    this.#report = report;
+  }
+
+  async run(milliseconds: number): Promise<void> {
+    writeFileSync(this.#path, lines(header()));
+    const work = TASKS.map((task, i) => this.#keepAlive(task, `${task}${i}`));
+    await after(milliseconds);
+    this.#isOver = true;
+    await Promise.all(work);
+    this.#check();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #random(limit: number): number {
+    this.#seed = (Math.imul(this.#seed, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((this.#seed / 2 ** 32) * limit);
+  }
+
+  /** Starts a child, kills it after a while, and starts the next; the last one may end by itself. */
+  async #keepAlive(task: string, name: string): Promise<void> {
+    for (let life = 0; !this.#isOver; life++) {
+      const args = [this.#program, task, this.#path, `${name}x${life}`, String(this.#random(1e9))];
+      const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+      let hasBegun = false;
+      const ended = this.#listen(child, name, () => {
+        hasBegun = true;
+      });
+      // Counted from its first word, since a busy machine takes long to start it.
+      for (let rest = 100 + this.#random(900); rest > 0 && !this.#isOver; ) {
+        await after(20);
+        if (hasBegun) rest -= 20;
+      }
+      if (this.#isOver) child.stdin.end();
+      else if (child.kill("SIGKILL")) this.#report.killed++;
+      await ended;
+    }
+  }
+
+  async #listen(child: ChildProcess, name: string, begin: () => void): Promise<void> {
+    const { stdout } = child;
+    if (stdout === null) throw new TypeError("the child's output is not piped");
+    child.stdin?.on("error", () => undefined);
+    const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
+    for await (const line of createInterface({ input: stdout })) {
+      begin();
+      this.#take(JSON.parse(line));
+    }
+    const code = await exit;
+    if (code !== 0 && code !== null) throw new Error(`${name} ended with ${code}`);
+  }
+
+  #take(told: Told): void {
+    const report = this.#report;
+    if ("acknowledged" in told) this.#acknowledged.push(told.acknowledged);
+    else if ("redacted" in told) this.#redacted.push(told.redacted);
+    else if ("refused" in told) {
+      const message = told.refused.replaceAll(this.#folder, "");
+      report.refused[message] = (report.refused[message] ?? 0) + 1;
+    } else if (told.replaced === "repair") report.repaired++;
+    else report.merged++;
+  }
+
+  #check(): void {
+    const report = this.#report;
+    const session = SessionManager.open(this.#path);
+    // A last replacement clears up what was left.
+    session.redact(session.appendMessage({ role: "user", content: "last", timestamp: Date.now() }));
+    const ids = new Set(session.getEntries().map(({ id }) => id));
+    const text = readFileSync(this.#path, "utf8");
+    report.acknowledged += this.#acknowledged.length;
+    report.redacted += this.#redacted.length;
+    report.lost.push(...this.#acknowledged.filter((id) => !ids.has(id)));
+    report.revealed.push(...this.#redacted.filter((secret) => text.includes(`${secret} `)));
+    report.left.push(...readdirSync(this.#folder).filter((name) => name.startsWith(".")));
+  }
+}
