@@ -5,6 +5,7 @@ import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
 import { notASession } from "../store/file-errors.ts";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-system.ts";
 import { LeaseSlot } from "../store/lease-slot.ts";
+import { removeOldFile } from "../store/replace-file.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { hasErrorCode } from "../store/system-error.ts";
 import { Pace } from "./pace.ts";
@@ -85,6 +86,7 @@ export function assertPlainFile(path: string): void {
 function removeForGood(path: string): void {
   try {
     realFileSystem.unlinkSync(path);
+    removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {
     throw refused(path, "remove it", "Remove it by hand if it must go.", cause);

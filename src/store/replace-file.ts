@@ -62,7 +62,7 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   }
   takeOver(old);
   syncFolder(fs, folder);
-  ifPresent(() => fs.unlinkSync(hidden));
+  removeOldFile(fs, path);
   // Once more, for writers who look for the file by its name and know nothing of this.
   takeOver(old);
   return backupPath;
@@ -122,13 +122,18 @@ export function isHalfReplaced(fs: FileSystem, path: string): boolean {
   return fs.lstatSync(hiddenName(path), { throwIfNoEntry: false }) !== undefined;
 }
 
+/** Removes what a replacement that was cut short has left of a session that goes for good. */
+export function removeOldFile(fs: FileSystem, path: string): void {
+  ifPresent(() => fs.unlinkSync(hiddenName(path)));
+}
+
 /** Clears up what killed processes have left, taking over the lines that nobody else has. */
 function finish(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
     if (!isHalfReplaced(fs, path)) return;
     takeOverHidden(fs, path);
-    ifPresent(() => fs.unlinkSync(hiddenName(path)));
+    removeOldFile(fs, path);
   } catch (error) {
     throw fileError(path, "write", error);
   }

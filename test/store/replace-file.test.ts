@@ -1,6 +1,7 @@
 import { chmodSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
+import { deleteSession } from "sessiontree/catalog";
 import { mergeSessions } from "sessiontree/merge";
 import { describe, expect, test } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
@@ -296,6 +297,20 @@ describe("what was redacted", () => {
       }
       expect(readFileSync(path, "utf8")).not.toContain(SECRET);
     }
+  });
+
+  test("goes for good with a session that is deleted for good, also from what a killed redaction has left", async () => {
+    const path = place(sandbox(), "s.jsonl", BRANCHED.replace("first question", SECRET));
+    let isKilled = false;
+    const fs = watchedFs((name) => {
+      isKilled ||= name === "fchmodSync" && names(dirname(path)).some((one) => one.endsWith(".old"));
+      if (isKilled) throw Object.assign(new Error("killed"), { code: "EIO" });
+    });
+    expect(() => SessionManager.open(path, { fs }).redact("00000002")).toThrow("killed");
+    const texts = () => names(dirname(path)).map((name) => readFileSync(join(dirname(path), name), "utf8"));
+    expect(texts().join()).toContain(SECRET);
+    await deleteSession(path, { permanent: true });
+    expect(texts().join()).not.toContain(SECRET);
   });
 
   test("stays nowhere but in backups that were made before", () => {
