@@ -1,16 +1,17 @@
 import { converterFor } from "../schema/foreign-message.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { messageProblems } from "../schema/message-shape.ts";
+import { messageProblems, storedMessageProblems } from "../schema/message-shape.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
 /**
  * Refuses what cannot be stored as a message, or what no reader of the session would find in it.
  *
+ * @param problemsOf - Says what is wrong with a message that has a role.
  * @throws {TypeError} If it has no role, one whose messages are made from entries, or the shape of an SDK's messages.
  * @remarks Cost: O(content blocks). Source: docs/guide.md#append
  */
-export function assertMessage(message: unknown): void {
+export function assertMessage(message: unknown, problemsOf = messageProblems): void {
   const role = isJsonRecord(message) ? message["role"] : undefined;
   if (!isJsonRecord(message) || typeof role !== "string") {
     throw new TypeError(
@@ -22,7 +23,7 @@ export function assertMessage(message: unknown): void {
       `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
     );
   }
-  const problems = messageProblems(message);
+  const problems = problemsOf(message);
   if (problems.length === 0) return;
   throw new TypeError(`This is no message of a session: ${problems.join("; ")}.${adviceFor(message)}`);
 }
@@ -48,7 +49,8 @@ export function assertDraft(draft: unknown): void {
   if (typeof type !== "string" || RESERVED_TYPES.has(type)) {
     throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
   }
-  if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"]);
+  // An entry of another session may be odd, and is taken as it is.
+  if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], storedMessageProblems);
 }
 
 /**

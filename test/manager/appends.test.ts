@@ -169,7 +169,10 @@ test("a message of another SDK is refused with its fields and the function that 
   expect(() => one.appendMessage(JSON.parse('{"type":"function_call","call_id":"c"}'))).toThrow(
     /needs a role.*fromOpenAIResponses/,
   );
+  const odd = JSON.parse('{"role":"assistant","content":"as a text"}');
+  expect(() => one.appendMessage(odd)).toThrow(/content: expected an array of blocks, found a string/);
   expect(one.getEntryCount()).toBe(0);
+  expect(one.getEntry(one.append({ type: "message", message: odd }))).toMatchObject({ message: odd });
   const hosts = JSON.parse('{"role":"note","content":null,"parts":[],"tool_calls":[{"id":"c"}]}');
   expect(one.getEntry(one.appendMessage(hosts))).toMatchObject({ message: hosts });
 });
