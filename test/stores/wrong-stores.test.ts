@@ -31,7 +31,7 @@ async function refusedBy(
       () => true,
       () => false,
     );
-    if (!(await Promise.race([result, later(1_000)]))) return name;
+    if (!(await Promise.race([result, later(5_000)]))) return name;
   }
   return undefined;
 }
