@@ -31,7 +31,7 @@ async function refusedBy(
       () => true,
       () => false,
     );
-    if (!(await Promise.race([result, later(1_000)]))) return name;
+    if (!(await Promise.race([result, later(5_000)]))) return name;
   }
   return undefined;
 }
@@ -356,17 +356,21 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "says of a batch of which a part is there that it stands behind all others": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
+      const isKnown = (line: NewEntryLine) => there.some(({ text }) => text === line.text);
       const receipt = await memory.append(id, lines, condition);
-      const isNew = receipt.lastSeq > (there.at(-1)?.seq ?? 0);
-      return isNew ? { ...receipt, precedingSeq: there.at(-1)?.seq ?? 0 } : receipt;
+      const isPartlyThere = lines.some(isKnown) && !lines.every(isKnown);
+      return isPartlyThere ? { ...receipt, precedingSeq: there.at(-1)?.seq ?? 0 } : receipt;
     },
   }),
   "shows a session while it is being made": (memory) => ({
     async create(facts, batches) {
       await memory.create(facts, piecesOf());
       const held: NewLine[] = [];
-      for await (const lines of batches) held.push(...lines);
-      await memory.delete(facts.id);
+      try {
+        for await (const lines of batches) held.push(...lines);
+      } finally {
+        await memory.delete(facts.id);
+      }
       return memory.create(facts, piecesOf(held));
     },
   }),
@@ -389,9 +393,10 @@ const WRONG: Readonly<Record<string, Wrong>> = {
         const { lines: there, revision } = await memory.read(id, 0, 1_000);
         const last = there.at(-1)?.seq ?? 0;
         const fresh = lines.filter((line) => isNew(line) || there.some(({ text }) => text === line.text));
-        for (const { text } of lines) taken.add(`${id} ${text}`);
         if (fresh.length === 0) return { precedingSeq: last, lastSeq: last, revision };
-        return memory.append(id, fresh, condition);
+        const receipt = await memory.append(id, fresh, condition);
+        for (const { text } of lines) taken.add(`${id} ${text}`);
+        return receipt;
       },
     };
   },
@@ -410,7 +415,9 @@ const WRONG: Readonly<Record<string, Wrong>> = {
     return {
       async amend(id, change) {
         const { lines } = await memory.read(id, 0, 1_000);
-        for (const { seq, text } of lines) if (change.remove.includes(seq)) removed.add(JSON.parse(text).id);
+        for (const { seq, text } of lines) {
+          if (change.remove.includes(seq) && text.startsWith("{")) removed.add(JSON.parse(text).id);
+        }
         return memory.amend(id, change);
       },
       append: (id, lines, condition) => {
@@ -428,6 +435,19 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
+};
+
+/** Of backends with a subtle fault, the test that must notice it: others would notice a clumsy imitation of the fault. */
+const REASONS: Readonly<Record<string, string>> = {
+  "leaves marks of what it has taken when a session is deleted":
+    "remembers nothing of a session that was deleted",
+  "finds what was deleted": "remembers nothing of a session that was deleted",
+  "compares the leaf with one that was taken out":
+    "compares the leaf with lines that are there, after others were taken out",
+  "shows a session while it is being made":
+    "shows nobody a session that is being made, and lets one of two win who make the same",
+  "says of a batch of which a part is there that it stands behind all others":
+    "says of a batch that is partly there where its first line stands, and adds the rest behind all others",
 };
 
 /** Places that are far from each other. */
@@ -474,8 +494,8 @@ describe("the suite", () => {
     expect(await refusedBy(over(right))).toBeUndefined();
   });
 
-  test.each(Object.entries(WRONG))("refuses a store that %s", async (_, wrong) => {
-    expect(await refusedBy(over(wrong))).toBeDefined();
+  test.each(Object.entries(WRONG))("refuses a store that %s", async (name, wrong) => {
+    expect(await refusedBy(over(wrong))).toEqual(REASONS[name] ?? expect.any(String));
   });
 
   test.each(Object.entries(WITHOUT_HINTS))(
