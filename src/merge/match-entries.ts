@@ -88,7 +88,8 @@ class Matcher {
         const other = ordinals[place] ?? NONE;
         const line = lines[place] ?? bytes;
         place++;
-        const isEqual = isSameVersion && areEqual(line, bytes);
+        // Equal lines are no equal entries if copies read them differently, as behind an id that came twice.
+        const isEqual = isSameVersion && areEqual(line, bytes) && this.#hangAlike(other, ordinal);
         if (isEqual || this.#isSameEntry(other, line, ordinal, bytes)) {
           this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
         } else {
@@ -97,6 +98,14 @@ class Matcher {
         }
       });
     }
+  }
+
+  /** Whether an entry of the first copy hangs on the same id as one of the other. */
+  #hangAlike(ordinal: number, other: number): boolean {
+    const [one, two] = [this.#union.a.index.tree, this.#union.b.index.tree];
+    const [parent, otherParent] = [one.parentAt(ordinal), two.parentAt(other)];
+    if (parent === NONE || otherParent === NONE) return parent === otherParent;
+    return one.keyAt(parent) === two.keyAt(otherParent);
   }
 
   *#pairs(): Generator<{ a: number; b: number }, void> {

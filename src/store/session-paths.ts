@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SessionError } from "../errors.ts";
 import { assertValidSessionId } from "../ids.ts";
 import { type OptionRules, TEXT } from "../schema/options.ts";
 import { ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
@@ -42,16 +44,40 @@ export function sessionsRoot(places: SessionPlaces = {}): string {
   return join(absolutePath(agentDir || "~/.pi/agent"), "sessions");
 }
 
+/** Bytes of the longest name that file systems take. */
+const MAX_NAME_BYTES = 255;
+
+/** Bytes of a long project's folder that tell its beginning to people; its digest tells it from others. */
+const BEGINNING_BYTES = 180;
+
+const DIGEST_CHARACTERS = 32;
+
+/** Characters of the longest id of a session in a file: names of backups and other files beside it are longer still. */
+const MAX_ID_LENGTH = 200;
+
 /**
  * Names the folder of a project's sessions; makes nothing.
  *
- * Different projects can share a folder, because the encoding loses which separators there were.
+ * Different projects can share a folder, because the encoding loses which separators there were. Where it would be too
+ * long for a name, the beginning and a digest stand for it.
  */
 export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
-  const encoded = absolutePath(cwd)
-    .replace(/^[/\\]/, "")
-    .replace(/[/\\:]/g, "-");
-  return join(sessionsRoot(places), `--${encoded}--`);
+  const absolute = absolutePath(cwd);
+  const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+  return join(
+    sessionsRoot(places),
+    Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute),
+  );
+}
+
+function shortened(name: string, cwd: string): string {
+  const digest = createHash("sha256").update(cwd).digest("hex").slice(0, DIGEST_CHARACTERS);
+  // What is left of a character that was cut is a character of its own, and goes.
+  const beginning = Buffer.from(name)
+    .subarray(0, BEGINNING_BYTES)
+    .toString()
+    .replace(/\ufffd+$/, "");
+  return `${beginning}-${digest}--`;
 }
 
 /**
@@ -70,10 +96,14 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
  * Names the file of a new session.
  *
  * @param timestamp - ISO 8601, as in the header.
- * @throws {SessionError} `INVALID_SESSION_ID` before a path is made of the id.
+ * @throws {SessionError} `INVALID_SESSION_ID` before a path is made of the id, also if it is too long for a name.
  */
 export function sessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
+  if (id.length > MAX_ID_LENGTH) {
+    const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
+    throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
+  }
   return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
 }
 

@@ -1,6 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { getDefaultSessionDir, SessionManager, type SessionOptions } from "sessiontree";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -108,6 +116,40 @@ test.each([
   expect(projectFolder(cwd, { agentDir: "/agent" })).toBe(`/agent/sessions/${name}`);
 });
 
+describe("a project whose path is too long for a folder's name", () => {
+  const long = (length: number) => `/${"deep/".repeat(length)}`.slice(0, length);
+  const nameOf = (cwd: string) => basename(projectFolder(cwd, { agentDir: "/agent" }));
+
+  test("has one of its beginning and a digest; what fits is as it always was", () => {
+    expect(nameOf(long(252))).toBe(`-${long(252).replaceAll("/", "-")}--`);
+    expect(nameOf(long(252))).toHaveLength(255);
+    expect(nameOf(long(253))).toMatch(/^--deep-deep-.*-[0-9a-f]{32}--$/);
+    expect(nameOf(long(253))).not.toBe(nameOf(long(254)));
+    expect(nameOf(long(253))).toBe(nameOf(`${long(253)}/`));
+    for (const cwd of [`/${"é".repeat(200)}`, `/${"x🙂".repeat(100)}`, `/${"é🙂".repeat(500)}`]) {
+      expect(Buffer.byteLength(nameOf(cwd))).toBeLessThanOrEqual(255);
+      expect(nameOf(cwd)).not.toContain("\ufffd");
+    }
+  });
+
+  test.each([251, 255, 300, 4000])("finds its sessions again, with %i characters", async (length) => {
+    const [cwd, other] = [long(length), `${long(length).slice(0, -1)}X`];
+    const session = SessionManager.create(cwd);
+    session.appendMessage({ role: "user", content: "one", timestamp: 1 });
+    SessionManager.create(other).appendMessage({ role: "user", content: "other", timestamp: 1 });
+    const path = session.getSessionFile();
+    expect(session.usesDefaultSessionDir()).toBe(true);
+    expect((await SessionManager.list(cwd)).map((info) => info.path)).toEqual([path]);
+    expect(await SessionManager.listAll()).toHaveLength(2);
+    expect(SessionManager.findById(cwd, session.getSessionId())).toBe(path);
+    expect(SessionManager.continueRecent(cwd).getSessionFile()).toBe(path);
+    expect(getDefaultSessionDir(cwd)).toBe(session.getSessionDir());
+    // A header without a folder belongs to where it is.
+    writeFileSync(join(session.getSessionDir(), "x.jsonl"), '{"type":"session","version":3,"id":"x"}\n');
+    expect(await SessionManager.list(cwd)).toHaveLength(2);
+  });
+});
+
 test("a project is also named from the home folder, by a URL, or from here", () => {
   const folder = (cwd: string) => projectFolder(cwd, { agentDir: "/agent" });
   expect(folder("~/work")).toBe(folder(join(home, "work")));
@@ -125,9 +167,14 @@ test("a path becomes absolute; a tilde counts only as its first part", () => {
 
 test("a file's name holds the time without colons and points, and no other id than a valid one", () => {
   expect(sessionFileName("2025-01-02T03:04:05.678Z", "my-id")).toBe("2025-01-02T03-04-05-678Z_my-id.jsonl");
-  expect(() => sessionFileName("2025-01-02T03:04:05.678Z", "../x")).toThrow(
-    expect.objectContaining({ code: "INVALID_SESSION_ID" }),
-  );
+  for (const id of ["../x", "x".repeat(201)]) {
+    expect(() => sessionFileName("2025-01-02T03:04:05.678Z", id)).toThrow(
+      expect.objectContaining({ code: "INVALID_SESSION_ID" }),
+    );
+  }
+  const session = SessionManager.create("/project", home, { id: "x".repeat(200) });
+  session.appendMessage({ role: "user", content: "one", timestamp: 1 });
+  expect(existsSync(session.getSessionFile() ?? "")).toBe(true);
 });
 
 describe("the key of a project", () => {
