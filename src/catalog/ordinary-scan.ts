@@ -5,6 +5,7 @@ import { readHeader } from "../reading/session-header.ts";
 import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";
+import { isNameType } from "../schema/session-name.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { IdIndex } from "../tree/id-index.ts";
 import { roleInFront, timeInBody } from "./message-bytes.ts";
@@ -181,7 +182,7 @@ export class OrdinaryScan implements LineSink {
     const { type, id, parent } = head;
     if (!this.#admits(smallKey(id), smallKey(parent))) this.#isOrdinary = false;
     else if (type === "message") this.#takePlainMessage(line);
-    else if (type === "session_info") this.#facts.noteName(recordOf(line));
+    else if (isNameType(type)) this.#facts.noteName(recordOf(line));
   }
 
   #takePlainMessage(line: OneLine): void {

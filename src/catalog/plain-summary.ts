@@ -1,6 +1,7 @@
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { IssueCode } from "../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { isNameType } from "../schema/session-name.ts";
 import type { OpenFile } from "./open-file.ts";
 import { RESUMABLE_VERSION } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
@@ -62,6 +63,6 @@ function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
 function* ordinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
     const type = tree.typeAt(ordinal);
-    if (type === "message" || type === "session_info") yield ordinal;
+    if (type === "message" || isNameType(type)) yield ordinal;
   }
 }

@@ -2,6 +2,7 @@ import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { JsonRecord } from "../schema/json.ts";
+import { isNameType, nameIn, nameOf } from "../schema/session-name.ts";
 
 /** What a list says of a session, as plain data that a cache can keep. */
 export interface SessionSummary {
@@ -23,7 +24,10 @@ export interface SessionSummary {
 }
 
 /** The part of a summary that the header tells. */
-export type HeaderFacts = Pick<SessionSummary, "id" | "cwd" | "parentSession" | "createdMs">;
+export interface HeaderFacts extends Pick<SessionSummary, "id" | "cwd" | "parentSession" | "createdMs"> {
+  /** The name before an entry gives one. */
+  readonly title?: string | undefined;
+}
 
 /** The furthest from 1970 that a `Date` can be, in milliseconds. */
 const MAX_TIME_MS = 8.64e15;
@@ -51,6 +55,8 @@ export class SummaryFacts {
   firstMessage: string | undefined;
   lastMessageMs: number | undefined;
   #name: string | undefined;
+  /** Whether an entry has given a name or taken it away, so that the header's does not count. */
+  #isNamed: boolean;
 
   /** @param before - What earlier entries of the same file said. */
   constructor(before?: SessionSummary) {
@@ -58,6 +64,7 @@ export class SummaryFacts {
     this.firstMessage = before?.firstMessage;
     this.lastMessageMs = before?.lastMessageMs;
     this.#name = before?.name;
+    this.#isNamed = before !== undefined;
   }
 
   /**
@@ -76,24 +83,30 @@ export class SummaryFacts {
     if (role === "user") this.firstMessage ??= messageText(message);
   }
 
-  /** Takes the name that a `session_info` entry gives; a line that does not parse gives none. */
+  /** Takes the name that an entry gives, if it is of a type that does; a line that does not parse gives none. */
   noteName(record: JsonRecord | undefined): void {
-    if (record?.["type"] !== "session_info") return;
-    const { name } = record;
-    this.#name = typeof name === "string" ? name.trim() || undefined : undefined;
+    if (!isNameType(record?.["type"]) || record === undefined) return;
+    this.#name = nameIn(record);
+    this.#isNamed = true;
   }
 
   /** Puts the facts together. */
   summary(header: HeaderFacts, issueCount: number): SessionSummary {
-    const { id, cwd, parentSession, createdMs } = header;
+    const { id, cwd, parentSession, createdMs, title } = header;
     const { lastMessageMs, messageCount, firstMessage } = this;
-    const facts = { lastMessageMs, name: this.#name, messageCount, firstMessage, issueCount };
+    const facts = {
+      lastMessageMs,
+      name: this.#isNamed ? this.#name : title,
+      messageCount,
+      firstMessage,
+      issueCount,
+    };
     return { id, cwd, parentSession, createdMs, ...facts };
   }
 }
 
 /** Gives the part of a summary that the header tells. */
 export function headerFacts(header: SessionHeader): HeaderFacts {
-  const { id, cwd, parentSession, timestamp } = header;
-  return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)) };
+  const { id, cwd, parentSession, timestamp, title } = header;
+  return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)), title: nameOf(title) };
 }

@@ -37,7 +37,12 @@ export class SessionView {
   constructor(path: string) {
     this.#log = openLog(path, { mode: "read-only" });
     this.path = this.#log.path;
-    this.#bookkeeping = new Bookkeeping(this.tree, (ordinal) => this.entryAt(ordinal));
+    this.#bookkeeping = new Bookkeeping(
+      this.tree,
+      (ordinal) => this.entryAt(ordinal),
+      undefined,
+      this.header?.title,
+    );
   }
 
   get tree(): EntryTree {

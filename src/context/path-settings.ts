@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
@@ -43,10 +44,18 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
  */
 export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
   const fields = fieldsOf(entry);
-  if (entry.type === "model_change") return modelChoice(fields["provider"], fields["modelId"]);
+  if (entry.type === "model_change") {
+    return modelChoice(fields["provider"], fields["modelId"]) ?? mainModelIn(fields);
+  }
   if (entry.type !== "message") return undefined;
   const message = fieldsOf(fields["message"]);
   return message["role"] === "assistant" ? modelChoice(message["provider"], message["model"]) : undefined;
+}
+
+/** The model in oh-my-pi's form, `provider/model`; those for other roles than the main one count for nobody. */
+function mainModelIn({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
+  const [, provider, modelId] = (typeof model === "string" && /^([^/]+)\/(.+)$/s.exec(model)) || [];
+  return role === "default" ? modelChoice(provider, modelId) : undefined;
 }
 
 function modelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {

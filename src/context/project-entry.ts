@@ -70,7 +70,7 @@ export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry
 
 function namesNoKeptEntry(entry: AnySessionEntry): boolean {
   const { firstKeptEntryId } = fieldsOf(entry);
-  return typeof firstKeptEntryId !== "string" || firstKeptEntryId === entry.id;
+  return typeof firstKeptEntryId !== "string" || firstKeptEntryId === "" || firstKeptEntryId === entry.id;
 }
 
 function storedMessage(value: unknown): AgentMessage | undefined {

@@ -2,6 +2,9 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
+/** Type of the entry with which oh-my-pi clears the context: it begins anew behind it. */
+export const RESET_TYPE = "reset_boundary";
+
 /** A compaction that names no entry of the path before it as the first one kept. */
 export interface SelectionIssue {
   readonly code: "KEPT_ENTRY_MISSING";
@@ -41,7 +44,8 @@ interface KeptPart {
  * Chooses the entries that a context is made of.
  *
  * Without a compaction that is the whole path. Else it is the latest compaction whose body can be read, the
- * entries that it keeps (without system messages, which the compaction replays), and everything after it.
+ * entries that it keeps (without system messages, which the compaction replays), and everything after it. What stands
+ * before oh-my-pi's `reset_boundary`, and the boundary itself, is left out.
  *
  * @remarks Cost: O(path) in heads; of bodies, those of the compaction and of the messages that it keeps.
  * Source: docs/format.md#context
@@ -49,24 +53,38 @@ interface KeptPart {
 export function selectEntries(path: EntryPath): SelectedEntries {
   const parsed = new Map<number, AnySessionEntry | undefined>();
   const indices: number[] = [];
-  const compactionIndex = latestCompaction(path, parsed);
+  const start = latestReset(path) + 1;
+  const compactionIndex = latestCompaction(path, parsed, start);
   const compaction = parsed.get(compactionIndex);
   let kept: KeptPart = { from: 0, keepsTail: false, issue: undefined };
   if (compaction !== undefined) {
     kept = keptPart(path, compaction, compactionIndex);
     indices.push(compactionIndex);
-    readMessages(path, kept.from, compactionIndex, parsed);
-    for (let index = kept.from; index < compactionIndex; index++) {
+    const from = Math.max(kept.from, start);
+    readMessages(path, from, compactionIndex, parsed);
+    for (let index = from; index < compactionIndex; index++) {
       if (!isSystemMessage(parsed.get(index))) indices.push(index);
     }
   }
-  for (let index = compactionIndex + 1; index < path.length; index++) indices.push(index);
+  for (let index = Math.max(compactionIndex + 1, start); index < path.length; index++) indices.push(index);
   return { indices, compactionIndex, keepsTail: kept.keepsTail, parsed, issue: kept.issue };
 }
 
-/** Where the latest compaction stands; a damaged one cannot say what it stands for and is passed over. */
-function latestCompaction(path: EntryPath, parsed: Map<number, AnySessionEntry | undefined>): number {
+/** Where the latest `reset_boundary` stands; -1 if there is none. */
+function latestReset(path: EntryPath): number {
   for (let index = path.length - 1; index >= 0; index--) {
+    if (path.typeAt(index) === RESET_TYPE) return index;
+  }
+  return -1;
+}
+
+/** Where the latest compaction stands; a damaged one cannot say what it stands for and is passed over. */
+function latestCompaction(
+  path: EntryPath,
+  parsed: Map<number, AnySessionEntry | undefined>,
+  start: number,
+): number {
+  for (let index = path.length - 1; index >= start; index--) {
     if (path.typeAt(index) !== "compaction") continue;
     const entry = path.entryAt(index);
     parsed.set(index, entry);
@@ -77,7 +95,9 @@ function latestCompaction(path: EntryPath, parsed: Map<number, AnySessionEntry |
 
 function keptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
   const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(compaction);
-  if (keptId === compaction.id) return { from: compactionIndex, keepsTail: true, issue: undefined };
+  // oh-my-pi writes an empty id where others write the compaction's own.
+  if (keptId === compaction.id || keptId === "")
+    return { from: compactionIndex, keepsTail: true, issue: undefined };
   const from = typeof keptId === "string" ? path.indexOf(keptId) : -1;
   if (from >= 0 && from < compactionIndex) return { from, keepsTail: false, issue: undefined };
   const isOtherForm = Array.isArray(retainedTail) && (keptId === undefined || keptId === null);

@@ -12,7 +12,7 @@ import { type EntryPath, entryPathOf } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
 import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
 import { isContextEdit, projectSelected } from "./project-entry.ts";
-import { type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
+import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** What a model sees at a leaf, and which model it is. */
 export interface SessionContext {
@@ -86,7 +86,8 @@ export class PathProjection {
    * @remarks Cost: O(1).
    */
   extend(entry: AnySessionEntry): boolean {
-    if (entry.type === "compaction" || entry.type === "context_edit") return false;
+    if (entry.type === "compaction" || entry.type === "context_edit" || entry.type === RESET_TYPE)
+      return false;
     this.#add(entry, this.#project(entry, this.#edits.get(entry.id)));
     this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
     this.#model = modelSetBy(entry) ?? this.#model;

@@ -1,5 +1,6 @@
 import type { TextContent } from "../schema/content.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
+import { withBlobImages } from "./blob-images.ts";
 import { fieldsOf, isContent } from "./entry-fields.ts";
 
 /**
@@ -26,12 +27,13 @@ export function withContent(message: AgentMessage): AgentMessage {
 /**
  * Gives a message the form that its role has in a request, so that no client stumbles over what somebody stored.
  *
- * A text where the role holds blocks becomes one text block, and a bare name among `toolsRemoved` a reference.
+ * A text where the role holds blocks becomes one text block, a bare name among `toolsRemoved` a reference, and an image
+ * that is not in the message a note.
  *
  * @returns The very object if nothing is to be done.
  */
 export function wellFormed(stored: Message): Message {
-  const message = withContent(stored);
+  const message = withBlobImages(withContent(stored));
   if (message.role === "system") return withToolReferences(message);
   if (message.role !== "toolResult" || Array.isArray(message.content)) return message;
   return { ...message, content: blocksOf(message.content) };

@@ -126,7 +126,7 @@ class EntryTally {
   add(entry: SessionEntry): void {
     this.entries++;
     const fields = fieldsOf(entry);
-    switch (entry.type) {
+    switch (fields["type"]) {
       case "message":
         this.#addMessage(fields["message"]);
         break;
@@ -134,6 +134,7 @@ class EntryTally {
         count(this.#roles, "custom");
         break;
       case "usage":
+      case "model_usage":
         this.usage.add(fields["usage"], fields["provider"], fields["model"]);
         break;
       case "compaction":

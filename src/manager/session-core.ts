@@ -362,6 +362,7 @@ export class SessionCore {
       this.tree,
       (ordinal) => this.#cache.bodyAt(ordinal),
       (ordinals) => this.fileOrder(ordinals),
+      this.#log.index.header?.title,
     );
   }
 

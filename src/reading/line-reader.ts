@@ -3,6 +3,7 @@ import { EntryHeadReader, mayHoldSecondHead } from "../jsonl/entry-head.ts";
 import { recordInFront } from "../jsonl/glued.ts";
 import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { nameOf } from "../schema/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
@@ -30,6 +31,8 @@ export class LineReader implements LineSink {
   #header: ReadHeader | undefined;
   #headerPlace: LinePlace | undefined;
   #recordsBeforeHeader = 0;
+  /** What a `title` record before the header says. */
+  #title: string | undefined;
   /** Whether an entry was spelled in another way than the head reader knows. */
   #isMixed = false;
   #isRejected = false;
@@ -151,11 +154,12 @@ export class LineReader implements LineSink {
   /** Takes the first record of a file, which should be its header. */
   takeFirst(record: JsonRecord, place: LinePlace): void {
     if (record["type"] !== "session") {
+      if (record["type"] === "title") this.#title = nameOf(record["title"]) ?? this.#title;
       this.#issues.put("RECORD_BEFORE_HEADER", place);
       this.#countOther();
       return;
     }
-    const header = this.isRejected ? undefined : readHeader(record);
+    const header = this.isRejected ? undefined : readHeader(this.#titled(record));
     if (header === undefined) {
       this.#isRejected = true;
       this.#issues.put("HEADER_MISSING", place);
@@ -169,6 +173,11 @@ export class LineReader implements LineSink {
     this.#adder.hasDamageBehindLast = false;
     if (!header.stated.isClear) this.#issues.put("VERSION_UNCLEAR", place);
     if ((header.stated.version ?? 0) > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
+  }
+
+  /** Gives a header the title that stands before it: oh-my-pi keeps that one up to date, and not the header's. */
+  #titled(record: JsonRecord): JsonRecord {
+    return this.#title === undefined ? record : { ...record, title: this.#title };
   }
 
   /** Takes a line that does not parse, or what follows a record on a line whose front was taken. */

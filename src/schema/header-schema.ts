@@ -12,5 +12,6 @@ export const sessionHeaderSchema = z.looseObject({
   provider: z.string().exactOptional(),
   modelId: z.string().exactOptional(),
   thinkingLevel: z.string().exactOptional(),
+  title: z.string().exactOptional(),
   leafId: z.string().exactOptional(),
 });

@@ -21,6 +21,8 @@ export interface SessionHeader {
   provider?: string;
   modelId?: string;
   thinkingLevel?: string;
+  /** The session's name in files of oh-my-pi, before an entry gives another. */
+  title?: string;
   /** Where the newer Rust port last stood: kept, not used. */
   leafId?: string;
 }

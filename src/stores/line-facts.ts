@@ -3,6 +3,7 @@ import { messageText, recordTime } from "../catalog/session-summary.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { isNameType, nameIn } from "../schema/session-name.ts";
 import type { EntryFacts } from "./session-backend.ts";
 
 /** UTF-16 units of `userText`, at most. */
@@ -29,7 +30,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
     parentId: isStorable(parentId) ? parentId : null,
     type: storable(type),
     timestampMs: wholeTime(record),
-    ...nameIn(record),
+    ...sessionNameIn(record),
     ...userTextIn(record),
     ...(withSearchText && searchTextIn(record, type)),
   };
@@ -59,9 +60,8 @@ function wholeTime(record: JsonRecord): number | null {
   return ms === undefined || Number.isNaN(ms) ? null : Math.trunc(ms);
 }
 
-function nameIn({ type, name }: JsonRecord): Pick<EntryFacts, "sessionName"> {
-  if (type !== "session_info") return {};
-  return { sessionName: typeof name === "string" ? storable(name.trim()) || null : null };
+function sessionNameIn(record: JsonRecord): Pick<EntryFacts, "sessionName"> {
+  return isNameType(record["type"]) ? { sessionName: storable(nameIn(record) ?? "") || null } : {};
 }
 
 function userTextIn({ type, message }: JsonRecord): Pick<EntryFacts, "userText"> {

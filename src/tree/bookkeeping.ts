@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { isNameType, nameIn, nameOf } from "../schema/session-name.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
 /** A label as it stands: its text and the time it was set. */
@@ -26,15 +27,18 @@ export class Bookkeeping {
   /**
    * @param entryAt - Gives an entry, or undefined if its body is damaged.
    * @param inFileOrder - Puts ordinals into the order of the file.
+   * @param title - The name before an entry gives one.
    */
   constructor(
     tree: EntryTree,
     entryAt: (ordinal: number) => AnySessionEntry | undefined,
     inFileOrder: (ordinals: number[]) => Iterable<number> = (ordinals) => ordinals,
+    title?: string,
   ) {
     this.#tree = tree;
     this.#entryAt = entryAt;
     this.#inFileOrder = inFileOrder;
+    this.#name = nameOf(title);
   }
 
   /** Gives the labels in force, by the id of the entry that each stands on; a live view. */
@@ -54,7 +58,7 @@ export class Bookkeeping {
     const marks: number[] = [];
     for (let ordinal = this.#seen; ordinal < size; ordinal++) {
       const type = this.#tree.typeAt(ordinal);
-      if (type === "label" || type === "session_info") marks.push(ordinal);
+      if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
     // All are read before any counts, so that what cannot be read now is not passed over for good.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
@@ -63,9 +67,8 @@ export class Bookkeeping {
   }
 
   #note(entry: AnySessionEntry): void {
-    if (entry.type === "session_info") {
-      const name = "name" in entry ? entry.name : undefined;
-      this.#name = typeof name === "string" ? name.trim() || undefined : undefined;
+    if (isNameType(entry.type)) {
+      this.#name = nameIn({ ...entry });
       return;
     }
     const targetId = "targetId" in entry ? entry.targetId : undefined;

@@ -103,6 +103,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   const isAncestor = makeAncestorTest(session.tree);
   for (const [ordinal, entry] of compactions) {
     const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(entry);
+    if (keptId === "") continue;
     // Another writer's form brings the kept messages along.
     if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
     const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;

@@ -107,7 +107,7 @@ function entryText(type: string, fields: JsonRecord): string {
     case "custom":
       return text("customType");
     case "model_change":
-      return joined("/", text("provider"), text("modelId"));
+      return joined("/", text("provider"), text("modelId")) || text("model");
     case "thinking_level_change":
       return text("thinkingLevel");
     case "label":
@@ -116,10 +116,13 @@ function entryText(type: string, fields: JsonRecord): string {
         : `"${text("label")}" on ${text("targetId")}`;
     case "session_info":
       return text("name") || "(none)";
+    case "title_change":
+      return text("title") || "(none)";
     case "context_edit":
       return `${fields["replacement"] === null ? "removes" : "replaces"} ${text("targetId")}`;
     case "usage":
-      return joined(" ", text("kind"), joined("/", text("provider"), text("model")));
+    case "model_usage":
+      return joined(" ", text("kind") || text("purpose"), joined("/", text("provider"), text("model")));
     default:
       return "";
   }

@@ -33,13 +33,15 @@ export function excerptOf(entry: AnySessionEntry): string {
     case "custom":
       return oneLine(text("customType"));
     case "model_change":
-      return oneLine([text("provider"), text("modelId")].filter(Boolean).join("/"));
+      return oneLine([text("provider"), text("modelId")].filter(Boolean).join("/") || text("model"));
     case "thinking_level_change":
       return oneLine(text("thinkingLevel"));
     case "label":
       return text("label") === "" ? "(removed)" : oneLine(text("label"));
     case "session_info":
       return oneLine(text("name")) || "(none)";
+    case "title_change":
+      return oneLine(text("title")) || "(none)";
     case "context_edit":
       return `${fields["replacement"] === null ? "removes" : "replaces"} ${oneLine(text("targetId"))}`;
     case "usage":

@@ -54,7 +54,7 @@ export function makeSessionModel({ bytes, fileName }: EmbeddedSession): SessionM
     newestTip: newestTips(links.parents, order),
     leaf: ordinals.get(leafId ?? "") ?? NONE,
     issues,
-    ...readBookkeeping(entries, ordinals),
+    ...readBookkeeping(entries, ordinals, header?.title),
   };
 }
 
@@ -101,12 +101,17 @@ function newestTips(parents: Int32Array, order: Int32Array): Int32Array {
 }
 
 /** Labels and name: the latest in the file counts. */
-function readBookkeeping(entries: readonly AnySessionEntry[], ordinals: ReadonlyMap<string, number>) {
+function readBookkeeping(
+  entries: readonly AnySessionEntry[],
+  ordinals: ReadonlyMap<string, number>,
+  title: string | undefined,
+) {
   const labels = new Map<number, string>();
-  let name: string | undefined;
+  let name = title?.trim() || undefined;
   for (const entry of entries) {
     const fields = fieldsOf(entry);
     if (entry.type === "session_info") name = textOf(fields["name"]).trim() || undefined;
+    if (entry.type === "title_change") name = textOf(fields["title"]).trim() || undefined;
     const target = entry.type === "label" ? ordinals.get(textOf(fields["targetId"])) : undefined;
     if (target === undefined) continue;
     const label = textOf(fields["label"]);

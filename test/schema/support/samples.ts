@@ -203,6 +203,7 @@ const header: Required<SessionHeader> = {
   modelId: "m",
   thinkingLevel: "off",
   leafId: "0a1b2c3d",
+  title: "The till",
 };
 
 function sample(

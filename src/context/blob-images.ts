@@ -1,0 +1,60 @@
+import type { ImageContent, TextContent } from "../schema/content.ts";
+import type { AgentMessage, Message } from "../schema/message.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/** How oh-my-pi writes an image that lies beside the sessions: by the digest of its bytes. */
+const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
+
+const BLOB_PREFIX = "blob:";
+
+/**
+ * Gives the image of a digest as Base64.
+ *
+ * @param digest - SHA-256 of its bytes, 64 lower-case hex characters.
+ * @returns Undefined if it is not there.
+ */
+export type ReadBlob = (digest: string) => string | undefined;
+
+/**
+ * Puts images in the place of references to them, and a note in the place of those that are not there.
+ *
+ * @returns The very object if it refers to none.
+ * @remarks Cost: O(blocks), and that of reading the images.
+ */
+export function withBlobImages(message: Message, readBlob?: ReadBlob): Message;
+export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): AgentMessage;
+export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): AgentMessage {
+  switch (message.role) {
+    case "user":
+    case "toolResult":
+    case "custom": {
+      const { content } = message;
+      if (!Array.isArray(content) || !content.some(isBlobImage)) return message;
+      return { ...message, content: content.map((block) => resolved(block, readBlob)) };
+    }
+    default:
+      return message;
+  }
+}
+
+/** Names the blobs to which a stored message refers, as they are written. */
+export function blobsIn(message: unknown): string[] {
+  const { content } = fieldsOf(message);
+  return Array.isArray(content) ? content.filter(isBlobImage).map(({ data }) => data) : [];
+}
+
+function isBlobImage(block: unknown): block is ImageContent {
+  const { type, data } = fieldsOf(block);
+  return type === "image" && typeof data === "string" && data.startsWith(BLOB_PREFIX);
+}
+
+function resolved(
+  block: TextContent | ImageContent,
+  readBlob: ReadBlob | undefined,
+): TextContent | ImageContent {
+  if (!isBlobImage(block)) return block;
+  const digest = BLOB.exec(block.data)?.[1]?.toLowerCase();
+  const data = digest === undefined ? undefined : readBlob?.(digest);
+  if (data !== undefined) return { ...block, data };
+  return { type: "text", text: `[An image is missing here: ${digest ?? "its name is damaged"}]` };
+}
