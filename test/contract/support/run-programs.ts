@@ -10,7 +10,7 @@ import type { DocProgram } from "./doc-programs.ts";
 import { member, parseFacts } from "./package-facts.ts";
 import { ROOT, readText, TARGET } from "./repository.ts";
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 100_000;
 
 function link(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
