@@ -1,3 +1,4 @@
+import { isStoredMessage } from "../context/entry-fields.ts";
 import { inventEntryId } from "../ids.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import type { SessionIssue } from "../schema/issue.ts";
@@ -151,6 +152,20 @@ export class SessionBuilder {
     return last;
   }
 
+  /**
+   * Takes back the entry made last.
+   *
+   * @returns False if it is not that one: something may hang on it.
+   */
+  takeBack(draft: Draft): boolean {
+    if (this.tip !== draft) return false;
+    this.#entries.pop();
+    this.#ids.delete(draft.id);
+    this.counts.entries--;
+    if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
+    return true;
+  }
+
   /** Counts a record that is left out. */
   drop(reason: string): void {
     this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + 1);
@@ -186,9 +201,9 @@ export class SessionBuilder {
     return id;
   }
 
-  #count({ role }: AgentMessage): void {
-    if (role === "user") this.counts.userMessages++;
-    else if (role === "assistant") this.counts.assistantMessages++;
-    else if (role === "toolResult") this.counts.toolResults++;
+  #count({ role }: AgentMessage, times = 1): void {
+    if (role === "user") this.counts.userMessages += times;
+    else if (role === "assistant") this.counts.assistantMessages += times;
+    else if (role === "toolResult") this.counts.toolResults += times;
   }
 }
