@@ -3,7 +3,10 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 
 /** Programs whose sessions can be imported. */
-export type SourceName = "claude-code" | "codex" | "gemini";
+export const SOURCE_NAMES = ["claude-code", "codex", "gemini"] as const;
+
+/** One of the programs whose sessions can be imported. */
+export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** `customType` of the entry that says where a session was imported from. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
@@ -54,6 +57,8 @@ export interface SourceParent {
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
+  /** File that it was read from; the first one if there are several. */
+  readonly sourcePath: string | undefined;
   /** Without `parentSession`: where the parent lies, only whoever writes files knows. */
   readonly header: SessionHeader;
   /** The first one says where the session is from; each stands behind its parent. */

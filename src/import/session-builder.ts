@@ -1,6 +1,6 @@
 import { isStoredMessage } from "../context/entry-fields.ts";
 import { inventEntryId } from "../ids.ts";
-import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
+import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -38,6 +38,26 @@ export type Draft = UnknownEntry;
 export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
+}
+
+/** What the id of an entry is derived from that says which entry is the leaf. */
+function leafMarkerKey(leafId: string): string {
+  return `leaf ${leafId}`;
+}
+
+/** Tells whether an entry is one with which an import says which entry is the leaf. */
+export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
+  return customType === LEAF_CUSTOM_TYPE && parentId !== null && id === entryIdOf(leafMarkerKey(parentId));
+}
+
+/** Derives the id of an entry from a key: of a UUID it is the first eight characters. */
+function entryIdOf(key: string): string {
+  return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
+}
+
+/** Makes an id of which a file's name can be made: what it may not hold becomes a dash. */
+export function sessionIdOf(sourceId: string): string {
+  return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
 /** Time of sessions that tell none: it sorts them before all others. */
@@ -166,6 +186,13 @@ export class SessionBuilder {
     return true;
   }
 
+  /** Says where the program would go on, if that is not the entry made last; undefined for the beginning. */
+  markLeaf(leaf: Draft | undefined): void {
+    const last = this.lastBehind(leaf ?? this.#entries[0]);
+    if (last === this.tip) return;
+    this.add(leafMarkerKey(last.id), last, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
+  }
+
   /** Counts a record that is left out. */
   drop(reason: string): void {
     this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + 1);
@@ -179,12 +206,19 @@ export class SessionBuilder {
 
   /** Ends the session: nothing may be added after it. */
   finish(): ImportedSession {
-    const { source, sourceId, id, cwd, parent } = this.#origin;
+    const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;
     return {
       source,
       sourceId,
-      header: { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: this.#startedAt, cwd },
+      sourcePath,
+      header: {
+        type: "session",
+        version: CURRENT_SESSION_VERSION,
+        id: sessionIdOf(id),
+        timestamp: this.#startedAt,
+        cwd,
+      },
       entries,
       leafId: entries.at(-1)?.id ?? null,
       parent,
@@ -195,7 +229,7 @@ export class SessionBuilder {
   }
 
   #makeId(key: string): string {
-    let id = UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
+    let id = entryIdOf(key);
     for (let attempt = 1; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
     this.#ids.add(id);
     return id;

@@ -3,6 +3,7 @@ import { recoverRecords } from "../jsonl/glued.ts";
 import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { textOf } from "./source-values.ts";
 
 /** One record of another program's file. */
 export interface SourceRecord {
@@ -56,6 +57,15 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
   for (const piece of piecesOf(input)) scanner.feed(piece);
   scanner.end();
   return { records, issues };
+}
+
+/** Returns the first text that a field of the records has; undefined if it has none. */
+export function firstText(records: readonly SourceRecord[], name: string): string | undefined {
+  for (const { value } of records) {
+    const text = textOf(value[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
 }
 
 function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {

@@ -1,6 +1,6 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import type { SourceRecord, SourceText } from "../source-text.ts";
+import { firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -168,14 +168,6 @@ function forkParent(
   const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
   const sourceId = named !== undefined && named !== id ? named : forkedFrom;
   return sourceId === undefined || sourceId === id ? undefined : { sourceId, relation: "fork" };
-}
-
-function firstText(records: readonly SourceRecord[], name: string): string | undefined {
-  for (const { value } of records) {
-    const text = textOf(value[name]);
-    if (text !== undefined) return text;
-  }
-  return undefined;
 }
 
 function lastText(records: readonly SourceRecord[], name: string): string | undefined {

@@ -1,4 +1,3 @@
-import { LEAF_CUSTOM_TYPE } from "../../schema/entry.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { CostState } from "./cost-state.ts";
@@ -112,8 +111,7 @@ class ThreadEmitter {
     while (leaf !== undefined && !this.#units.unitOf.has(leaf)) leaf = leaf.parent;
     const unit = leaf && this.#units.unitOf.get(leaf);
     const draft = unit && this.#emitted.get(unit)?.last;
-    if (draft === undefined || builder.lastBehind(draft) === builder.tip) return;
-    builder.add(`leaf ${draft.id}`, draft, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
+    if (draft !== undefined) builder.markLeaf(draft);
   }
 }
 

@@ -1,4 +1,3 @@
-import { LEAF_CUSTOM_TYPE } from "../../schema/entry.ts";
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
@@ -96,11 +95,7 @@ class ThreadImport {
       builder.counts.records += rollout.repeated;
       state = this.#read(rollout);
     }
-    const leaf = state.tip === undefined ? undefined : builder.lastBehind(state.tip);
-    if (leaf !== builder.tip) {
-      const key = `leaf ${leaf?.id ?? "start"}`;
-      builder.add(key, leaf, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
-    }
+    builder.markLeaf(state.tip);
     return builder.finish();
   }
 
