@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
 import { importCodex } from "../import/codex/import-codex.ts";
+import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
-import { parseJson } from "../jsonl/decode.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { ifPresent } from "../store/file-system.ts";
+import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { readSource } from "./source-file.ts";
-import { cwdOfClaudeFolder, type KnownFile, type SourceSession } from "./source-session.ts";
+import type { KnownFile, SourceSession } from "./source-session.ts";
 
 /** How the files of a session are read. */
 export interface ReadOptions {
@@ -28,8 +30,10 @@ export function readSourceSession(session: SourceSession, options: ReadOptions):
       return readClaudeCode(session, options);
     case "codex":
       return readCodex(session, options);
+    case "gemini":
+      return readGemini(session, options);
     default:
-      return [];
+      return session.source satisfies never;
   }
 }
 
@@ -66,5 +70,15 @@ function readCodex({ files, others, title }: SourceSession, { importedAt }: Read
     ...(title !== undefined && { title }),
     importedAt,
   });
+  return imported === undefined ? [] : [imported];
+}
+
+function readGemini({ files, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+  const [file] = files;
+  if (file === undefined) return [];
+  const { path, facts } = file;
+  const text = readGeminiText(decodeText(readSource(path)));
+  const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
+  const imported = importGemini({ ...text, path, cwd, ...parent, importedAt });
   return imported === undefined ? [] : [imported];
 }

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fieldsOf } from "../context/entry-fields.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
-import { parseJson } from "../jsonl/decode.ts";
 import { ifPresent } from "../store/file-system.ts";
 import type { FileFacts } from "./file-facts.ts";
+import { cwdOfGeminiFile } from "./project-folders.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 
 /** A file whose front was read. */
@@ -84,13 +83,17 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
     sourceId: sessionId,
     files,
     others,
-    cwd: cwd ?? "",
+    cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
     startedAt,
     forkedFrom: undefined,
     title,
     modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
     stamp: [...files.map(stampOf), title ?? ""].join("\n"),
   };
+}
+
+function cwdsOf(files: readonly KnownFile[]): Set<string> {
+  return new Set(files.map(({ facts }) => facts.cwd ?? ""));
 }
 
 function byBeginning(one: KnownFile, other: KnownFile): number {
@@ -167,27 +170,4 @@ function readTitles(path: string): Map<string, string> {
     if (id !== undefined) titles.set(id, textOf(value["thread_name"]) ?? "");
   }
   return titles;
-}
-
-/** Finds the working directory that a folder of Claude Code stands for: as the program's own file says, else by its name. */
-export function cwdOfClaudeFolder(folder: string, stateFiles: readonly string[]): string {
-  const name = basename(folder);
-  for (const path of stateFiles) {
-    const text = ifPresent(() => readFileSync(path, "utf8"));
-    const projects = fieldsOf(fieldsOf(parseJson(text ?? "")?.value)["projects"]);
-    const cwd = Object.keys(projects).find((one) => claudeFolderName(one) === name);
-    if (cwd !== undefined) return cwd;
-  }
-  return name.replaceAll("-", "/");
-}
-
-const LONGEST_NAME = 200;
-
-/** Names the folder in which Claude Code keeps the sessions of a working directory. */
-export function claudeFolderName(cwd: string): string {
-  const name = cwd.replace(/[^a-zA-Z0-9]/g, "-");
-  if (name.length <= LONGEST_NAME) return name;
-  let hash = 0;
-  for (let i = 0; i < cwd.length; i++) hash = ((hash << 5) - hash + cwd.charCodeAt(i)) | 0;
-  return `${name.slice(0, LONGEST_NAME)}-${Math.abs(hash).toString(36)}`;
 }

@@ -104,7 +104,7 @@ function importSubagent(
     customType: SUBAGENT_CUSTOM_TYPE,
     data: { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details },
   });
-  emitThread({ builder, nodes, records, counted, subagentOf: () => undefined });
+  emitThread({ builder, nodes, records: text?.records, counted, subagentOf: () => undefined });
   return builder.finish();
 }
 

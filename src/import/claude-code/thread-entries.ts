@@ -12,8 +12,8 @@ export interface Thread {
   readonly builder: SessionBuilder;
   /** Records with a place in the conversation, in file order. */
   readonly nodes: readonly RecordNode[];
-  /** All records of the file, or of the agent. */
-  readonly records: readonly SourceRecord[];
+  /** All records of the agent's file; undefined if that is another agent's, whose notes are none of this one. */
+  readonly records: readonly SourceRecord[] | undefined;
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
   readonly subagentOf: UnitContext["subagentOf"];
@@ -61,8 +61,16 @@ class ThreadEmitter {
 
   emit(): void {
     const { builder, nodes, records } = this.#thread;
-    const notes = new SessionNotes(builder, this.#units, this.#costs);
     builder.counts.records += nodes.length + builder.counts.dropped;
+    if (records === undefined) for (const unit of this.#units.units) this.#emit(unit);
+    else this.#emitWithNotes(records);
+    this.#count();
+    this.#markLeaf();
+  }
+
+  #emitWithNotes(records: readonly SourceRecord[]): void {
+    const { builder } = this.#thread;
+    const notes = new SessionNotes(builder, this.#units, this.#costs);
     const atPlace = new Map(this.#units.units.map((unit) => [placeOf(unit), unit]));
     for (const [place, record] of records.entries()) {
       const unit = atPlace.get(place);
@@ -71,8 +79,6 @@ class ThreadEmitter {
       builder.counts.records++;
       notes.take(record);
     }
-    this.#count();
-    this.#markLeaf();
   }
 
   /** Makes the entries of a unit behind those that it follows. */
