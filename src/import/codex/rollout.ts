@@ -27,15 +27,22 @@ const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$
 
 /** Reads what a file is a part of. */
 export function readRollout(text: CodexRolloutText): Rollout {
-  const first = text.records.find(({ value }) => value["type"] === "session_meta");
+  const first = text.records.find(({ value }) => isMeta(value));
   const meta = first === undefined ? bareMeta(text.records[0]) : member(first.value, "payload");
   const threadId = textOf(meta["id"]);
   const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
   const enveloped = text.records.map(withEnvelope);
   // Where a history was copied, all of it may have one time: what is the same was then said twice.
-  const isCopy = enveloped.filter(({ value }) => value["type"] === "session_meta").length > 1;
+  const threads = new Set(
+    enveloped.flatMap(({ value }) => (isMeta(value) ? member(value, "payload")["id"] : [])),
+  );
+  const isCopy = threads.size > 1;
   const { records, repeated } = inOrder(enveloped, isCopy);
   return { text, records, meta, threadId, rolloutId, repeated };
+}
+
+function isMeta({ type }: JsonRecord): boolean {
+  return type === "session_meta";
 }
 
 /** The oldest files begin with what later ones call the payload of `session_meta`. */
@@ -103,7 +110,7 @@ export function ordinalOf({ value }: SourceRecord): number | undefined {
  */
 export function copiedRecords(rollout: Rollout, parent: Rollout | undefined): number {
   const { records, threadId } = rollout;
-  const metas = records.flatMap((record, at) => (record.value["type"] === "session_meta" ? [at] : []));
+  const metas = records.flatMap((record, at) => (isMeta(record.value) ? [at] : []));
   const [own, copied, ...rest] = metas;
   if (own === undefined || copied === undefined) return 0;
   if (textOf(payloadOf(records[copied])["id"]) === threadId) return 0;
