@@ -7,6 +7,7 @@ import { copyCommand } from "./commands/copy.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { exportCommand } from "./commands/export.ts";
 import { forkCommand } from "./commands/fork.ts";
+import { importCommand } from "./commands/import.ts";
 import { labelCommand } from "./commands/label.ts";
 import { listCommand } from "./commands/list.ts";
 import { mergeCommand } from "./commands/merge.ts";
@@ -48,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   cloneCommand,
   exportCommand,
   copyCommand,
+  importCommand,
   mergeCommand,
   compactCommand,
   redactCommand,

@@ -4,6 +4,7 @@ import {
   type AnySessionEntry,
   asSessionEntry,
   type ContextEditableContent,
+  LEAF_CUSTOM_TYPE,
   type UsageEntry,
 } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -25,9 +26,6 @@ export interface AppendOptions {
   /** The leaf that the caller has seen; if it is another one by now, nothing is appended. */
   readonly expectedLeafId?: string | null;
 }
-
-/** `customType` of the entry that `persistLeaf` appends. */
-export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
 
 /**
  * All that can be appended to a session, and where its leaf can go.

@@ -25,6 +25,9 @@ export interface SessionMessageEntry extends SessionEntryBase {
   message: AgentMessage;
 }
 
+/** `customType` of an entry that says nothing but which entry is the leaf: the one that it hangs on. */
+export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
+
 /** From here on the branch asks the model to think this hard. */
 export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   type: "thinking_level_change";

@@ -7,6 +7,8 @@ import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionInfo } from "../catalog/session-info.ts";
 import { deleteSession } from "../catalog/trash.ts";
 import { assertValidSessionId } from "../ids.ts";
+import { decodeText } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
   ensureFolder,
@@ -15,8 +17,10 @@ import {
   type SessionOptions,
   sessionFolder,
 } from "../manager/session-options.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";
 import { fileError } from "../store/file-errors.ts";
+import { FileLog } from "../store/file-log.ts";
 import {
   createFile,
   openForReading,
@@ -25,7 +29,9 @@ import {
   removeQuietly,
   writeFully,
 } from "../store/file-system.ts";
+import type { LogLine } from "../store/session-log.ts";
 import { writeWhole } from "../store/write-whole.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
 import { assertNotAborted } from "./retries.ts";
@@ -192,6 +198,23 @@ class FileStore implements SessionStore {
     return header.id;
   }
 
+  async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    const path = this.#require(id);
+    const log = FileLog.open(path);
+    if (log === undefined) throw sessionNotFound(id);
+    try {
+      const isNew = (entry: AnySessionEntry) => !holds(log, entry);
+      const lines = entries.filter(isNew).map((entry): LogLine => {
+        const { type, id: entryId, parentId, timestamp } = entry;
+        const head = { type, id: entryId, parentId, timestampMs: Date.parse(timestamp) };
+        return { head, text: encodeRecord(entry) };
+      });
+      if (lines.length > 0) log.append(lines, true);
+    } finally {
+      await log.close();
+    }
+  }
+
   async close(): Promise<void> {
     // Files are written at once, and sessions release theirs.
   }
@@ -218,6 +241,17 @@ class FileStore implements SessionStore {
   #assertFree(id: string): void {
     if (this.#find(id) !== undefined) throw sessionExists(id);
   }
+}
+
+/** Tells whether a log holds an entry word for word. */
+function holds(log: FileLog, entry: AnySessionEntry): boolean {
+  const ordinal = log.index.tree.find(entry.id);
+  if (ordinal === NONE) return false;
+  let isSame = false;
+  log.readLines([ordinal], (_, bytes) => {
+    isSame = decodeText(bytes) === encodeRecord(entry);
+  });
+  return isSame;
 }
 
 async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {

@@ -4,10 +4,11 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionHome } from "../manager/session-home.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../schema/options.ts";
 import { factsOfHeader } from "./header-facts.ts";
-import { joinLines, linesOf } from "./line-codec.ts";
+import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
@@ -173,6 +174,16 @@ class RemoteStore implements SessionStore {
       await headed.close();
     }
     return headed.header.id;
+  }
+
+  async appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void> {
+    this.#assertOpen();
+    const { search } = this.#backend.supports;
+    for (let from = 0; from < entries.length; from += PAGE) {
+      const page = entries.slice(from, from + PAGE);
+      const lines = page.map((entry) => newEntryLine(encodeRecord(entry), search));
+      await this.#ask(() => this.#backend.append(id, lines));
+    }
   }
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {

@@ -1,6 +1,7 @@
 import type { TextMatch } from "../catalog/text-matcher.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../manager/session-options.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 
 /** What a store can do. */
 export interface StoreSupport {
@@ -176,6 +177,16 @@ export interface SessionStore {
    *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless the answer alone was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<string>;
+
+  /**
+   * Appends entries that have their ids, parents and times already, behind all others and as they are: what was copied
+   * from elsewhere. Entries that are there word for word are not added again.
+   *
+   * Whoever works on a session appends through its `SessionManager`.
+   *
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `WRITE_FAILED`
+   */
+  appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void>;
 
   /**
    * Waits until everything appended to its sessions is written, also what is appended meanwhile, and releases what the

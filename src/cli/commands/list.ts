@@ -2,18 +2,24 @@ import { listSessions } from "../../catalog/catalog.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { flag } from "../parameters.ts";
+import { flag, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
+import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { count } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
+const SOURCE = textOption(
+  "--source <program>",
+  "only sessions imported from this program; any: from whichever",
+);
 
 /** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
@@ -29,20 +35,22 @@ export const listCommand: Command = {
   summary: "List sessions, latest first",
   details: `Without options: the sessions of the project in the current folder.
 With --dir: all sessions in that folder, whatever their project.`,
-  parameters: [ALL],
+  parameters: [ALL, SOURCE],
   examples: [
     ["list", "the sessions of this project"],
     ["list --all", "those of all projects"],
+    ["list --all --source codex", "those imported from Codex"],
     ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
   ],
   run: async (call) => {
-    const { out, json, stored } = call;
+    const { get, out, json, stored } = call;
     if (stored !== undefined) return listStored(call, stored);
     const scope = sessionScope(call, call.get(ALL));
     const skipped: SkippedFile[] = [];
-    const sessions = await withProgress(call, "Reading sessions", (onProgress) =>
+    const found = await withProgress(call, "Reading sessions", (onProgress) =>
       listSessions({ ...scope, onProgress, onSkipped: (file) => skipped.push(file) }),
     );
+    const sessions = withSources(found, get(SOURCE), json);
     // Only now, since the line that shows how far it is stands on stderr, too.
     skipped.forEach(warnOfSkipped(call));
     if (json) for (const session of sessions) out.json(sessionJson(session));
@@ -56,8 +64,24 @@ With --dir: all sessions in that folder, whatever their project.`,
   },
 };
 
+/** Reads from which programs sessions were imported, where somebody asks for that. */
+function withSources(
+  sessions: readonly ListedSession[],
+  wanted: string | undefined,
+  json: boolean,
+): readonly ListedSession[] {
+  if (wanted === undefined && !json) return sessions;
+  const known = sessions.map((session): ListedSession => {
+    const source = session.path === undefined ? undefined : sourceOfSession(session.path);
+    return source === undefined ? session : { ...session, source };
+  });
+  if (wanted === undefined) return known;
+  return known.filter(({ source }) => source !== undefined && (wanted === "any" || source === wanted));
+}
+
 async function listStored(call: CommandCall, stored: StoredSessions): Promise<ExitCode> {
   const { get, io, json, out } = call;
+  if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
   const isAll = get(ALL);
   const sessions: ListedSession[] = [];
   for await (const session of (await stored.store()).list(isAll ? {} : { cwd: io.cwd })) {
@@ -75,13 +99,14 @@ async function listStored(call: CommandCall, stored: StoredSessions): Promise<Ex
 
 function sessionJson(session: ListedSession): object {
   const { id, path, store, cwd, name, parentSessionPath, parentSession } = session;
-  const { created, modified, messageCount, firstMessage, issueCount } = session;
+  const { created, modified, messageCount, firstMessage, issueCount, source } = session;
   return {
     id,
     ...(path !== undefined && { path }),
     ...(store !== undefined && { store }),
     cwd,
     ...(name !== undefined && { name }),
+    ...(source !== undefined && { source }),
     ...(parentSessionPath !== undefined && { parentSessionPath }),
     ...(parentSession !== undefined && { parentSession }),
     created,
@@ -102,7 +127,7 @@ function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[],
   const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
   const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
   sessions.forEach((session, i) => {
-    const { id, modified, name, firstMessage, issueCount = 0 } = session;
+    const { id, modified, name, firstMessage, issueCount = 0, source } = session;
     const facts = [
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
@@ -112,11 +137,13 @@ function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[],
       .filter((_, place) => shown.has(place))
       .join("  ");
     const mark = issueCount > 0 ? "! " : "";
+    const origin = source === undefined ? "" : `${source}  `;
     const text = truncate(
       plainLine(name ?? firstMessage),
-      Math.max(0, width - widthOf(facts) - 2 - mark.length),
+      Math.max(0, width - widthOf(facts) - 2 - mark.length - origin.length),
     );
-    out.line(`${facts}  ${colours.red(mark)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
+    const shownName = name === undefined ? text : colours.bold(text);
+    out.line(`${facts}  ${colours.red(mark)}${colours.dim(origin)}${shownName}`.trimEnd());
   });
 }
 

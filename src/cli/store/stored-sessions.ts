@@ -32,6 +32,8 @@ export interface ListedSession
   readonly path?: string;
   /** The database's address, as output names it. */
   readonly store?: string;
+  /** The program that it was imported from, if that was asked for. */
+  readonly source?: string;
   /** What one of a database was forked from: an id, or a path. */
   readonly parentSession?: string;
 }

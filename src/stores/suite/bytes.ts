@@ -52,6 +52,17 @@ export const BYTES: readonly SuiteTest[] = [
     },
   },
   {
+    name: "appends entries as they are, each once",
+    async run({ store }) {
+      const [one, two] = [ONE, TWO].map((text) => JSON.parse(text));
+      await imported(store, `${headerText("more")}\n${ONE}`);
+      await store.appendEntries("more", [one, two]);
+      await store.appendEntries("more", [two]);
+      assert.equal(await exported(store, "more"), `${headerText("more")}\n${ONE}\n${TWO}\n`);
+      await failsWith("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
+    },
+  },
+  {
     name: "takes bytes that are cut anywhere",
     async run({ store }) {
       const session = `${headerText("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;

@@ -1,0 +1,195 @@
+import { existsSync, readFileSync } from "node:fs";
+import {
+  type ImportSessionsOptions,
+  importSessions,
+  previewImport,
+  type SessionImport,
+} from "../../history/import-sessions.ts";
+import { FileTarget, type SessionTarget, StoreTarget } from "../../history/session-target.ts";
+import { detectSource } from "../../import/detect-source.ts";
+import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { flag, type Parameter, textOption } from "../parameters.ts";
+import { withProgress } from "../progress.ts";
+import { pathOf, sessionScope } from "../session-argument.ts";
+import { plainLine } from "../text/plain.ts";
+import { parseDuration } from "../text/times.ts";
+import { column, widthOf } from "../text/width.ts";
+import { count, counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+
+const PATHS: Parameter<readonly string[]> = {
+  kind: "argument",
+  form: "[paths...]",
+  description: "files or folders to import, instead of where programs keep their sessions",
+  parse: (given) => (Array.isArray(given) ? given.filter((one) => typeof one === "string") : []),
+};
+const ALL = flag("--all", "import everything that is found");
+const FROM: Parameter<SourceName | undefined> = {
+  kind: "option",
+  form: "--from <source>",
+  description: `only sessions of this program: ${SOURCE_NAMES.join(", ")}`,
+  parse: (given) => {
+    const found = SOURCE_NAMES.find((name) => name === given);
+    if (given !== undefined && found === undefined)
+      throw new UsageError(`--from takes one of ${SOURCE_NAMES.join(", ")}.`);
+    return found;
+  },
+};
+const PROJECT = textOption("--project <folder>", "only sessions of this working directory");
+const SINCE = textOption(
+  "--since <time>",
+  "only sessions written to since a day, 2026-11-22, or for so long: 12h, 30d",
+);
+const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
+
+/** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
+export const importCommand: Command = {
+  name: "import",
+  summary: "Import sessions of Claude Code, Codex and Gemini CLI",
+  details: `Without options: what is there, by program and project, and what would be done.
+What was imported before is brought up to date; branches that you added to it stay.
+The programs' own files are only read. --dir and --store say where sessions go.`,
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, DRY_RUN],
+  examples: [
+    ["import", "what is there"],
+    ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
+    ["import --from codex --since 30d", "what Codex wrote in the last month"],
+    ["import --all --dry-run --json", "one JSON object for each session, and nothing written"],
+  ],
+  run: async (call) => {
+    const { get, json } = call;
+    const selectors = [get(FROM), get(PROJECT), get(SINCE)];
+    const isAsked = get(ALL) || get(PATHS).length > 0 || selectors.some((one) => one !== undefined);
+    const target = await targetOf(call);
+    const skipped: string[] = [];
+    const options = { ...queryOf(call), target, onSkipped: noteSkipped(call, skipped) };
+    checkPaths(call);
+    if (!isAsked && !json) return showPreview(call, options);
+    await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked });
+    return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+  },
+};
+
+async function targetOf({ dir, io, stored }: CommandCall): Promise<SessionTarget> {
+  if (stored !== undefined) return new StoreTarget(await stored.store(), stored.address);
+  return new FileTarget(sessionScope({ io, dir }, true).sessionDir);
+}
+
+function queryOf({ get, io }: CommandCall): Omit<ImportSessionsOptions, "target"> {
+  const paths = get(PATHS);
+  const source = get(FROM);
+  const project = get(PROJECT);
+  const since = get(SINCE);
+  return {
+    env: io.env,
+    ...(io.now !== undefined && { now: io.now }),
+    ...(paths.length > 0 && { paths: paths.map((path) => pathOf(io.cwd, path)) }),
+    ...(source !== undefined && { sources: [source] }),
+    ...(project !== undefined && { project: pathOf(io.cwd, project) }),
+    ...(since !== undefined && { sinceMs: sinceMs(since, (io.now ?? Date.now)()) }),
+  };
+}
+
+function sinceMs(text: string, nowMs: number): number {
+  const duration = parseDuration(text);
+  const day = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (duration === undefined && Number.isNaN(day))
+    throw new UsageError(
+      "--since takes a day, such as 2026-11-22, or hours, days, weeks or years: 12h, 30d.",
+    );
+  return duration === undefined ? day : nowMs - duration;
+}
+
+function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, error: unknown) => void {
+  return (path, error) => {
+    skipped.push(path);
+    warn(`${path} was left out: ${error instanceof Error ? error.message : String(error)}`);
+  };
+}
+
+/** What is to be done with files that are named and are none to import. */
+const NOT_IMPORTED = {
+  pi: "is a session of pi: it opens as it is, and need not be imported.",
+  "oh-my-pi": "is a session of oh-my-pi: it opens as it is, and need not be imported.",
+  "pi-v4": "is a session of pi's version 4, which cannot be imported.",
+} as const;
+
+function checkPaths({ get, io }: CommandCall): void {
+  for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
+    if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
+    if (!path.endsWith(".jsonl")) continue;
+    const source = detectSource(readFileSync(path, "utf8"));
+    if (source === "pi" || source === "oh-my-pi" || source === "pi-v4") {
+      throw new UsageError(`${path} ${NOT_IMPORTED[source]}`);
+    }
+  }
+}
+
+async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
+  const groups = await previewImport(options);
+  if (groups.length === 0) {
+    out.line("No sessions of other programs were found.");
+    return EXIT_CODES.ok;
+  }
+  const rows = groups.map(({ source, cwd, sessions, changed }) => [
+    source,
+    counted(sessions, "session"),
+    changed === 0 ? "up to date" : `${count(changed)} to import`,
+    plainLine(cwd === "" ? "(unknown project)" : cwd),
+  ]);
+  const widths = [0, 1, 2].map((place) => Math.max(...rows.map((row) => widthOf(row[place] ?? ""))));
+  for (const row of rows) {
+    out.line(
+      row
+        .map((cell, place) => column(cell, widths[place] ?? widthOf(cell)))
+        .join("  ")
+        .trimEnd(),
+    );
+  }
+  if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
+  return EXIT_CODES.ok;
+}
+
+/** What became of the sessions of a program. */
+interface Tally {
+  new: number;
+  grown: number;
+  unchanged: number;
+  issues: number;
+}
+
+async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
+  const { json, out } = call;
+  const tallies = new Map<SourceName, Tally>();
+  await withProgress(call, "Importing sessions", async (report) => {
+    for await (const one of importSessions({ ...options, onProgress: report })) {
+      if (json) out.json(importJson(one));
+      const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, issues: 0 };
+      tally[one.status]++;
+      tally.issues += one.issues.length;
+      tallies.set(one.source, tally);
+    }
+  });
+  if (!json) writeTallies(call, tallies, options.dryRun === true);
+}
+
+function importJson(one: SessionImport): object {
+  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
+}
+
+function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
+  if (tallies.size === 0) out.line("No sessions of other programs were found.");
+  for (const [source, tally] of tallies) {
+    const parts = [
+      `${count(tally.new)} new`,
+      `${count(tally.grown)} grown`,
+      `${count(tally.unchanged)} unchanged`,
+      ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
+    ];
+    out.line(`${source}: ${parts.join(", ")}`);
+  }
+  if (isDry && tallies.size > 0) out.line("Nothing was written.");
+}

@@ -1,0 +1,113 @@
+import { basename, dirname } from "node:path";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { detectSource } from "../import/detect-source.ts";
+import type { SourceName } from "../import/imported-session.ts";
+import { firstText, readSourceText, type SourceRecord } from "../import/source-text.ts";
+import { member, textOf } from "../import/source-values.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { readFront, readSource, type SourceFile } from "./source-file.ts";
+
+/** What the front of a file says of the session in it. */
+export interface FileFacts {
+  readonly source: SourceName;
+  /** Id of the session; of a subagent's file, that of its main session. */
+  readonly sessionId: string;
+  /** Of a subagent's file. */
+  readonly agentId?: string | undefined;
+  readonly cwd?: string | undefined;
+  /** ISO 8601. */
+  readonly startedAt?: string | undefined;
+  /** Of Claude Code: the first record of the conversation, by which a fork is known. */
+  readonly firstUuid?: string | undefined;
+  /** Of Claude Code: whether the conversation began before the file did. */
+  readonly isCopy?: boolean | undefined;
+  /** Of Codex: the thread or file in which the history begins. */
+  readonly baseId?: string | undefined;
+  /** Of Codex: the thread that this one was forked from, or that started it. */
+  readonly parentId?: string | undefined;
+}
+
+/** Bytes read first; more only if they do not say enough. */
+const FRONT_BYTES = 256 * 1024;
+
+/**
+ * Reads whose session a file holds.
+ *
+ * @returns Undefined for files that hold none.
+ * @remarks Cost: the first 256 KB, as a rule.
+ */
+export function readFileFacts(file: SourceFile): FileFacts | undefined {
+  const front = decodeText(readFront(file.path, FRONT_BYTES));
+  const isAll = file.size <= FRONT_BYTES && !file.path.endsWith(".zst");
+  const facts = factsIn(front, file.path);
+  if (isAll || (facts !== undefined && facts.cwd !== undefined)) return facts;
+  return factsIn(decodeText(readSource(file.path)), file.path);
+}
+
+function factsIn(text: string, path: string): FileFacts | undefined {
+  switch (detectSource(text)) {
+    case "claude-code":
+      return claudeFacts(readSourceText(text).records, path);
+    case "codex":
+      return codexFacts(readSourceText(text).records, path);
+    case "gemini":
+      return geminiFacts(text, path);
+    default:
+      return undefined;
+  }
+}
+
+function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts | undefined {
+  const name = basename(path, ".jsonl");
+  const agentId = /^agent-(.+)$/.exec(name)?.[1];
+  const folder = /[/\\]([^/\\]+)[/\\]subagents[/\\]/.exec(path)?.[1];
+  const ofRecord = firstText(records, "sessionId");
+  const sessionId = agentId === undefined ? name : (folder ?? ofRecord);
+  if (sessionId === undefined) return undefined;
+  const first = records.findIndex(
+    ({ value: { uuid, type } }) => textOf(uuid) !== undefined && type !== "summary",
+  );
+  const firstTime = textOf(records[first]?.value["timestamp"]);
+  const before = records.slice(0, Math.max(first, 0));
+  const isCopy = before.some(
+    ({ value: { timestamp } }) => firstTime !== undefined && (textOf(timestamp) ?? "") > firstTime,
+  );
+  return {
+    source: "claude-code",
+    sessionId,
+    agentId,
+    cwd: firstText(records, "cwd"),
+    startedAt: firstText(records, "timestamp"),
+    firstUuid: textOf(records[first]?.value["uuid"]),
+    isCopy,
+  };
+}
+
+function codexFacts(records: readonly SourceRecord[], path: string): FileFacts | undefined {
+  const found = records.find(({ value }) => value["type"] === "session_meta");
+  const meta = found === undefined ? fieldsOf(records[0]?.value) : member(found.value, "payload");
+  const named = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl/.exec(basename(path))?.[1];
+  const sessionId = textOf(meta["id"]) ?? named;
+  if (sessionId === undefined) return undefined;
+  const settings = records.find(({ value }) => value["type"] === "turn_context");
+  return {
+    source: "codex",
+    sessionId,
+    cwd: textOf(meta["cwd"]) ?? (settings && textOf(member(settings.value, "payload")["cwd"])) ?? "",
+    startedAt: textOf(meta["timestamp"]) ?? firstText(records, "timestamp"),
+    baseId: textOf(member(meta, "history_base")["thread_id"]),
+    parentId: textOf(meta["parent_thread_id"]) ?? textOf(meta["forked_from_id"]),
+  };
+}
+
+function geminiFacts(text: string, path: string): FileFacts | undefined {
+  const whole = fieldsOf(parseJson(text)?.value);
+  const record =
+    "sessionId" in whole
+      ? whole
+      : readSourceText(text).records.find(({ value }) => "sessionId" in value)?.value;
+  const sessionId = textOf(record?.["sessionId"]);
+  if (record === undefined || sessionId === undefined) return undefined;
+  const parentId = record["kind"] === "subagent" ? basename(dirname(path)) : undefined;
+  return { source: "gemini", sessionId, parentId, cwd: "", startedAt: textOf(record["startTime"]) };
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { defaultCacheFolder } from "../catalog/cache-folder.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { digestOf } from "../ids.ts";
+import type { ImportCounts } from "../import/imported-session.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { readAtomicJson, writeAtomicJson } from "../store/atomic-json.ts";
+import type { FileFacts } from "./file-facts.ts";
+import { type SourceFile, stampOf } from "./source-file.ts";
+
+/** What an import made of a session of another program. */
+export interface KnownImport {
+  readonly sourceId: string;
+  readonly sourcePath: string;
+  readonly id: string;
+  /** Where the session is: its path, or its id in a database. */
+  readonly place: string;
+  readonly counts: ImportCounts;
+  readonly dropped: { readonly [reason: string]: number };
+}
+
+/** Raised whenever what is kept, or what records become, changes. */
+const CACHE_VERSION = 1;
+
+/**
+ * What imports into one place found last time: which files hold which session, and what became of them.
+ *
+ * Without it everything is read again, and then nothing is written that is there already.
+ */
+export class ImportCache {
+  readonly #path: string;
+  #files: JsonRecord = {};
+  #imports: JsonRecord = {};
+  #isDirty = false;
+
+  /** @param target - Where sessions are imported to. */
+  constructor(target: string, folder: string = defaultCacheFolder()) {
+    this.#path = join(folder, `imports-${digestOf(target)}.json`);
+    const kept = fieldsOf(readAtomicJson(this.#path)?.value);
+    if (kept["version"] !== CACHE_VERSION) return;
+    this.#files = { ...fieldsOf(kept["files"]) };
+    this.#imports = { ...fieldsOf(kept["imports"]) };
+  }
+
+  /** Returns what the front of a file said, null if it holds no session; undefined if that must be read. */
+  factsOf(file: SourceFile): FileFacts | null | undefined {
+    const { stamp, facts } = fieldsOf(this.#files[file.path]);
+    if (stamp !== stampOf(file)) return undefined;
+    return isFileFacts(facts) ? facts : null;
+  }
+
+  putFacts(file: SourceFile, facts: FileFacts | undefined): void {
+    this.#files[file.path] = { stamp: stampOf(file), facts: facts ?? null };
+    this.#isDirty = true;
+  }
+
+  /** Returns what became of a session's files in this state; undefined if they were not imported in it. */
+  importsOf(key: string, stamp: string): readonly KnownImport[] | undefined {
+    const { stamp: known, sessions } = fieldsOf(this.#imports[key]);
+    if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
+    return sessions;
+  }
+
+  putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {
+    this.#imports[key] = { stamp, sessions };
+    this.#isDirty = true;
+  }
+
+  /** Writes what has changed. */
+  async save(): Promise<void> {
+    if (!this.#isDirty) return;
+    await writeAtomicJson(this.#path, {
+      version: CACHE_VERSION,
+      files: this.#files,
+      imports: this.#imports,
+    });
+    this.#isDirty = false;
+  }
+}
+
+function isFileFacts(value: unknown): value is FileFacts {
+  return isJsonRecord(value) && typeof value["source"] === "string" && typeof value["sessionId"] === "string";
+}
+
+function isKnownImport(value: unknown): value is KnownImport {
+  if (!isJsonRecord(value) || !isJsonRecord(value["counts"]) || !isJsonRecord(value["dropped"])) return false;
+  return ["sourceId", "sourcePath", "id", "place"].every((name) => typeof value[name] === "string");
+}

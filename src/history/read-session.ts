@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
+import { importCodex } from "../import/codex/import-codex.ts";
+import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { readSourceText } from "../import/source-text.ts";
+import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { ifPresent } from "../store/file-system.ts";
+import { cwdOfClaudeFolder } from "./project-folders.ts";
+import { readSource } from "./source-file.ts";
+import type { KnownFile, SourceSession } from "./source-session.ts";
+
+/** How the files of a session are read. */
+export interface ReadOptions {
+  /** ISO 8601. */
+  readonly importedAt: string;
+  /** Files in which Claude Code keeps the folders of its projects. */
+  readonly claudeStateFiles: readonly string[];
+}
+
+/**
+ * Reads the files of a session of another program and makes sessions of them: of itself, and of its subagents.
+ *
+ * @returns The main session first; none if the files hold no conversation.
+ */
+export function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
+  switch (session.source) {
+    case "claude-code":
+      return readClaudeCode(session, options);
+    case "codex":
+      return readCodex(session, options);
+    case "gemini":
+      return readGemini(session, options);
+    default:
+      return session.source satisfies never;
+  }
+}
+
+function textOfFile({ path }: KnownFile) {
+  return { path, ...readSourceText(readSource(path)) };
+}
+
+function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
+  const { files, sourceId, forkedFrom } = session;
+  const mainFile = files.find(({ facts }) => facts.agentId === undefined);
+  const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
+  const subagents = files.flatMap((file) => {
+    const { agentId } = file.facts;
+    if (agentId === undefined) return [];
+    const meta = ifPresent(() => readFileSync(file.path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
+    return [{ agentId, ...(meta !== undefined && { meta: parseJson(meta)?.value }), ...textOfFile(file) }];
+  });
+  const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
+  return importClaudeCode({
+    main,
+    subagents,
+    sessionId: sourceId,
+    ...(mainFile !== undefined && { path: mainFile.path }),
+    ...(session.cwd === "" && { cwd: cwdOfClaudeFolder(folder, options.claudeStateFiles) }),
+    ...(forkedFrom !== undefined && { forkedFrom }),
+    importedAt: options.importedAt,
+  });
+}
+
+function readCodex({ files, others, title }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+  const imported = importCodex({
+    rollouts: files.map(textOfFile),
+    others: others.map(textOfFile),
+    ...(title !== undefined && { title }),
+    importedAt,
+  });
+  return imported === undefined ? [] : [imported];
+}
+
+function readGemini({ files, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+  const [file] = files;
+  if (file === undefined) return [];
+  const { path, facts } = file;
+  const text = readGeminiText(decodeText(readSource(path)));
+  const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
+  const imported = importGemini({ ...text, path, cwd, ...parent, importedAt });
+  return imported === undefined ? [] : [imported];
+}

@@ -1,0 +1,210 @@
+import { constants, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isSessionError } from "../errors.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { decodeText } from "../jsonl/decode.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { fileError } from "../store/file-errors.ts";
+import {
+  closeQuietly,
+  FILE_MODE,
+  type FileSystem,
+  ifPresent,
+  makeFolder,
+  realFileSystem,
+  writeFully,
+} from "../store/file-system.ts";
+import { projectFolder, type SessionPlaces, sessionFileName, sessionsRoot } from "../store/session-paths.ts";
+import { writeWhole } from "../store/write-whole.ts";
+import type { SessionStore } from "../stores/session-store.ts";
+import { planSync, textOfSession } from "./sync-plan.ts";
+
+/** What was done to a session. */
+export type ImportStatus = "new" | "grown" | "unchanged";
+
+/** Where imported sessions go. */
+export interface SessionTarget {
+  /** Names the place, for what is remembered of it. */
+  readonly name: string;
+  /** Names where a session is or would be, before it is imported. */
+  placeOf(header: SessionHeader): string;
+  /** Finds a session that is there by its id, as far as that can be known without a question. */
+  find(id: string): string | undefined;
+  /** Tells whether a session is there. */
+  has(place: string): Promise<boolean>;
+  /** Brings a session to what its source holds; writes nothing if it does already. */
+  sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+  /** Says what `sync` would do. */
+  compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+}
+
+/** Imports into session files: one flat folder, or a folder for each project. */
+export class FileTarget implements SessionTarget {
+  readonly name: string;
+  readonly #folder: string | undefined;
+  readonly #places: SessionPlaces;
+  #byId: ReadonlyMap<string, string> | undefined;
+
+  constructor(folder: string | undefined, places: SessionPlaces = {}) {
+    this.#folder = folder;
+    this.#places = places;
+    this.name = folder ?? sessionsRoot(places);
+  }
+
+  placeOf({ id, timestamp, cwd }: SessionHeader): string {
+    const known = this.#filesById().get(id);
+    if (known !== undefined) return known;
+    const folder = this.#folder ?? projectFolder(cwd || "/", this.#places);
+    return join(folder, sessionFileName(timestamp, id));
+  }
+
+  find(id: string): string | undefined {
+    return this.#filesById().get(id);
+  }
+
+  async has(place: string): Promise<boolean> {
+    return realFileSystem.statSync(place, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+    const existing = readText(place);
+    try {
+      if (existing === undefined || existing === "") {
+        makeFolder(realFileSystem, dirname(place));
+        replaceFile(place, textOfSession(header, imported.entries), existing);
+        return "new";
+      }
+      const plan = planSync(existing, header, imported, true);
+      if (plan.kind === "append") appendText(place, plan.text);
+      if (plan.kind === "replace") replaceFile(place, plan.text, existing);
+      return plan.kind === "unchanged" ? "unchanged" : "grown";
+    } catch (error) {
+      throw isSessionError(error) ? error : fileError(place, "write", error);
+    }
+  }
+
+  async compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+    const existing = readText(place);
+    if (existing === undefined || existing === "") return "new";
+    return planSync(existing, header, imported, true).kind === "unchanged" ? "unchanged" : "grown";
+  }
+
+  /** Finds sessions by the ids in the names of their files, wherever somebody has moved them to. */
+  #filesById(): ReadonlyMap<string, string> {
+    if (this.#byId !== undefined) return this.#byId;
+    const found = new Map<string, string>();
+    const root = this.#folder ?? sessionsRoot(this.#places);
+    const folders = this.#folder === undefined ? namesIn(root).map((name) => join(root, name)) : [root];
+    for (const folder of folders) {
+      for (const name of namesIn(folder)) {
+        const id = /_([^/\\]+)\.jsonl$/.exec(name)?.[1];
+        if (id !== undefined) found.set(id, join(folder, name));
+      }
+    }
+    this.#byId = found;
+    return found;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  return ifPresent(() => readdirSync(folder)) ?? [];
+}
+
+function readText(path: string): string | undefined {
+  const bytes = ifPresent(() => readFileSync(path));
+  return bytes && decodeText(bytes);
+}
+
+/**
+ * Nothing is flushed: a power cut costs no more than another import, which completes what it finds, and a thousand flushes
+ * take longer than all the rest.
+ */
+const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
+
+/** Puts a file in place as a whole, unless somebody else has changed it since it was read. */
+function replaceFile(path: string, text: string, existing: string | undefined): void {
+  writeWhole({
+    fs: unflushed,
+    path,
+    pieces: [text],
+    isNew: existing === undefined,
+    verify: () => {
+      if (existing !== undefined && readText(path) !== existing) {
+        throw new Error("another process changed the file meanwhile");
+      }
+    },
+  });
+}
+
+function appendText(path: string, text: string): void {
+  const { O_APPEND, O_WRONLY } = constants;
+  const fd = realFileSystem.openSync(path, O_WRONLY | O_APPEND, FILE_MODE);
+  try {
+    writeFully(realFileSystem, fd, Buffer.from(text));
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
+}
+
+/** Imports into a store. */
+export class StoreTarget implements SessionTarget {
+  readonly name: string;
+  readonly #store: SessionStore;
+  /** Those that were there when somebody asked first. */
+  #ids: Set<string> | undefined;
+
+  /** @param name - Under which the store is remembered. */
+  constructor(store: SessionStore, name: string) {
+    this.#store = store;
+    this.name = name;
+  }
+
+  placeOf({ id }: SessionHeader): string {
+    return id;
+  }
+
+  find(id: string): string {
+    return id;
+  }
+
+  async has(place: string): Promise<boolean> {
+    if (this.#ids === undefined) {
+      this.#ids = new Set();
+      for await (const { id } of this.#store.list()) this.#ids.add(id);
+    }
+    return this.#ids.has(place);
+  }
+
+  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+    const existing = await this.#read(place);
+    if (existing === undefined) {
+      await this.#store.importBytes(pieceOf(textOfSession(header, imported.entries)));
+      return "new";
+    }
+    const plan = planSync(existing, header, imported, false);
+    if (plan.kind === "unchanged") return "unchanged";
+    if (plan.kind === "append") await this.#store.appendEntries(place, plan.entries);
+    return "grown";
+  }
+
+  async compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+    const existing = await this.#read(place);
+    if (existing === undefined) return "new";
+    return planSync(existing, header, imported, false).kind === "unchanged" ? "unchanged" : "grown";
+  }
+
+  async #read(id: string): Promise<string | undefined> {
+    const pieces: Uint8Array[] = [];
+    try {
+      for await (const piece of this.#store.exportBytes(id)) pieces.push(Buffer.from(piece));
+    } catch (error) {
+      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
+      throw error;
+    }
+    return decodeText(Buffer.concat(pieces));
+  }
+}
+
+async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
+  yield new TextEncoder().encode(text);
+}

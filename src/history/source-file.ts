@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { SessionError } from "../errors.ts";
+import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../store/file-system.ts";
+
+/** A file of another program, as it was when it was looked at. */
+export interface SourceFile {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+const ENDINGS = [".jsonl", ".json", ".jsonl.zst"];
+
+/** Finds the files below a folder that may be sessions, or takes the file itself; nothing is opened. */
+export function findSourceFiles(path: string): SourceFile[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (stats.isFile()) return [{ path, size: stats.size, mtimeMs: stats.mtimeMs }];
+  const names = stats.isDirectory() ? (ifPresent(() => readdirSync(path)) ?? []) : [];
+  return names.sort().flatMap((name) => {
+    const isFolder = !name.includes(".") || ENDINGS.every((ending) => !name.endsWith(ending));
+    const inside = join(path, name);
+    return isFolder && !isDirectory(inside) ? [] : findSourceFiles(inside);
+  });
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Tells a file's state: as long as it is the same, the file was not written to. */
+export function stampOf({ path, size, mtimeMs }: SourceFile): string {
+  return `${path}:${size}:${mtimeMs}`;
+}
+
+/**
+ * Reads a file, and unpacks it if it is packed.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
+ */
+export function readSource(path: string): Uint8Array {
+  const bytes = readFileSync(path);
+  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+}
+
+/** Reads the front of a file. */
+export function readFront(path: string, length: number): Uint8Array {
+  if (path.endsWith(".zst")) return readSource(path).subarray(0, length);
+  const fd = openForReading(realFileSystem, path);
+  try {
+    return readRange(realFileSystem, fd, 0, length);
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
+}
+
+function unpack(path: string, bytes: Uint8Array): Uint8Array {
+  // Not imported by name: older versions of Node have a module without it.
+  const zlib: unknown = createRequire(import.meta.url)("node:zlib");
+  const { zstdDecompressSync } = Object(zlib);
+  if (typeof zstdDecompressSync === "function") return zstdDecompressSync(bytes);
+  throw new SessionError(
+    "NOT_A_SESSION",
+    `${path} is packed with zstd, which this version of Node cannot unpack. Use Node 22.15 or later, or unpack it.`,
+    { details: { path } },
+  );
+}

@@ -1,0 +1,40 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { absolutePath } from "../store/session-paths.ts";
+
+/** Environment variables. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/**
+ * Names the folders in which other programs keep their sessions, as those programs find them. They may be missing.
+ *
+ * @param env - `HOME`, `CLAUDE_CONFIG_DIR` (several, with commas between), and `CODEX_HOME` count.
+ */
+export function sourceFolders(env: Environment = process.env): string[] {
+  const home = env["HOME"] || homedir();
+  return [
+    ...claudeHomes(env, home).map((folder) => join(folder, "projects")),
+    join(codexHome(env, home), "sessions"),
+    join(codexHome(env, home), "archived_sessions"),
+    join(home, ".gemini", "tmp"),
+  ];
+}
+
+/** Names the files in which Claude Code keeps the folders of its projects. */
+export function claudeStateFiles(env: Environment = process.env): string[] {
+  const home = env["HOME"] || homedir();
+  return [
+    ...claudeHomes(env, home).map((folder) => join(folder, ".claude.json")),
+    join(home, ".claude.json"),
+  ];
+}
+
+function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): string[] {
+  if (!named) return [join(home, ".claude"), join(home, ".config", "claude")];
+  const folders = named.split(",").map((folder) => folder.trim());
+  return folders.filter((folder) => folder !== "").map(absolutePath);
+}
+
+function codexHome({ CODEX_HOME: named }: Environment, home: string): string {
+  return named ? absolutePath(named) : join(home, ".codex");
+}

@@ -1,0 +1,78 @@
+import { isSessionError } from "../errors.ts";
+import type { SourceName } from "../import/imported-session.ts";
+import { absolutePath, projectKey } from "../store/session-paths.ts";
+import { hasErrorCode } from "../store/system-error.ts";
+import { readFileFacts } from "./file-facts.ts";
+import type { ImportCache } from "./import-cache.ts";
+import { findSourceFiles, type SourceFile } from "./source-file.ts";
+import { type Environment, sourceFolders } from "./source-folders.ts";
+import { groupSessions, type KnownFile, type SourceSession } from "./source-session.ts";
+
+/** Which sessions of other programs are meant. */
+export interface SourceQuery {
+  /** Files or folders. Default: where the programs keep their sessions. */
+  readonly paths?: readonly string[];
+  /** Only those of these programs. Default: all. */
+  readonly sources?: readonly SourceName[];
+  /** Only those of this working directory. */
+  readonly project?: string;
+  /** Only those written to since then, Unix milliseconds. */
+  readonly sinceMs?: number;
+  /** Environment variables that say where programs keep their sessions. Default: those of the process. */
+  readonly env?: Environment;
+  /** Folder for what is remembered between imports. Default: in the user's cache folder. */
+  readonly cacheDir?: string;
+  /** Told of files that were left out because they cannot be read. Default: that is thrown. */
+  readonly onSkipped?: (path: string, error: unknown) => void;
+}
+
+/**
+ * Finds sessions of other programs, those that began first first.
+ *
+ * @remarks Cost: a look at each file, and the front of those that are not in the cache.
+ */
+export function findSourceSessions(query: SourceQuery, cache: ImportCache): SourceSession[] {
+  const paths = (query.paths ?? sourceFolders(query.env)).map(absolutePath);
+  const found = new Map(paths.flatMap(findSourceFiles).map((file) => [file.path, file]));
+  const files: KnownFile[] = [];
+  for (const file of found.values()) {
+    const facts = factsOf(file, query, cache);
+    if (facts !== undefined) files.push({ ...file, facts });
+  }
+  return groupSessions(files);
+}
+
+function factsOf(file: SourceFile, { onSkipped }: SourceQuery, cache: ImportCache) {
+  const known = cache.factsOf(file);
+  if (known !== undefined) return known ?? undefined;
+  try {
+    const facts = readFileFacts(file);
+    cache.putFacts(file, facts);
+    return facts;
+  } catch (error) {
+    const isExpected =
+      isSessionError(error) || (error instanceof Error && hasErrorCode(error, "ENOENT", "EACCES", "EPERM"));
+    if (onSkipped === undefined || !isExpected) throw error;
+    onSkipped(file.path, error);
+    return undefined;
+  }
+}
+
+/** Chooses the sessions that a query asks for. */
+export function selectSessions(
+  sessions: readonly SourceSession[],
+  { sources, project, sinceMs }: SourceQuery,
+): SourceSession[] {
+  const key = project === undefined ? undefined : projectKey(project);
+  const keys = new Map<string, string>();
+  const keyOf = (cwd: string) => {
+    const known = keys.get(cwd) ?? projectKey(cwd);
+    keys.set(cwd, known);
+    return known;
+  };
+  return sessions.filter(({ source, cwd, modifiedMs }) => {
+    if (sources !== undefined && !sources.includes(source)) return false;
+    if (sinceMs !== undefined && modifiedMs < sinceMs) return false;
+    return key === undefined || (cwd !== "" && keyOf(cwd) === key);
+  });
+}

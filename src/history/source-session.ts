@@ -1,0 +1,173 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { SourceName } from "../import/imported-session.ts";
+import { readSourceText } from "../import/source-text.ts";
+import { textOf } from "../import/source-values.ts";
+import { ifPresent } from "../store/file-system.ts";
+import type { FileFacts } from "./file-facts.ts";
+import { cwdOfGeminiFile } from "./project-folders.ts";
+import { type SourceFile, stampOf } from "./source-file.ts";
+
+/** A file whose front was read. */
+export interface KnownFile extends SourceFile {
+  readonly facts: FileFacts;
+}
+
+/** A session of another program: the files that make it up. */
+export interface SourceSession {
+  readonly source: SourceName;
+  /** Id of the session in its program. */
+  readonly sourceId: string;
+  /** Files of the session, those of subagents among them. */
+  readonly files: readonly KnownFile[];
+  /** Files of other sessions that this one's history begins in, or that say how it began. */
+  readonly others: readonly KnownFile[];
+  readonly cwd: string;
+  readonly startedAt: string;
+  /** The session that this one was copied from, where its own records do not say so. */
+  readonly forkedFrom: string | undefined;
+  /** Name, from a list that the program keeps apart. */
+  readonly title: string | undefined;
+  /** Latest change of its files, Unix milliseconds. */
+  readonly modifiedMs: number;
+  /** State of its files: as long as it is the same, there is nothing new. */
+  readonly stamp: string;
+}
+
+/** Puts files together into sessions, those that began first first. */
+export function groupSessions(files: readonly KnownFile[]): SourceSession[] {
+  const groups = new Map<string, KnownFile[]>();
+  for (const file of withoutCopies(files)) {
+    const key = groupKey(file);
+    groups.set(key, [...(groups.get(key) ?? []), file]);
+  }
+  const titles = new Titles();
+  const sessions = Array.from(groups.values(), (group) => makeSession(group, files, titles));
+  return withForks(onePerId(sessions)).sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+}
+
+function groupKey({ path, facts: { source, sessionId } }: KnownFile): string {
+  return `${source} ${source === "claude-code" ? projectFolderOf(path) : ""} ${sessionId}`;
+}
+
+/** The folder of the project in which a transcript of Claude Code lies. */
+function projectFolderOf(path: string): string {
+  return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
+}
+
+/** Leaves out archived and packed copies of files that are there otherwise. */
+function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
+  const best = new Map<string, KnownFile>();
+  for (const file of files) {
+    const { path, facts } = file;
+    const name = facts.source === "codex" ? basename(path).replace(/\.zst$/, "") : path;
+    const rival = best.get(name);
+    if (rival === undefined || rankOf(path) < rankOf(rival.path)) best.set(name, file);
+  }
+  return [...best.values()];
+}
+
+function rankOf(path: string): number {
+  return (path.includes("archived_sessions") ? 2 : 0) + (path.endsWith(".zst") ? 1 : 0);
+}
+
+function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titles): SourceSession {
+  const files = [...group].sort(byBeginning);
+  const main = files.find(({ facts }) => facts.agentId === undefined) ?? files[0];
+  if (main === undefined) throw new Error("A session has a file.");
+  const { source, sessionId, cwd, startedAt = "" } = main.facts;
+  const others = source === "codex" ? basesOf(files, all) : [];
+  const title = source === "codex" ? titles.of(main.path, sessionId) : undefined;
+  return {
+    source,
+    sourceId: sessionId,
+    files,
+    others,
+    cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
+    startedAt,
+    forkedFrom: undefined,
+    title,
+    modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
+    stamp: [...files.map(stampOf), title ?? ""].join("\n"),
+  };
+}
+
+function cwdsOf(files: readonly KnownFile[]): Set<string> {
+  return new Set(files.map(({ facts }) => facts.cwd ?? ""));
+}
+
+function byBeginning(one: KnownFile, other: KnownFile): number {
+  const keyOf = ({ path, facts }: KnownFile) => `${facts.startedAt ?? ""} ${path}`;
+  return keyOf(one) < keyOf(other) ? -1 : 1;
+}
+
+/** Finds the files of other threads that a thread goes on from, however many there are one behind the other. */
+function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownFile[] {
+  const found = new Set<KnownFile>();
+  const waiting = [...files];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    const { baseId, parentId } = file.facts;
+    if (baseId === undefined && parentId === undefined) continue;
+    for (const other of all) {
+      if (other.facts.source !== "codex" || files.includes(other) || found.has(other)) continue;
+      const isNamed = [baseId, parentId].some(
+        (id) => id !== undefined && (other.facts.sessionId === id || other.path.includes(id)),
+      );
+      if (!isNamed) continue;
+      found.add(other);
+      waiting.push(other);
+    }
+  }
+  return [...found];
+}
+
+/** Keeps of several sessions with one id the one that holds most: the others are older copies of it. */
+function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
+  const best = new Map<string, SourceSession>();
+  const sizeOf = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
+  for (const session of sessions) {
+    const key = `${session.source} ${session.sourceId}`;
+    const rival = best.get(key);
+    if (rival === undefined || sizeOf(session) > sizeOf(rival)) best.set(key, session);
+  }
+  return [...best.values()];
+}
+
+/** Finds what sessions of Claude Code were copied from: that in which the same first record was written. */
+function withForks(sessions: readonly SourceSession[]): SourceSession[] {
+  const origins = new Map<string, string>();
+  const firstOf = ({ files }: SourceSession) => files.find(({ facts }) => facts.agentId === undefined)?.facts;
+  for (const session of sessions) {
+    const facts = firstOf(session);
+    if (facts?.firstUuid !== undefined && facts.isCopy === false)
+      origins.set(facts.firstUuid, session.sourceId);
+  }
+  return sessions.map((session) => {
+    const facts = firstOf(session);
+    const origin = facts?.isCopy === true ? origins.get(facts.firstUuid ?? "") : undefined;
+    return origin === undefined ? session : { ...session, forkedFrom: origin };
+  });
+}
+
+/** Names of threads, from the lists beside the folders of sessions. */
+class Titles {
+  readonly #lists = new Map<string, ReadonlyMap<string, string>>();
+
+  of(path: string, threadId: string): string | undefined {
+    const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
+    if (home === undefined) return undefined;
+    const list = this.#lists.get(home) ?? readTitles(join(home, "session_index.jsonl"));
+    this.#lists.set(home, list);
+    return list.get(threadId);
+  }
+}
+
+function readTitles(path: string): Map<string, string> {
+  const text = ifPresent(() => readFileSync(path));
+  const titles = new Map<string, string>();
+  for (const { value } of text === undefined ? [] : readSourceText(text).records) {
+    const id = textOf(value["id"]);
+    if (id !== undefined) titles.set(id, textOf(value["thread_name"]) ?? "");
+  }
+  return titles;
+}

@@ -1,0 +1,139 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { inventEntryId } from "../ids.ts";
+import { IMPORT_CUSTOM_TYPE, type ImportedSession } from "../import/imported-session.ts";
+import { isLeafMarker } from "../import/session-builder.ts";
+import { parseRecord } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+
+/** What is to be done to a session so that it holds what its source holds. */
+export type SyncPlan =
+  | { readonly kind: "unchanged" }
+  /** Only to be added behind what is there; a torn last line is completed so. */
+  | { readonly kind: "append"; readonly text: string; readonly entries: readonly AnySessionEntry[] }
+  /** Nobody but imports wrote to it, and its end is another one now: a message has grown, or a command got its output. */
+  | { readonly kind: "replace"; readonly text: string };
+
+/** Makes the lines of an imported session. */
+export function textOfSession(header: SessionHeader, entries: readonly AnySessionEntry[]): string {
+  return `${[header, ...entries].map(encodeRecord).join("\n")}\n`;
+}
+
+/**
+ * Compares a session as it is with what its source makes of it now.
+ *
+ * What somebody added after the import stays, and stays the leaf. An entry that has changed since is added as another one
+ * beside it, if something else was added meanwhile.
+ *
+ * @param existing - The session's bytes as text.
+ * @param canReplace - Whether the session can be written anew if only imports wrote to it.
+ * @remarks Cost: O(lines).
+ */
+export function planSync(
+  existing: string,
+  header: SessionHeader,
+  imported: ImportedSession,
+  canReplace: boolean,
+): SyncPlan {
+  const lines = existing.split("\n");
+  const entries = withOldProvenance(imported.entries, lines[1] ?? "");
+  const headerLine =
+    lines[0] === undefined || parseRecord(lines[0]) === undefined ? encodeRecord(header) : lines[0];
+  const texts = entries.map(encodeRecord);
+  const wanted = `${[headerLine, ...texts].join("\n")}\n`;
+  if (wanted === existing) return { kind: "unchanged" };
+  if (wanted.startsWith(existing)) {
+    const complete = existing.split("\n").length - 2;
+    return {
+      kind: "append",
+      text: wanted.slice(existing.length),
+      entries: entries.slice(Math.max(complete, 0)),
+    };
+  }
+  const known = existingEntries(lines.slice(1));
+  const ids = new Set(entries.map(({ id }) => id));
+  const isForeign = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
+  if (!isForeign && canReplace) return { kind: "replace", text: wanted };
+  return planBeside(existing, known, entries, texts);
+}
+
+interface ExistingEntry {
+  readonly entry: UnknownEntry;
+  readonly text: string;
+}
+
+function existingEntries(lines: readonly string[]): ExistingEntry[] {
+  return lines.flatMap((text) => {
+    const record = parseRecord(text);
+    const { id, type, parentId, timestamp } = fieldsOf(record);
+    if (typeof id !== "string" || typeof type !== "string") return [];
+    const head = {
+      id,
+      type,
+      parentId: typeof parentId === "string" ? parentId : null,
+      timestamp: String(timestamp),
+    };
+    return [{ entry: { ...record, ...head }, text }];
+  });
+}
+
+/** Takes over when the session was imported first, and what it was then: that is not to change. */
+function withOldProvenance(entries: readonly AnySessionEntry[], line: string): readonly AnySessionEntry[] {
+  const [first, ...rest] = entries;
+  const old = fieldsOf(parseRecord(line));
+  if (first === undefined || old["customType"] !== IMPORT_CUSTOM_TYPE || old["id"] !== first.id)
+    return entries;
+  const { importedAt, counts } = fieldsOf(old["data"]);
+  const data = { ...fieldsOf(fieldsOf(first)["data"]), importedAt, counts };
+  return [{ ...first, data }, ...rest];
+}
+
+/** Adds what is new beside what somebody else added. */
+function planBeside(
+  existing: string,
+  known: readonly ExistingEntry[],
+  entries: readonly AnySessionEntry[],
+  texts: readonly string[],
+): SyncPlan {
+  const byId = new Map(known.map(({ entry, text }) => [entry.id, text]));
+  const renamed = new Map<string, string>();
+  const added: AnySessionEntry[] = [];
+  for (const [i, entry] of entries.entries()) {
+    const text = texts[i] ?? "";
+    if (isLeafMarker({ ...entry }) || byId.get(entry.id) === text) continue;
+    const moved = renameReferences(entry, renamed);
+    const isChanged = byId.has(entry.id);
+    const id = isChanged ? inventEntryId(`${entry.id} ${text}`, 0, 0) : entry.id;
+    if (isChanged) renamed.set(entry.id, id);
+    if (!byId.has(id)) added.push({ ...moved, id });
+  }
+  if (added.length === 0) return { kind: "unchanged" };
+  const leaf = known.at(-1)?.entry;
+  const last = added.at(-1);
+  if (leaf !== undefined && last !== undefined) added.push(stayAt(leaf, last));
+  const front = existing === "" || existing.endsWith("\n") ? "" : "\n";
+  return { kind: "append", text: `${front}${added.map(encodeRecord).join("\n")}\n`, entries: added };
+}
+
+/** Makes the entry that keeps the leaf where whoever works here left it. */
+function stayAt({ id, timestamp }: UnknownEntry, last: AnySessionEntry): AnySessionEntry {
+  return {
+    type: "custom",
+    id: inventEntryId(`stay ${id} ${last.id}`, 0, 0),
+    parentId: id,
+    timestamp,
+    customType: LEAF_CUSTOM_TYPE,
+  };
+}
+
+function renameReferences(entry: AnySessionEntry, renamed: ReadonlyMap<string, string>): AnySessionEntry {
+  if (renamed.size === 0) return entry;
+  const moved: UnknownEntry = { ...entry };
+  for (const name of ["parentId", "firstKeptEntryId", "targetId"]) {
+    const target = moved[name];
+    const other = typeof target === "string" ? renamed.get(target) : undefined;
+    if (other !== undefined) moved[name] = other;
+  }
+  return moved;
+}

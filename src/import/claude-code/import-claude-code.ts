@@ -1,0 +1,175 @@
+import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { firstText, type SourceRecord, type SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
+import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
+import { emitThread } from "./thread-entries.ts";
+
+/** A session of Claude Code: its transcript, and those of its subagents. */
+export interface ClaudeCodeInput {
+  readonly main: SourceText;
+  readonly subagents?: readonly ClaudeSubagentText[];
+  /** Id of the session: the name of its file. Default: what its last record says. */
+  readonly sessionId?: string;
+  /** Path of the file. */
+  readonly path?: string;
+  /** Working directory, if no record names one. */
+  readonly cwd?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+  /** The session that this one was forked from, if that is known; records may name it, too. */
+  readonly forkedFrom?: string;
+}
+
+/**
+ * Makes sessions of the records of Claude Code: one of the conversation, and one of each subagent.
+ *
+ * A file that holds a subagent alone gives that session alone; one without any message gives none.
+ *
+ * @returns The main session first.
+ * @remarks Cost: O(records). Source: docs/import.md#claude-code
+ */
+export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
+  const { main } = input;
+  const graph = linkRecords(main.records);
+  const { own, lanes } = splitByAgent(graph);
+  const id = input.sessionId ?? lastText(main.records, "sessionId");
+  if (id === undefined) return [];
+  const subagents = findSubagents(own, lanes, input.subagents ?? []);
+  const sessions: ImportedSession[] = [];
+  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, own, subagents));
+  const counted = new Set(own.flatMap((node) => messageIdOf(node) ?? []));
+  for (const subagent of subagents) {
+    if (!subagent.nodes.some(isTurn)) continue;
+    sessions.push(importSubagent(input, id, subagent, counted));
+  }
+  return sessions;
+}
+
+function importMain(
+  input: ClaudeCodeInput,
+  id: string,
+  graph: RecordGraph,
+  nodes: readonly RecordNode[],
+  subagents: readonly Subagent[],
+): ImportedSession {
+  const { records, issues } = input.main;
+  const builder = new SessionBuilder({
+    source: "claude-code",
+    sourceId: id,
+    sourcePath: input.path,
+    sourceVersion: firstText(records, "version"),
+    importedAt: input.importedAt,
+    id,
+    cwd: firstText(records, "cwd") ?? input.cwd ?? "",
+    startedAt: firstText(records, "timestamp"),
+    parent: forkParent(input, id, nodes),
+  });
+  builder.issues.push(...issues, ...graph.issues);
+  for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
+  const links = new Map(
+    subagents.flatMap(({ agentId, toolCallId }) =>
+      toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
+    ),
+  );
+  emitThread({ builder, nodes, records, counted: new Set(), subagentOf: (call) => links.get(call) });
+  return builder.finish();
+}
+
+function importSubagent(
+  input: ClaudeCodeInput,
+  parentId: string,
+  subagent: Subagent,
+  counted: ReadonlySet<string>,
+): ImportedSession {
+  const { agentId, toolCallId, nodes, text } = subagent;
+  const own = nodes.map(({ record }) => record);
+  const records = text?.records ?? own;
+  const id = subagentSessionId(parentId, agentId);
+  const builder = new SessionBuilder({
+    source: "claude-code",
+    sourceId: id,
+    sourcePath: text?.path ?? input.path,
+    sourceVersion: firstText(records, "version"),
+    importedAt: input.importedAt,
+    id,
+    cwd: firstText(records, "cwd") ?? firstText(input.main.records, "cwd") ?? input.cwd ?? "",
+    startedAt: firstText(records, "timestamp"),
+    parent: { sourceId: parentId, relation: "subagent" },
+  });
+  builder.issues.push(...(text?.issues ?? []), ...subagent.issues);
+  builder.addBehind(`${id} link`, undefined, {
+    type: "custom",
+    customType: SUBAGENT_CUSTOM_TYPE,
+    data: { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details },
+  });
+  emitThread({ builder, nodes, records: text?.records, counted, subagentOf: () => undefined });
+  return builder.finish();
+}
+
+/** Names the session of a subagent after that of its main agent, since agents of two sessions may share an id. */
+export function subagentSessionId(sessionId: string, agentId: string): string {
+  return `${sessionId}.agent-${agentId}`;
+}
+
+/** Tells records that are part of a conversation from what a program notes beside it. */
+function isTurn({ type, record: { value } }: RecordNode): boolean {
+  return (type === "user" || type === "assistant") && member(value, "message")["content"] !== undefined;
+}
+
+function messageIdOf({ type, record: { value } }: RecordNode): string | undefined {
+  return type === "assistant" ? textOf(member(value, "message")["id"]) : undefined;
+}
+
+/** Parts the records of the main agent from those of subagents in the same file. */
+function splitByAgent({ nodes }: RecordGraph): {
+  own: RecordNode[];
+  lanes: ReadonlyMap<string, RecordNode[]>;
+} {
+  const own: RecordNode[] = [];
+  const lanes = new Map<string, RecordNode[]>();
+  const names = new Map<RecordNode, string>();
+  for (const start of nodes) {
+    if (!isSidechain(start)) {
+      own.push(start);
+      continue;
+    }
+    const path: RecordNode[] = [];
+    let node: RecordNode = start;
+    let name = names.get(node);
+    while (name === undefined) {
+      path.push(node);
+      const { parent } = node;
+      if (parent !== undefined && isSidechain(parent)) {
+        node = parent;
+        name = names.get(node);
+      } else {
+        name = textOf(node.record.value["agentId"]) ?? node.uuid.slice(0, 8);
+      }
+    }
+    for (const one of path) names.set(one, name);
+    const lane = lanes.get(name) ?? [];
+    lane.push(start);
+    lanes.set(name, lane);
+  }
+  return { own, lanes };
+}
+
+/** Finds the session that this one was copied from: as records say, or by whose id they have. */
+function forkParent(
+  { forkedFrom }: ClaudeCodeInput,
+  id: string,
+  nodes: readonly RecordNode[],
+): SourceParent | undefined {
+  const [first] = nodes;
+  if (first === undefined) return undefined;
+  const { value } = first.record;
+  const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
+  const sourceId = named !== undefined && named !== id ? named : forkedFrom;
+  return sourceId === undefined || sourceId === id ? undefined : { sourceId, relation: "fork" };
+}
+
+function lastText(records: readonly SourceRecord[], name: string): string | undefined {
+  return textOf(records.findLast(({ value }) => textOf(value[name]) !== undefined)?.value[name]);
+}

@@ -1,0 +1,101 @@
+import { listOf, member, textOf } from "../source-values.ts";
+import { isSidechain, type RecordNode } from "./record-graph.ts";
+
+/** What a record is to the conversation. */
+export type RecordRole =
+  | "assistant"
+  | "results"
+  | "prompt"
+  | "meta"
+  | "summary"
+  | "boundary"
+  | "bash-input"
+  | "bash-output"
+  | "command"
+  | "notification"
+  | "aside"
+  | "progress";
+
+/** The text of a user record, blocks joined; empty if it has none. */
+export function userText({ record: { value } }: RecordNode): string {
+  const { content } = member(value, "message");
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((block) => (typeof block === "string" ? block : (textOf(blockField(block, "text")) ?? "")))
+    .join("");
+}
+
+/** Returns a field of a content block; undefined if the block is no object. */
+export function blockField(block: unknown, name: string): unknown {
+  return typeof block === "object" && block !== null
+    ? Object.getOwnPropertyDescriptor(block, name)?.value
+    : undefined;
+}
+
+/** The tool results in a user record. */
+export function resultBlocks({ record: { value } }: RecordNode): readonly unknown[] {
+  return listOf(member(value, "message")["content"]).filter(
+    (block) => blockField(block, "type") === "tool_result",
+  );
+}
+
+/** Names the API message that an assistant record is a part of; undefined if it does not say. */
+export function messageKey({ record: { value } }: RecordNode): string | undefined {
+  return textOf(member(value, "message")["id"]) ?? textOf(value["requestId"]);
+}
+
+/** Decides what a record is. */
+export function roleOf(node: RecordNode): RecordRole {
+  const { value } = node.record;
+  switch (node.type) {
+    case "assistant":
+      return "assistant";
+    case "progress":
+      return "progress";
+    case "user":
+      return userRole(node);
+    case "system":
+      return value["subtype"] === "compact_boundary" ? "boundary" : "aside";
+    case "attachment":
+      return queuedRole(node);
+    default:
+      return "aside";
+  }
+}
+
+const BEGINNINGS: readonly (readonly [string, RecordRole])[] = [
+  ["<task-notification>", "notification"],
+  ["<command-name>", "command"],
+  ["<local-command-stdout>", "command"],
+  ["<local-command-stderr>", "command"],
+  ["<bash-input>", "bash-input"],
+  ["<bash-stdout>", "bash-output"],
+  ["<bash-stderr>", "bash-output"],
+];
+
+function userRole(node: RecordNode): RecordRole {
+  const { value } = node.record;
+  if (value["isCompactSummary"] === true) return "summary";
+  if (value["isVisibleInTranscriptOnly"] === true) return "aside";
+  if (resultBlocks(node).length > 0) return "results";
+  if (value["isMeta"] === true) return "meta";
+  const text = userText(node).trimStart();
+  const found = BEGINNINGS.find(([beginning]) => text.startsWith(beginning));
+  if (found !== undefined) return found[1];
+  return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
+}
+
+/** A prompt that waited while the agent worked is an attachment; other attachments are the program's own. */
+function queuedRole({ record: { value } }: RecordNode): RecordRole {
+  const attachment = member(value, "attachment");
+  if (attachment["type"] !== "queued_command") return "aside";
+  const { prompt, commandMode } = attachment;
+  const text =
+    typeof prompt === "string"
+      ? prompt
+      : listOf(prompt)
+          .map((block) => blockField(block, "text"))
+          .join("");
+  if (text.startsWith("<task-notification>") || commandMode === "task-notification") return "notification";
+  return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
+}

@@ -1,0 +1,174 @@
+import type { SessionIssue } from "../../schema/issue.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** A record that has a place in the conversation, by its `uuid`. */
+export interface RecordNode {
+  readonly uuid: string;
+  readonly type: string;
+  /** The last record of this `uuid`, at the place of the first. */
+  record: SourceRecord;
+  /** Place of its first record among the records of the file. */
+  readonly place: number;
+  /** The node it follows; undefined for one that begins a conversation. */
+  parent: RecordNode | undefined;
+  readonly children: RecordNode[];
+}
+
+/** What `linkRecords` found. */
+export interface RecordGraph {
+  /** In file order. */
+  readonly nodes: readonly RecordNode[];
+  readonly byUuid: ReadonlyMap<string, RecordNode>;
+  /** Records that repeat the `uuid` of an earlier one. */
+  readonly repeated: number;
+  readonly issues: readonly SessionIssue[];
+}
+
+/** Records whose `uuid` or `messageId` names another record: not nodes, though they look like it. */
+const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
+
+/** Tells whether a record has a place of its own in the conversation. */
+export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
+  return typeof uuid === "string" && uuid !== "" && typeof type === "string" && !NO_NODES.has(type);
+}
+
+/** Tells whether a record belongs to a subagent. */
+export function isSidechain({ record: { value } }: RecordNode): boolean {
+  return value["isSidechain"] === true;
+}
+
+/**
+ * Finds what each record follows.
+ *
+ * A compaction's boundary follows the record that it names as its logical parent. A parent that is missing is bridged to
+ * the nearest earlier record of the same agent, as is one that would close a circle.
+ *
+ * @remarks Cost: O(records).
+ */
+export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
+  const byUuid = new Map<string, RecordNode>();
+  const issues: SessionIssue[] = [];
+  let repeated = 0;
+  for (const [place, record] of records.entries()) {
+    if (!isNode(record)) continue;
+    const uuid = textOf(record.value["uuid"]) ?? "";
+    const type = textOf(record.value["type"]) ?? "";
+    const known = byUuid.get(uuid);
+    if (known === undefined) {
+      byUuid.set(uuid, { uuid, type, record, place, parent: undefined, children: [] });
+    } else {
+      known.record = record;
+      repeated++;
+    }
+  }
+  const nodes = [...byUuid.values()];
+  const latest = new Map<string, RecordNode>();
+  for (const node of nodes) {
+    const lane = laneOf(node);
+    node.parent = parentOf(node, byUuid, latest.get(lane), issues);
+    latest.set(lane, node);
+  }
+  breakCircles(nodes, issues);
+  for (const node of nodes) node.parent?.children.push(node);
+  return { nodes, byUuid, repeated, issues };
+}
+
+/** Names the agent that a record belongs to. */
+function laneOf({ record: { value } }: RecordNode): string {
+  return `${value["isSidechain"] === true} ${textOf(value["agentId"]) ?? ""}`;
+}
+
+function parentOf(
+  node: RecordNode,
+  byUuid: ReadonlyMap<string, RecordNode>,
+  before: RecordNode | undefined,
+  issues: SessionIssue[],
+): RecordNode | undefined {
+  const { value } = node.record;
+  const { parentUuid, logicalParentUuid } = value;
+  const isBoundary = value["subtype"] === "compact_boundary";
+  const named = textOf(isBoundary ? (logicalParentUuid ?? parentUuid) : parentUuid);
+  const parent = named === undefined ? undefined : byUuid.get(named);
+  if (parent !== undefined && parent !== node) return parent;
+  if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
+  if (named === undefined) return undefined;
+  issues.push({
+    code: "PARENT_BRIDGED",
+    line: node.record.line,
+    offset: node.record.offset,
+    length: 0,
+    message: before
+      ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
+      : "The record names a parent that is not there, and no record stands before it: it begins the conversation.",
+  });
+  return before;
+}
+
+/** Hangs the record that stands first in the file of those in a circle on the record before it. */
+function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
+  const checked = new Set<RecordNode>();
+  for (const start of nodes) {
+    const path = new Set<RecordNode>();
+    let node: RecordNode | undefined = start;
+    while (node !== undefined && !checked.has(node) && !path.has(node)) {
+      path.add(node);
+      node = node.parent;
+    }
+    if (node !== undefined && path.has(node)) {
+      const first = firstOfCircle(node);
+      const before = nodes.findLast(({ place }) => place < first.place);
+      first.parent = before === undefined || isBelow(before, first) ? undefined : before;
+      issues.push({
+        code: "PARENT_CYCLE",
+        line: first.record.line,
+        offset: first.record.offset,
+        length: 0,
+        message: "The record is its own ancestor; it was hung on the record before it.",
+      });
+    }
+    for (const one of path) checked.add(one);
+  }
+}
+
+function firstOfCircle(node: RecordNode): RecordNode {
+  let first = node;
+  for (let next = node.parent; next !== undefined && next !== node; next = next.parent) {
+    if (next.place < first.place) first = next;
+  }
+  return first;
+}
+
+function isBelow(node: RecordNode, ancestor: RecordNode): boolean {
+  const seen = new Set<RecordNode>();
+  for (let at: RecordNode | undefined = node; at !== undefined && !seen.has(at); at = at.parent) {
+    if (at === ancestor) return true;
+    seen.add(at);
+  }
+  return false;
+}
+
+/**
+ * Finds where the program would go on: the end of the branch that was written last.
+ *
+ * @param nodes - Of one agent, in file order.
+ */
+export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
+  const own = new Set(nodes);
+  const isMain = (node: RecordNode) =>
+    own.has(node) &&
+    node.record.value["teamName"] === undefined &&
+    node.type !== "progress" &&
+    member(node.record.value, "attachment")["type"] !== "fork_briefing";
+  const isTurn = ({ type }: RecordNode) => type === "user" || type === "assistant";
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const tip = nodes[i];
+    if (tip === undefined || !isMain(tip) || tip.children.some(isMain)) continue;
+    const seen = new Set<RecordNode>();
+    for (let at: RecordNode | undefined = tip; at !== undefined && !seen.has(at); at = at.parent) {
+      if (isTurn(at)) return tip;
+      seen.add(at);
+    }
+  }
+  return nodes.at(-1);
+}

@@ -1,0 +1,94 @@
+import type { SessionBuilder } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { textOf } from "../source-values.ts";
+import type { CostState } from "./cost-state.ts";
+import type { ThreadUnits } from "./thread-units.ts";
+import { dataOfRecord } from "./unit-entries.ts";
+
+/** Types of records that say nothing of the conversation. */
+const DROPPED: ReadonlySet<string> = new Set([
+  "agent-name",
+  "agent-setting",
+  "agent_metadata",
+  "api-request",
+  "api-request-blob",
+  "api-request-shape",
+  "atis-latch",
+  "bridge-session",
+  "file-history-snapshot",
+  "host-row",
+  "last-prompt",
+  "mode",
+  "permission-mode",
+  "queue-operation",
+  "tools-used",
+]);
+
+/** How much a name counts: one that the user chose before one that the program made, and that before an old summary. */
+const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
+
+/** Takes the records of a transcript that have no place in the conversation: names, costs, and what is not known. */
+export class SessionNotes {
+  readonly #builder: SessionBuilder;
+  readonly #uuids: ReadonlySet<string>;
+  #name = "";
+  #nameRank = 0;
+  readonly #costs: CostState;
+  #number = 0;
+
+  constructor(builder: SessionBuilder, { unitOf }: ThreadUnits, costs: CostState) {
+    this.#costs = costs;
+    this.#builder = builder;
+    this.#uuids = new Set(Array.from(unitOf.keys(), ({ uuid }) => uuid));
+  }
+
+  /** Takes a record, the next one of the file. */
+  take(record: SourceRecord): void {
+    const { value } = record;
+    const type = textOf(value["type"]) ?? "";
+    switch (type) {
+      case "custom-title":
+        this.#takeName(textOf(value["customTitle"]) ?? "", type);
+        break;
+      case "ai-title":
+        this.#takeName(textOf(value["aiTitle"]) ?? "", type);
+        break;
+      case "summary":
+        // Most summaries name another session: the file's first lines were meant for a list of all of them.
+        if (this.#uuids.has(textOf(value["leafUuid"]) ?? "")) {
+          this.#takeName(textOf(value["summary"]) ?? "", type);
+        } else this.#builder.drop("summary of another session");
+        break;
+      case "cost-state":
+        if (!this.#costs.take(value)) this.#builder.drop("cost unchanged");
+        break;
+      default:
+        if (DROPPED.has(type)) this.#builder.drop(type);
+        else this.#keep(record, type);
+    }
+  }
+
+  #takeName(name: string, type: keyof typeof NAME_RANKS): void {
+    const rank = NAME_RANKS[type];
+    if (rank < this.#nameRank) {
+      this.#builder.drop("name that another one outranks");
+      return;
+    }
+    this.#nameRank = rank;
+    if (name === this.#name) {
+      this.#builder.drop("name repeated");
+      return;
+    }
+    this.#name = name;
+    this.#builder.addBehind(`name ${this.#number++} ${name}`, undefined, { type: "session_info", name });
+  }
+
+  #keep(record: SourceRecord, type: string): void {
+    this.#builder.addBehind(`note ${this.#number++} ${type}`, record.value["timestamp"], {
+      type: "custom",
+      customType: `claude-code.${type === "" ? "record" : type}`,
+      data: dataOfRecord(record.value),
+    });
+    this.#builder.counts.kept++;
+  }
+}

@@ -1,0 +1,136 @@
+import type { Draft, SessionBuilder } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { CostState } from "./cost-state.ts";
+import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
+import { SessionNotes } from "./session-notes.ts";
+import { callIds, groupRecords, placeOf, type ThreadUnits, type Unit } from "./thread-units.ts";
+import { countingKey, type EmittedUnit, emitUnit, type UnitContext } from "./unit-entries.ts";
+import { usageOfMessage } from "./usage.ts";
+
+/** One agent's conversation, and where its entries go. */
+export interface Thread {
+  readonly builder: SessionBuilder;
+  /** Records with a place in the conversation, in file order. */
+  readonly nodes: readonly RecordNode[];
+  /** All records of the agent's file; undefined if that is another agent's, whose notes are none of this one. */
+  readonly records: readonly SourceRecord[] | undefined;
+  /** Ids of messages whose tokens another session counts. */
+  readonly counted: ReadonlySet<string>;
+  readonly subagentOf: UnitContext["subagentOf"];
+}
+
+/**
+ * Makes the entries of one agent's conversation, in file order but for what stands before its parent.
+ *
+ * If the entry made last is not where the program would go on, one behind it says where that is.
+ */
+export function emitThread(thread: Thread): void {
+  new ThreadEmitter(thread).emit();
+}
+
+class ThreadEmitter {
+  readonly #thread: Thread;
+  readonly #units: ThreadUnits;
+  readonly #emitted = new Map<Unit, EmittedUnit>();
+  readonly #open = new Set<Unit>();
+  readonly #context: UnitContext;
+  readonly #costs: CostState;
+
+  constructor(thread: Thread) {
+    const { builder, nodes, counted, subagentOf } = thread;
+    this.#thread = thread;
+    this.#costs = new CostState(builder);
+    this.#units = groupRecords(nodes);
+    const counting = countedOnce(this.#units.units);
+    const byUuid = new Map(nodes.map((node) => [node.uuid, node]));
+    this.#context = {
+      builder,
+      thread: this.#units,
+      isCounted: (unit) => {
+        const key = countingKey(unit);
+        return key !== undefined && (counted.has(key) || counting.get(key) !== unit);
+      },
+      subagentOf,
+      entryOf: (uuid) => {
+        const node = byUuid.get(uuid);
+        const unit = node && this.#units.unitOf.get(node);
+        return unit && this.#emitted.get(unit)?.first;
+      },
+    };
+  }
+
+  emit(): void {
+    const { builder, nodes, records } = this.#thread;
+    builder.counts.records += nodes.length + builder.counts.dropped;
+    if (records === undefined) for (const unit of this.#units.units) this.#emit(unit);
+    else this.#emitWithNotes(records);
+    this.#count();
+    this.#markLeaf();
+  }
+
+  #emitWithNotes(records: readonly SourceRecord[]): void {
+    const { builder } = this.#thread;
+    const notes = new SessionNotes(builder, this.#units, this.#costs);
+    const atPlace = new Map(this.#units.units.map((unit) => [placeOf(unit), unit]));
+    for (const [place, record] of records.entries()) {
+      const unit = atPlace.get(place);
+      if (unit !== undefined) this.#emit(unit);
+      if (isNode(record)) continue;
+      builder.counts.records++;
+      notes.take(record);
+    }
+  }
+
+  /** Makes the entries of a unit behind those that it follows. */
+  #emit(unit: Unit): void {
+    const waiting: Unit[] = [];
+    for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {
+      // What follows itself, by damage that links alone do not show, begins anew.
+      if (this.#open.has(at)) break;
+      this.#open.add(at);
+      waiting.push(at);
+    }
+    for (const one of waiting.reverse()) {
+      const above = one.parent && this.#emitted.get(one.parent);
+      const emitted = emitUnit(one, above, this.#context);
+      this.#emitted.set(one, emitted);
+      this.#countCosts(one, emitted.first);
+    }
+  }
+
+  #countCosts(unit: Unit, draft: Draft): void {
+    if (draft.type === "compaction") this.#costs.addCompaction(draft);
+    if (unit.role !== "assistant") return;
+    if (!this.#context.isCounted(unit)) this.#costs.addAnswer(usageOfMessage(unit.nodes));
+    for (const call of callIds(unit)) if (this.#context.subagentOf(call)) this.#costs.addSubagent();
+  }
+
+  #count(): void {
+    const { builder, nodes } = this.#thread;
+    for (const { type } of nodes) if (type === "progress") builder.drop("progress");
+    builder.counts.mapped = builder.counts.records - builder.counts.kept - builder.counts.dropped;
+  }
+
+  #markLeaf(): void {
+    const { builder, nodes } = this.#thread;
+    let leaf = findLeaf(nodes);
+    while (leaf !== undefined && !this.#units.unitOf.has(leaf)) leaf = leaf.parent;
+    const unit = leaf && this.#units.unitOf.get(leaf);
+    const draft = unit && this.#emitted.get(unit)?.last;
+    if (draft !== undefined) builder.markLeaf(draft);
+  }
+}
+
+/** Chooses, for messages that stand in several branches, the one that counts their tokens: that with the most output. */
+function countedOnce(units: readonly Unit[]): Map<string, Unit> {
+  const chosen = new Map<string, Unit>();
+  for (const unit of units) {
+    const key = unit.role === "assistant" ? countingKey(unit) : undefined;
+    if (key === undefined) continue;
+    const rival = chosen.get(key);
+    const isMore =
+      rival === undefined || usageOfMessage(unit.nodes).output > usageOfMessage(rival.nodes).output;
+    if (isMore) chosen.set(key, unit);
+  }
+  return chosen;
+}

@@ -1,0 +1,267 @@
+import { listOf, member, textOf } from "../source-values.ts";
+import { blockField, messageKey, type RecordRole, resultBlocks, roleOf, userText } from "./message-parts.ts";
+import type { RecordNode } from "./record-graph.ts";
+
+/** Records that make entries together: the parts of one message, a command and its output, a boundary and its summary. */
+export interface Unit {
+  readonly role: Exclude<RecordRole, "progress">;
+  /** In the order of the conversation; the first one gives the unit its key and its place. */
+  readonly nodes: RecordNode[];
+  /** The unit that its entries follow. */
+  parent: Unit | undefined;
+}
+
+/** The units of one agent's conversation. */
+export interface ThreadUnits {
+  /** In file order. */
+  readonly units: readonly Unit[];
+  readonly unitOf: ReadonlyMap<RecordNode, Unit>;
+  /** Names of tools by the ids of their calls. */
+  readonly toolNames: ReadonlyMap<string, string>;
+}
+
+/** Units that say nothing: what follows them in the file may follow what they follow. */
+const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
+
+/**
+ * Groups the records of one agent, and decides what each group follows.
+ *
+ * The program writes a record for each block of a message, and hangs each tool's result on the record of its call. Here a
+ * message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and
+ * a prompt beside the results, stay branches.
+ *
+ * @param nodes - In file order, parents of the same agent only.
+ * @remarks Cost: O(records), for conversations whose messages have few records without say between them.
+ */
+export function groupRecords(nodes: readonly RecordNode[]): ThreadUnits {
+  return new Grouping(nodes).group();
+}
+
+class Grouping {
+  readonly #nodes: readonly RecordNode[];
+  readonly #own: ReadonlySet<RecordNode>;
+  readonly #roles = new Map<RecordNode, RecordRole>();
+  readonly #unitOf = new Map<RecordNode, Unit>();
+  readonly #units: Unit[] = [];
+  readonly #seen = new Set<RecordNode>();
+  readonly #toolNames = new Map<string, string>();
+  /** Messages by the ids of their calls. */
+  readonly #callers = new Map<string, Unit[]>();
+  /** The results of a message's calls, in the order in which they follow it. */
+  readonly #results = new Map<Unit, Unit[]>();
+  /** For a unit among such results, their message. */
+  readonly #callerOf = new Map<Unit, Unit>();
+
+  constructor(nodes: readonly RecordNode[]) {
+    this.#nodes = nodes;
+    this.#own = new Set(nodes);
+  }
+
+  group(): ThreadUnits {
+    for (const node of this.#nodes) this.#roles.set(node, roleOf(node));
+    for (const node of this.#nodes) this.#assign(node);
+    this.#units.sort((one, other) => placeOf(one) - placeOf(other));
+    for (const unit of this.#units) this.#indexCalls(unit);
+    for (const unit of this.#units) if (unit.role === "results") this.#joinResults(unit);
+    for (const unit of this.#units) unit.parent = this.#rawParent(unit);
+    for (const unit of this.#units) this.#chain(unit);
+    for (const unit of this.#units) this.#moveBehindResults(unit);
+    return { units: this.#units, unitOf: this.#unitOf, toolNames: this.#toolNames };
+  }
+
+  /** The parent of a node, if it is of the same agent. */
+  #above(node: RecordNode): RecordNode | undefined {
+    return node.parent !== undefined && this.#own.has(node.parent) ? node.parent : undefined;
+  }
+
+  /** Gives a node, and those above it that have none yet, a unit. */
+  #assign(start: RecordNode): void {
+    const waiting: RecordNode[] = [];
+    let node: RecordNode | undefined = start;
+    while (node !== undefined && !this.#seen.has(node)) {
+      this.#seen.add(node);
+      waiting.push(node);
+      node = this.#above(node);
+    }
+    for (const one of waiting.reverse()) this.#assignOne(one);
+  }
+
+  #assignOne(node: RecordNode): void {
+    const role = this.#roles.get(node);
+    if (role === undefined || role === "progress") return;
+    const joined = this.#unitToJoin(node, role);
+    if (joined !== undefined) {
+      joined.nodes.push(node);
+      this.#unitOf.set(node, joined);
+      return;
+    }
+    const unit: Unit = { role, nodes: [node], parent: undefined };
+    this.#unitOf.set(node, unit);
+    this.#units.push(unit);
+  }
+
+  #unitToJoin(node: RecordNode, role: RecordRole): Unit | undefined {
+    const above = this.#above(node);
+    const unit = above && this.#unitOf.get(above);
+    if (role === "assistant") return this.#messageToJoin(node);
+    if (unit === undefined) return undefined;
+    if (role === "summary" && unit.role === "boundary" && unit.nodes.length === 1) return unit;
+    if (role === "bash-output" && unit.role === "bash-input" && unit.nodes.length === 1) return unit;
+    return undefined;
+  }
+
+  /** Finds the message that a record goes on with: above it, with nothing of another message between. */
+  #messageToJoin(node: RecordNode): Unit | undefined {
+    const key = messageKey(node);
+    if (key === undefined) return undefined;
+    const seen = new Set<RecordNode>();
+    for (let at = this.#above(node); at !== undefined && !seen.has(at); at = this.#above(at)) {
+      seen.add(at);
+      const role = this.#roles.get(at);
+      if (role === "assistant") {
+        const unit = messageKey(at) === key ? this.#unitOf.get(at) : undefined;
+        return unit !== undefined && !this.#hasPrompt(at, node) ? unit : undefined;
+      }
+      if (role === undefined || !(PASSIVE.has(role) || role === "results")) return undefined;
+    }
+    return undefined;
+  }
+
+  /** Tells whether a prompt follows a part of a message: then the message was left there, and begun again. */
+  #hasPrompt(part: RecordNode, next: RecordNode): boolean {
+    return part.children.some((child) => child !== next && this.#roles.get(child) === "prompt");
+  }
+
+  #indexCalls(unit: Unit): void {
+    if (unit.role !== "assistant") return;
+    for (const block of callBlocks(unit)) {
+      const id = textOf(blockField(block, "id"));
+      if (id === undefined) continue;
+      this.#toolNames.set(id, textOf(blockField(block, "name")) ?? "unknown");
+      const callers = this.#callers.get(id) ?? [];
+      if (!callers.includes(unit)) callers.push(unit);
+      this.#callers.set(id, callers);
+    }
+  }
+
+  /** Puts results into the row behind the message that asked for them, unless they answer what is answered already. */
+  #joinResults(unit: Unit): void {
+    const caller = this.#callerFor(unit);
+    if (caller === undefined) return;
+    this.#callerOf.set(unit, caller);
+    const row = this.#results.get(caller) ?? [];
+    const answered = new Set(row.flatMap(resultIds));
+    const isSecond = resultIds(unit).some((id) => answered.has(id));
+    if (!isSecond) row.push(unit);
+    this.#results.set(caller, row);
+  }
+
+  #callerFor(unit: Unit): Unit | undefined {
+    const [node] = unit.nodes;
+    if (node === undefined) return undefined;
+    const candidates = new Set(resultIds(unit).flatMap((id) => this.#callers.get(id) ?? []));
+    if (candidates.size < 2) return [...candidates][0];
+    const source = node.record.value["sourceToolAssistantUUID"];
+    for (const one of candidates) if (one.nodes.some(({ uuid }) => uuid === source)) return one;
+    const seen = new Set<RecordNode>();
+    for (let at = this.#above(node); at !== undefined && !seen.has(at); at = this.#above(at)) {
+      seen.add(at);
+      const above = this.#unitOf.get(at);
+      if (above !== undefined && candidates.has(above)) return above;
+    }
+    return [...candidates].findLast((one) => placeOf(one) < node.place) ?? [...candidates][0];
+  }
+
+  /** What a unit follows by its records alone. */
+  #rawParent(unit: Unit): Unit | undefined {
+    const [first] = unit.nodes;
+    const seen = new Set<RecordNode>();
+    let at = first && this.#above(first);
+    for (; at !== undefined && !seen.has(at); at = this.#above(at)) {
+      seen.add(at);
+      const above = this.#unitOf.get(at);
+      if (above !== undefined && above !== unit) return above;
+    }
+    return undefined;
+  }
+
+  /** Hangs results on the message, or on the results before them. */
+  #chain(unit: Unit): void {
+    const caller = this.#callerOf.get(unit);
+    if (caller === undefined) return;
+    const row = this.#results.get(caller) ?? [];
+    const place = row.indexOf(unit);
+    const rival = place === -1 ? row.find((one) => shareResult(one, unit)) : undefined;
+    if (rival !== undefined) {
+      unit.parent = this.#parentInRow(row, row.indexOf(rival), caller, rival);
+    } else if (place !== -1) {
+      unit.parent = this.#parentInRow(row, place, caller, unit);
+    }
+  }
+
+  #parentInRow(row: readonly Unit[], place: number, caller: Unit, unit: Unit): Unit {
+    let last = row[place - 1] ?? caller;
+    // What says nothing and was written between two results stays between them.
+    for (let next = this.#asideOf(last, unit); next !== undefined; next = this.#asideOf(last, unit))
+      last = next;
+    return last;
+  }
+
+  #asideOf(unit: Unit, before: Unit): Unit | undefined {
+    for (const node of unit.nodes) {
+      for (const child of node.children) {
+        const aside = this.#unitOf.get(child);
+        if (aside?.role === "aside" && aside.parent === unit && placeOf(aside) < placeOf(before))
+          return aside;
+      }
+    }
+    return undefined;
+  }
+
+  /** Lets what goes on from one of several results go on from the last of them. */
+  #moveBehindResults(unit: Unit): void {
+    if (PASSIVE.has(unit.role) || this.#callerOf.has(unit)) return;
+    let base = unit.parent;
+    while (base !== undefined && PASSIVE.has(base.role)) base = base.parent;
+    if (base === undefined) return;
+    const caller = base.role === "assistant" ? base : this.#callerOf.get(base);
+    const row = caller && this.#results.get(caller);
+    const last = row?.at(-1);
+    if (row === undefined || last === undefined || last === base) return;
+    const isBranch = base === caller ? unit.role === "prompt" : !row.includes(base);
+    if (!isBranch) unit.parent = last;
+  }
+}
+
+/** Place of a unit in the file. */
+export function placeOf({ nodes }: Unit): number {
+  return nodes[0]?.place ?? 0;
+}
+
+function callBlocks({ nodes }: Unit): unknown[] {
+  return nodes
+    .flatMap((node) => listOf(member(node.record.value, "message")["content"]))
+    .filter((block) => blockField(block, "type") === "tool_use");
+}
+
+/** Ids of the calls in a message. */
+export function callIds(unit: Unit): string[] {
+  return callBlocks(unit).flatMap((block) => textOf(blockField(block, "id")) ?? []);
+}
+
+function resultIds(unit: Unit): string[] {
+  return unit.nodes.flatMap(resultBlocks).flatMap((block) => textOf(blockField(block, "tool_use_id")) ?? []);
+}
+
+function shareResult(one: Unit, other: Unit): boolean {
+  const ids = new Set(resultIds(one));
+  return resultIds(other).some((id) => ids.has(id));
+}
+
+/** The text of a bash command and of its output, by the tags in which the program puts them. */
+export function bashParts({ nodes }: Unit): { command: string; output: string } {
+  const text = nodes.map(userText).join("\n");
+  const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(text)?.[1] ?? "";
+  const output = [inside("bash-stdout"), inside("bash-stderr")].filter((part) => part !== "").join("\n");
+  return { command: inside("bash-input"), output };
+}

@@ -1,0 +1,319 @@
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import type { UserMessage } from "../../schema/message.ts";
+import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
+import type { Draft, SessionBuilder } from "../session-builder.ts";
+import { countOf, isJsonValue, listOf, member, textOf, usageOf } from "../source-values.ts";
+import { convertAnswer, convertInput } from "./blocks.ts";
+import { blockField, messageKey, resultBlocks } from "./message-parts.ts";
+import type { RecordNode } from "./record-graph.ts";
+import { bashParts, type ThreadUnits, type Unit } from "./thread-units.ts";
+import { stopReasonOf, usageOfMessage } from "./usage.ts";
+
+/** Model under which the program writes what no model said. */
+const SYNTHETIC_MODEL = "<synthetic>";
+
+/** What became of a unit. */
+export interface EmittedUnit {
+  readonly first: Draft;
+  /** What follows the unit follows this. */
+  readonly last: Draft;
+  /** Model that answered last on the path. */
+  readonly model: string | undefined;
+}
+
+/** What the entries of a unit need to know of others. */
+export interface UnitContext {
+  readonly builder: SessionBuilder;
+  readonly thread: ThreadUnits;
+  /** Whether the tokens of a message are counted elsewhere already. */
+  readonly isCounted: (unit: Unit) => boolean;
+  /** Id of the session of the subagent that a call started; undefined if it started none. */
+  readonly subagentOf: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
+  /** Entries made of a record; undefined if none was. */
+  readonly entryOf: (uuid: string) => Draft | undefined;
+}
+
+/** Makes the entries of a unit. */
+export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: UnitContext): EmittedUnit {
+  const parent = above?.last;
+  const model = above?.model;
+  const [node] = unit.nodes;
+  if (node === undefined) throw new Error("A unit has a record.");
+  switch (unit.role) {
+    case "assistant":
+      return emitAnswer(unit, node, above, context);
+    case "results":
+      return { ...emitResults(node, parent, context), model };
+    case "prompt":
+      return { ...emitPrompt(node, parent, context), model };
+    case "boundary":
+    case "summary":
+      return { ...emitCompaction(unit, node, parent, context), model };
+    case "bash-input":
+      return { ...emitBash(unit, node, parent, context), model };
+    case "aside":
+      return { ...emitAside(node, parent, context), model };
+    default:
+      return { ...emitNote(node, unit.role, parent, context), model };
+  }
+}
+
+type Entries = Omit<EmittedUnit, "model">;
+
+function timeOf({ record: { value } }: RecordNode): unknown {
+  return value["timestamp"];
+}
+
+function contentOf({ record: { value } }: RecordNode): unknown {
+  return member(value, "message")["content"];
+}
+
+/** Keeps blocks that a message cannot hold behind it. */
+function keepOthers(
+  node: RecordNode,
+  others: readonly unknown[],
+  last: Draft,
+  { builder }: UnitContext,
+): Draft {
+  if (others.length === 0) return last;
+  return builder.add(`${node.uuid} blocks`, last, timeOf(node), {
+    type: "custom",
+    customType: "claude-code.blocks",
+    data: { blocks: others },
+  });
+}
+
+function emitAnswer(
+  unit: Unit,
+  node: RecordNode,
+  above: EmittedUnit | undefined,
+  context: UnitContext,
+): EmittedUnit {
+  const { builder } = context;
+  const parts = unit.nodes.map((part) => convertAnswer(contentOf(part)));
+  const content = parts.flatMap((part) => part.content);
+  const message = member(node.record.value, "message");
+  const model = textOf(message["model"]) ?? above?.model ?? "unknown";
+  const isSynthetic = model === SYNTHETIC_MODEL;
+  const stopReason = stopReasonOf(
+    unit.nodes,
+    content.some(({ type }) => type === "toolCall"),
+  );
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const responseId = isSynthetic ? undefined : textOf(message["id"]);
+  const first = builder.addMessage(node.uuid, above?.last, timeOf(node), (timestamp) => ({
+    role: "assistant",
+    content,
+    api: "anthropic-messages",
+    provider: "anthropic",
+    model,
+    ...(responseId !== undefined && { responseId }),
+    usage: context.isCounted(unit) ? usageOf() : usageOfMessage(unit.nodes),
+    stopReason,
+    ...(stopReason === "error" && text !== "" && { errorMessage: text }),
+    timestamp,
+  }));
+  let last = keepOthers(
+    node,
+    parts.flatMap((part) => part.others),
+    first,
+    context,
+  );
+  if (!isSynthetic) return { first, last, model };
+  if (above?.model !== undefined) {
+    // What the program said in a model's place must not become the model that the session goes on with.
+    last = builder.add(`${node.uuid} model`, last, timeOf(node), {
+      type: "model_change",
+      provider: "anthropic",
+      modelId: above.model,
+    });
+  }
+  return { first, last, model: above?.model };
+}
+
+const SIDE_FILE = /<persisted-output>[^<]*?(\S*[/\\]tool-results[/\\]\S+)/;
+
+function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
+  const { builder, thread } = context;
+  const { toolUseResult } = node.record.value;
+  let first: Draft | undefined;
+  let last = parent;
+  let number = 0;
+  for (const block of resultBlocks(node)) {
+    const toolCallId = textOf(blockField(block, "tool_use_id")) ?? "";
+    const { content, others } = convertInput(blockField(block, "content"));
+    const details = number === 0 ? detailsOf(toolUseResult, content.map(textIn).join("\n")) : undefined;
+    last = builder.addMessage(keyOf(node, number), last, timeOf(node), (timestamp) => ({
+      role: "toolResult",
+      toolCallId,
+      toolName: thread.toolNames.get(toolCallId) ?? "unknown",
+      content,
+      ...(isJsonValue(details) && { details }),
+      isError: blockField(block, "is_error") === true,
+      timestamp,
+    }));
+    first ??= last;
+    number++;
+    last = keepOthers(node, others, last, context);
+    last = linkSubagent(node, toolCallId, last, context);
+  }
+  const rest = listOf(contentOf(node)).filter((block) => blockField(block, "type") !== "tool_result");
+  if (rest.length > 0) {
+    const said = convertInput(rest);
+    const isMeta = node.record.value["isMeta"] === true;
+    last = isMeta
+      ? builder.add(keyOf(node, number), last, timeOf(node), customMessage("meta", said.content))
+      : addUser(builder, keyOf(node, number), last, timeOf(node), said.content);
+    first ??= last;
+    last = keepOthers(node, said.others, last, context);
+  }
+  const end = last ?? builder.tip;
+  return { first: first ?? end, last: end };
+}
+
+function textIn(block: { type: string; text?: string }): string {
+  return block.text ?? "";
+}
+
+/** The structured result of a tool; with the path of the file that holds the whole of a long one. */
+function detailsOf(toolUseResult: unknown, text: string): unknown {
+  const sideFile = SIDE_FILE.exec(text)?.[1];
+  if (sideFile === undefined) return toolUseResult;
+  if (toolUseResult === undefined) return { fullOutputPath: sideFile };
+  return isJsonRecord(toolUseResult) ? { ...toolUseResult, fullOutputPath: sideFile } : toolUseResult;
+}
+
+function linkSubagent(
+  node: RecordNode,
+  toolCallId: string,
+  last: Draft,
+  { builder, subagentOf }: UnitContext,
+): Draft {
+  const subagent = subagentOf(toolCallId);
+  if (subagent === undefined) return last;
+  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), {
+    type: "custom",
+    customType: SUBAGENT_CUSTOM_TYPE,
+    data: { ...subagent, toolCallId },
+  });
+}
+
+function keyOf({ uuid }: RecordNode, number: number): string {
+  return number === 0 ? uuid : `${uuid} ${number}`;
+}
+
+function customMessage(kind: string, content: unknown, isShown = false) {
+  return { type: "custom_message", customType: `claude-code.${kind}`, content, display: isShown };
+}
+
+function addUser(
+  builder: SessionBuilder,
+  key: string,
+  parent: Draft | undefined,
+  time: unknown,
+  content: UserMessage["content"],
+): Draft {
+  return builder.addMessage(key, parent, time, (timestamp) => ({ role: "user", content, timestamp }));
+}
+
+/** What was typed: of a user record, or of an attachment that held a prompt back. */
+function saidIn(node: RecordNode): unknown {
+  return node.type === "attachment" ? member(node.record.value, "attachment")["prompt"] : contentOf(node);
+}
+
+function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
+  const said = saidIn(node);
+  const { content, others } = convertInput(said);
+  const typed = typeof said === "string" ? said : content;
+  const first = addUser(context.builder, node.uuid, parent, timeOf(node), typed);
+  return { first, last: keepOthers(node, others, first, context) };
+}
+
+/** Puts a text that nobody typed where the model sees it. */
+function emitNote(
+  node: RecordNode,
+  role: "meta" | "command" | "notification" | "bash-output",
+  parent: Draft | undefined,
+  context: UnitContext,
+): Entries {
+  const said = saidIn(node);
+  const { content, others } = convertInput(said);
+  const kind = role === "bash-output" ? "command" : role;
+  const body = customMessage(kind, typeof said === "string" ? said : content, kind !== "meta");
+  const first = context.builder.add(node.uuid, parent, timeOf(node), body);
+  return { first, last: keepOthers(node, others, first, context) };
+}
+
+function emitBash(unit: Unit, node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
+  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), (timestamp) => ({
+    role: "bashExecution",
+    ...bashParts(unit),
+    exitCode: undefined,
+    cancelled: false,
+    truncated: false,
+    timestamp,
+  }));
+  return { first, last: first };
+}
+
+function emitCompaction(
+  unit: Unit,
+  node: RecordNode,
+  parent: Draft | undefined,
+  context: UnitContext,
+): Entries {
+  const summary = unit.nodes.find(({ record: { value } }) => value["isCompactSummary"] === true);
+  if (summary === undefined) return emitAside(node, parent, context);
+  const metadata = member(node.record.value, "compactMetadata");
+  const { content } = convertInput(contentOf(summary));
+  const trigger = textOf(metadata["trigger"]);
+  const postTokens = countOf(metadata["postTokens"]);
+  const draft = context.builder.add(node.uuid, parent, timeOf(node), {
+    type: "compaction",
+    summary: content.map(textIn).join("\n"),
+    firstKeptEntryId: "",
+    tokensBefore: countOf(metadata["preTokens"]),
+    details: {
+      source: "claude-code",
+      ...(trigger !== undefined && { trigger }),
+      ...(postTokens > 0 && { postTokens }),
+    },
+  });
+  const kept = firstKept(metadata, context);
+  draft["firstKeptEntryId"] = kept?.id ?? draft.id;
+  return { first: draft, last: draft };
+}
+
+function firstKept(metadata: JsonRecord, { entryOf }: UnitContext): Draft | undefined {
+  const uuids = listOf(member(metadata, "preservedMessages")["uuids"]);
+  const head = textOf(uuids[0]) ?? textOf(member(metadata, "preservedSegment")["headUuid"]);
+  return head === undefined ? undefined : entryOf(head);
+}
+
+/** Fields that say whose a record is and where it stands, which its entry says. */
+const ENVELOPE: ReadonlySet<string> = new Set(
+  "type uuid parentUuid sessionId timestamp cwd version gitBranch userType entrypoint isSidechain agentId".split(
+    " ",
+  ),
+);
+
+/** Keeps a record that is no part of the conversation. */
+export function dataOfRecord(value: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !ENVELOPE.has(name)));
+}
+
+function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
+  const first = builder.add(node.uuid, parent, timeOf(node), {
+    type: "custom",
+    customType: `claude-code.${node.type}`,
+    data: dataOfRecord(node.record.value),
+  });
+  builder.counts.kept++;
+  return { first, last: first };
+}
+
+/** The message of a unit, by which its tokens are counted once. */
+export function countingKey({ nodes }: Unit): string | undefined {
+  const [node] = nodes;
+  return node && messageKey(node);
+}

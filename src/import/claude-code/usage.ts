@@ -1,0 +1,47 @@
+import type { Usage } from "../../schema/content.ts";
+import type { StopReason } from "../../schema/message.ts";
+import { countOf, member, usageOf } from "../source-values.ts";
+import type { RecordNode } from "./record-graph.ts";
+
+/** Converts the tokens of a record; those of a cache are no part of the input. */
+export function usageOfRecord({ record: { value } }: RecordNode): Usage {
+  const usage = member(member(value, "message"), "usage");
+  return usageOf({
+    input: countOf(usage["input_tokens"]),
+    output: countOf(usage["output_tokens"]),
+    cacheRead: countOf(usage["cache_read_input_tokens"]),
+    cacheWrite: countOf(usage["cache_creation_input_tokens"]),
+    cacheWrite1h: countOf(member(usage, "cache_creation")["ephemeral_1h_input_tokens"]),
+    cost: countOf(value["costUSD"]),
+  });
+}
+
+/** Finds the usage of a message whose records repeat it while it grows: the one with the most output. */
+export function usageOfMessage(nodes: readonly RecordNode[]): Usage {
+  let most = usageOf();
+  let cost = 0;
+  for (const usage of nodes.map(usageOfRecord)) {
+    if (usage.output >= most.output) most = usage;
+    cost = Math.max(cost, usage.cost.total);
+  }
+  return { ...most, cost: { ...most.cost, total: cost } };
+}
+
+const STOP_REASONS: ReadonlyMap<unknown, StopReason> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["pause_turn", "stop"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "toolUse"],
+  ["refusal", "error"],
+]);
+
+/** Decides why a message ended: the last reason that its records name, else whether it calls a tool. */
+export function stopReasonOf(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
+  if (nodes.some(({ record: { value } }) => value["isApiErrorMessage"] === true)) return "error";
+  const named = nodes
+    .map(({ record: { value } }) => STOP_REASONS.get(member(value, "message")["stop_reason"]))
+    .findLast((reason) => reason !== undefined);
+  return named ?? (hasCalls ? "toolUse" : "stop");
+}

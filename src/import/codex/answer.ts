@@ -1,0 +1,71 @@
+import type { Usage } from "../../schema/content.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { Draft } from "../session-builder.ts";
+import { countOf, usageOf } from "../source-values.ts";
+import type { AnswerBlock } from "./response-items.ts";
+
+/** An answer in the making: items are added to it, and its usage is told later. */
+export interface Answer {
+  readonly draft: Draft;
+  readonly message: AssistantMessage;
+  /** Whether its usage was told. */
+  isCounted: boolean;
+}
+
+/** Who answers. */
+export interface AnsweringModel {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** Makes an answer without blocks. */
+export function emptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [],
+    api: provider === undefined ? "openai-codex-responses" : "openai-responses",
+    provider: provider ?? "openai-codex",
+    model: model ?? "unknown",
+    usage: usageOf(),
+    stopReason: "stop",
+    timestamp,
+  };
+}
+
+/** Adds blocks; with a call among them the answer ends for the sake of a tool. */
+export function addBlocks(message: AssistantMessage, blocks: readonly AnswerBlock[]): void {
+  message.content.push(...blocks);
+  if (blocks.some(({ type }) => type === "toolCall")) message.stopReason = "toolUse";
+}
+
+/** Says how an answer ended, unless it ended for the sake of a tool. */
+export function endAnswer(message: AssistantMessage, reason: StopReason, errorMessage?: string): void {
+  if (message.stopReason === "toolUse") return;
+  message.stopReason = reason;
+  if (errorMessage !== undefined) message.errorMessage = errorMessage;
+}
+
+/** Tells whether an answer is nothing but text. */
+export function isText(message: AssistantMessage): boolean {
+  return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
+}
+
+/** The text of an answer. */
+export function answerTextOf(message: AssistantMessage): string {
+  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+}
+
+/** Converts the tokens of a call: the source's input includes what caches served and took. */
+export function usageOfTokens(tokens: JsonRecord): Usage {
+  const cacheRead = countOf(tokens["cached_input_tokens"]);
+  const cacheWrite = countOf(tokens["cache_write_input_tokens"]);
+  return usageOf({
+    input: Math.max(0, countOf(tokens["input_tokens"]) - cacheRead - cacheWrite),
+    output: countOf(tokens["output_tokens"]),
+    cacheRead,
+    cacheWrite,
+    reasoning: countOf(tokens["reasoning_output_tokens"]),
+    totalTokens: countOf(tokens["total_tokens"]),
+  });
+}

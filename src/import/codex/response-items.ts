@@ -1,0 +1,202 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
+import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import {
+  argumentsOf,
+  type InputBlock,
+  imageOfDataUrl,
+  isJsonObject,
+  listOf,
+  textOf,
+} from "../source-values.ts";
+
+/** A block of an answer. */
+export type AnswerBlock = TextContent | ThinkingContent | ToolCall;
+
+/** What an item is to the conversation. */
+export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
+
+/** Decides what an item is. */
+export function itemRole(item: JsonRecord): ItemRole {
+  switch (itemType(item)) {
+    case "message":
+      return messageRole(item["role"]);
+    case "reasoning":
+    case "function_call":
+    case "custom_tool_call":
+    case "local_shell_call":
+      return "answer";
+    case "tool_search_call":
+      return textOf(item["call_id"]) === undefined ? "other" : "answer";
+    case "function_call_output":
+    case "custom_tool_call_output":
+    case "tool_search_output":
+      return "result";
+    case "agent_message":
+      return "agent";
+    case "image_generation_call":
+      return "image";
+    case "compaction":
+    case "context_compaction":
+    case "compaction_summary":
+      return "opaque";
+    default:
+      return "other";
+  }
+}
+
+/** The type of an item; one of the oldest and of test files has a role and no type. */
+export function itemType(item: JsonRecord): string {
+  return textOf(item["type"]) ?? (textOf(item["role"]) === undefined ? "" : "message");
+}
+
+function messageRole(role: unknown): ItemRole {
+  if (role === "assistant") return "answer";
+  return role === "user" ? "user" : "instructions";
+}
+
+/** Converts an item that is part of an answer. */
+export function answerBlocks(item: JsonRecord): AnswerBlock[] {
+  switch (itemType(item)) {
+    case "message":
+      return listOf(item["content"]).map((block) => answerText(item, fieldsOf(block)));
+    case "reasoning":
+      return [thinkingBlock(item)];
+    default:
+      return [callBlock(item)];
+  }
+}
+
+function answerText(item: JsonRecord, block: JsonRecord): TextContent {
+  const id = textOf(item["id"]);
+  const phase = textOf(item["phase"]);
+  const signature = { v: 1, id, ...(phase !== undefined && { phase }) };
+  return {
+    type: "text",
+    text: textOf(block["text"]) ?? textOf(block["refusal"]) ?? "",
+    ...(id !== undefined && { textSignature: JSON.stringify(signature) }),
+  };
+}
+
+/** Converts reasoning; the signature is the item itself, since that is what the provider wants back. */
+function thinkingBlock(item: JsonRecord): ThinkingContent {
+  const textsOf = (list: unknown) => listOf(list).flatMap((part) => textOf(fieldsOf(part)["text"]) ?? []);
+  const summary = textsOf(item["summary"]);
+  const { id, content, encrypted_content: encrypted } = item;
+  const signature = {
+    type: "reasoning",
+    ...(textOf(id) !== undefined && { id }),
+    summary: listOf(item["summary"]),
+    ...(Array.isArray(content) && { content }),
+    ...(textOf(encrypted) !== undefined && { encrypted_content: encrypted }),
+  };
+  const thinking = (summary.length > 0 ? summary : textsOf(content)).join("\n\n");
+  return { type: "thinking", thinking, thinkingSignature: JSON.stringify(signature) };
+}
+
+function callBlock(item: JsonRecord): ToolCall {
+  const namespace = textOf(item["namespace"]);
+  return {
+    type: "toolCall",
+    id: callId(item),
+    name: textOf(item["name"]) ?? (itemType(item) === "local_shell_call" ? "local_shell" : itemType(item)),
+    arguments: callArguments(item) ?? {},
+    ...(namespace !== undefined && { namespace }),
+  };
+}
+
+/** The id of a call: that by which its result names it, and that of the item. */
+export function callId(item: JsonRecord): string {
+  const call = textOf(item["call_id"]);
+  const id = textOf(item["id"]);
+  if (call === undefined) return id ?? "";
+  return id === undefined ? call : `${call}|${id}`;
+}
+
+/** The arguments of a call; undefined if they are no JSON object. */
+export function callArguments(item: JsonRecord): ToolCall["arguments"] | undefined {
+  if (itemType(item) === "custom_tool_call") return { input: textOf(item["input"]) ?? "" };
+  if (itemType(item) === "local_shell_call") return argumentsOf(item["action"]);
+  return argumentsOf(item["arguments"]);
+}
+
+/** What a tool gave back. */
+export interface ItemResult {
+  readonly content: InputBlock[];
+  /** Undefined if the output does not say. */
+  readonly isError: boolean | undefined;
+  readonly details: JsonRecord | undefined;
+}
+
+/** Converts the output of a tool; old ones hold a JSON text of the output and how the command ended. */
+export function resultOf(item: JsonRecord): ItemResult {
+  const { output } = item;
+  if (typeof output === "string") return textResult(output);
+  if (Array.isArray(output)) return { content: inputBlocks(output), isError: undefined, details: undefined };
+  if (itemType(item) === "tool_search_output") {
+    return { ...textResult(JSON.stringify(listOf(item["tools"]))), isError: false };
+  }
+  const { content, success } = fieldsOf(output);
+  const { isError, ...rest } = textResult(typeof content === "string" ? content : "");
+  return { ...rest, isError: typeof success === "boolean" ? !success : isError };
+}
+
+/** How tools say at which code a command ended, above its output. */
+const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
+
+function textResult(text: string): ItemResult {
+  const parsed = text.startsWith("{") ? fieldsOf(parseJson(text)?.value) : {};
+  const { output, metadata } = parsed;
+  if (typeof output === "string" && isJsonObject(metadata)) {
+    const exitCode = metadata["exit_code"];
+    const isError = typeof exitCode === "number" ? exitCode !== 0 : undefined;
+    return { content: [{ type: "text", text: output }], isError, details: metadata };
+  }
+  // Only the head says it: what a command printed may say anything.
+  const [head = ""] = text.split("\nOutput:\n", 1);
+  const code = head === text ? undefined : EXIT_CODE.exec(head)?.[1];
+  const isError = code === undefined ? undefined : code !== "0";
+  return { content: text === "" ? [] : [{ type: "text", text }], isError, details: undefined };
+}
+
+const IMAGE_LABEL = /^<image name=\[Image #\d+\][^>]*>$/;
+
+/** Converts what was sent to a model. Labels that the program puts around images are left out. */
+export function inputBlocks(content: unknown): InputBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  const blocks = listOf(content).map((block) => inputBlock(fieldsOf(block)));
+  return blocks.filter((block, i) => {
+    if (block.type === "image") return true;
+    const isLabel =
+      (IMAGE_LABEL.test(block.text) && blocks[i + 1]?.type === "image") ||
+      (block.text === "</image>" && blocks[i - 1]?.type === "image");
+    return !isLabel && block.text !== "";
+  });
+}
+
+function inputBlock(block: JsonRecord): InputBlock {
+  const { type, text } = block;
+  if (typeof text === "string") return { type: "text", text };
+  if (type === "input_image") {
+    const url = textOf(block["image_url"]) ?? textOf(fieldsOf(block["image_url"])["url"]);
+    const place = url ?? textOf(block["file_id"]);
+    return (
+      imageOfDataUrl(url) ?? { type: "text", text: place === undefined ? "[image]" : `[image: ${place}]` }
+    );
+  }
+  return { type: "text", text: `[${textOf(type) ?? "block of no type"}]` };
+}
+
+const HARNESS =
+  /^\s*(?:<(?:environment_context|user_instructions|INSTRUCTIONS|permissions instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)/;
+
+/** Tells whether a text that a user's message holds was written by the program. */
+export function isHarnessText(text: string): boolean {
+  return HARNESS.test(text);
+}
+
+/** The text of blocks, joined. */
+export function joinedText(blocks: readonly InputBlock[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

@@ -1,0 +1,148 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import type { SourceRecord, SourceText } from "../source-text.ts";
+import { member, textOf } from "../source-values.ts";
+
+/** One file of Codex. */
+export interface CodexRolloutText extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+}
+
+/** A file of Codex, and which part of which thread it holds. */
+export interface Rollout {
+  readonly text: CodexRolloutText;
+  /** In the order in which they were written, each once. */
+  readonly records: readonly SourceRecord[];
+  /** What the first `session_meta` says; empty if there is none. */
+  readonly meta: JsonRecord;
+  readonly threadId: string | undefined;
+  /** By what other files name this one: the last id in its name, else the thread's. */
+  readonly rolloutId: string | undefined;
+  /** How many records repeat another one. */
+  readonly repeated: number;
+}
+
+const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/;
+
+/** Reads what a file is a part of. */
+export function readRollout(text: CodexRolloutText): Rollout {
+  const first = text.records.find(({ value }) => isMeta(value));
+  const meta = first === undefined ? bareMeta(text.records[0]) : member(first.value, "payload");
+  const threadId = textOf(meta["id"]);
+  const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
+  const enveloped = text.records.map(withEnvelope);
+  // Where a history was copied, all of it may have one time: what is the same was then said twice.
+  const threads = new Set(
+    enveloped.flatMap(({ value }) => (isMeta(value) ? member(value, "payload")["id"] : [])),
+  );
+  const isCopy = threads.size > 1;
+  const { records, repeated } = inOrder(enveloped, isCopy);
+  return { text, records, meta, threadId, rolloutId, repeated };
+}
+
+function isMeta({ type }: JsonRecord): boolean {
+  return type === "session_meta";
+}
+
+/** The oldest files begin with what later ones call the payload of `session_meta`. */
+function bareMeta(record: SourceRecord | undefined): JsonRecord {
+  const value = fieldsOf(record?.value);
+  return value["type"] === undefined && textOf(value["id"]) !== undefined ? value : {};
+}
+
+const ITEM_TYPES: ReadonlySet<unknown> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "function_call_output",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "local_shell_call",
+]);
+
+/** Gives a bare item, as the oldest files have them, the form of later ones. */
+function withEnvelope(record: SourceRecord): SourceRecord {
+  const { value } = record;
+  if (value["payload"] !== undefined || !ITEM_TYPES.has(value["type"])) return record;
+  return { ...record, value: { type: "response_item", timestamp: value["timestamp"], payload: value } };
+}
+
+/** Puts numbered records in order, and leaves out those that repeat another one. */
+function inOrder(
+  records: readonly SourceRecord[],
+  isCopy: boolean,
+): { records: SourceRecord[]; repeated: number } {
+  const seen = new Set<string>();
+  const kept = records.filter((record) => {
+    if (isCopy && ordinalOf(record) === undefined) return true;
+    const key = identityOf(record);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+  const repeated = records.length - kept.length;
+  if (kept.every(({ value }) => typeof value["ordinal"] === "number")) {
+    kept.sort((one, other) => Number(one.value["ordinal"]) - Number(other.value["ordinal"]));
+  }
+  return { records: kept, repeated };
+}
+
+/** By what a record is known again: its number, else all that it says, with the time. */
+function identityOf({ value }: SourceRecord): string {
+  const { ordinal } = value;
+  return typeof ordinal === "number" ? String(ordinal) : JSON.stringify(value);
+}
+
+/** The number of a record; undefined if its file does not number them. */
+export function ordinalOf({ value }: SourceRecord): number | undefined {
+  const { ordinal } = value;
+  return typeof ordinal === "number" ? ordinal : undefined;
+}
+
+/**
+ * Counts the records that a fork copied from its parent in front of its own.
+ *
+ * Such a file names the parent by a second `session_meta`. The copy ends where the first one returns, else where the
+ * records leave those of the parent, else with the burst of time in which they were copied.
+ *
+ * @param parent - The parent's file, if it is there.
+ */
+export function copiedRecords(rollout: Rollout, parent: Rollout | undefined): number {
+  const { records, threadId } = rollout;
+  const metas = records.flatMap((record, at) => (isMeta(record.value) ? [at] : []));
+  const [own, copied, ...rest] = metas;
+  if (own === undefined || copied === undefined) return 0;
+  if (textOf(payloadOf(records[copied])["id"]) === threadId) return 0;
+  const returned = rest.find((at) => textOf(payloadOf(records[at])["id"]) === threadId);
+  if (returned !== undefined) return returned;
+  return parent === undefined ? endOfBurst(records, copied) : endOfCommon(records, copied, parent.records);
+}
+
+function payloadOf(record: SourceRecord | undefined): JsonRecord {
+  return fieldsOf(record?.value["payload"]);
+}
+
+function endOfCommon(
+  records: readonly SourceRecord[],
+  start: number,
+  parents: readonly SourceRecord[],
+): number {
+  let at = start;
+  for (const parent of parents) {
+    if (JSON.stringify(payloadOf(records[at])) !== JSON.stringify(payloadOf(parent))) break;
+    at++;
+  }
+  return at;
+}
+
+/** Milliseconds within which a history is copied. */
+const BURST_MS = 1000;
+
+function endOfBurst(records: readonly SourceRecord[], start: number): number {
+  const timeOf = (at: number) => Date.parse(textOf(records[at]?.value["timestamp"]) ?? "");
+  const startMs = timeOf(start);
+  let end = start;
+  while (end < records.length && timeOf(end) - startMs < BURST_MS) end++;
+  return end;
+}

@@ -1,0 +1,54 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { parseJson, parseRecord } from "../jsonl/decode.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { SourceName } from "./imported-session.ts";
+
+/**
+ * What a text is: sessions that can be imported, those of pi and oh-my-pi, which open as they are, those of pi's version
+ * 4, which do not, or an array of messages.
+ */
+export type DetectedSource = SourceName | "pi" | "oh-my-pi" | "pi-v4" | "messages";
+
+/** Lines that are looked at: the first ones of a transcript may say nothing of what it is. */
+const MOST_LINES = 20;
+
+/**
+ * Decides whose session a text is, by its first lines.
+ *
+ * @param text - A file, or its beginning.
+ * @returns Undefined if it looks like none that is known.
+ */
+export function detectSource(text: string): DetectedSource | undefined {
+  const lines = text.replace(/^\uFEFF/, "").split("\n", MOST_LINES * 2);
+  const records = lines.map(parseRecord).filter((record) => record !== undefined);
+  const found = records
+    .slice(0, MOST_LINES)
+    .map(sourceOfRecord)
+    .find((source) => source !== undefined);
+  return found ?? sourceOfDocument(parseJson(text)?.value);
+}
+
+function sourceOfRecord(record: JsonRecord): DetectedSource | undefined {
+  const { type, sessionId } = record;
+  if (type === "session") return "titleSource" in record || "title" in record ? "oh-my-pi" : "pi";
+  if (type === "title" && "v" in record) return "oh-my-pi";
+  if (record["kind"] === "header") return "pi-v4";
+  if (type === "session_meta" || record["record_type"] === "state") return "codex";
+  if (isCodexRecord(record)) return "codex";
+  if (typeof sessionId !== "string") return undefined;
+  if ("projectHash" in record) return "gemini";
+  return "uuid" in record || "leafUuid" in record ? "claude-code" : undefined;
+}
+
+function isCodexRecord({ type, payload }: JsonRecord): boolean {
+  return (
+    isJsonRecord(payload) && (type === "response_item" || type === "event_msg" || type === "turn_context")
+  );
+}
+
+function sourceOfDocument(value: unknown): DetectedSource | undefined {
+  if (Array.isArray(value)) return value.every(isJsonRecord) && value.length > 0 ? "messages" : undefined;
+  const { sessionId, projectHash, messages, session, items } = fieldsOf(value);
+  if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
+  return isJsonRecord(session) && Array.isArray(items) ? "codex" : undefined;
+}

@@ -1,0 +1,199 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { readSourceText, type SourceText } from "../source-text.ts";
+import { countOf, isJsonValue, member, textOf, usageOf } from "../source-values.ts";
+import { convertModelMessage, convertSentParts, type ModelAnswer, resultOfCall } from "./parts.ts";
+import { applyPatches, type LogNode, textIn } from "./patch-log.ts";
+
+/** A session of Gemini CLI: its file. */
+export interface GeminiInput extends SourceText {
+  /** Path of the file. */
+  readonly path?: string;
+  /** Working directory: the file holds no more than a digest of it. */
+  readonly cwd?: string;
+  /** Id of the session that this one's agent worked for. */
+  readonly parentId?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/** Parses a file of Gemini CLI: a log of patches, or the one JSON object that older versions wrote. */
+export function readGeminiText(text: string): SourceText {
+  const whole = parseJson(text)?.value;
+  const isDocument = Array.isArray(fieldsOf(whole)["messages"]);
+  return isDocument
+    ? { records: [{ value: fieldsOf(whole), line: 1, offset: 0 }], issues: [] }
+    : readSourceText(text);
+}
+
+/**
+ * Makes a session of the records of Gemini CLI.
+ *
+ * What was taken back stays a branch, and a compressed history becomes a compaction.
+ *
+ * @returns Undefined if the file holds no conversation.
+ * @remarks Cost: O(records). Source: docs/import.md#gemini-cli
+ */
+export function importGemini(input: GeminiInput): ImportedSession | undefined {
+  const log = applyPatches(input.records);
+  const { metadata } = log;
+  const sourceId = textOf(metadata["sessionId"]);
+  if (sourceId === undefined || !log.nodes.some(({ message: { type } }) => isSaid(type))) return undefined;
+  const builder = new SessionBuilder({
+    source: "gemini",
+    sourceId,
+    sourcePath: input.path,
+    sourceVersion: undefined,
+    importedAt: input.importedAt,
+    id: sourceId,
+    cwd: input.cwd ?? "",
+    startedAt: metadata["startTime"],
+    ...(input.parentId !== undefined && { parent: { sourceId: input.parentId, relation: "subagent" } }),
+  });
+  builder.issues.push(...input.issues);
+  builder.counts.records = input.records.length;
+  const drafts = new Map<LogNode, Draft>();
+  for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
+  for (const { value } of log.unknown) {
+    builder.addBehind(`gemini record ${JSON.stringify(value)}`, undefined, {
+      type: "custom",
+      customType: "gemini.record",
+      data: value,
+    });
+    builder.counts.kept++;
+  }
+  for (let i = 0; i < log.replaced; i++) builder.drop("older version of a message");
+  builder.counts.mapped = builder.counts.records - builder.counts.kept - builder.counts.dropped;
+  builder.markLeaf(log.tip && drafts.get(log.tip));
+  const name = textOf(metadata["summary"]);
+  if (name !== undefined) builder.addBehind(`gemini name ${name}`, undefined, { type: "session_info", name });
+  return builder.finish();
+}
+
+function isSaid(type: unknown): boolean {
+  return type === "user" || type === "gemini";
+}
+
+function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: SessionBuilder): Draft {
+  const parent = node.parent && drafts.get(node.parent);
+  const { message } = node;
+  if (node.isCompaction) return emitCompaction(node, parent, drafts, builder);
+  if (message["type"] === "gemini") return emitAnswer(node, parent, builder);
+  if (message["type"] === "user" && !isAside(message)) {
+    const content =
+      typeof message["content"] === "string" ? message["content"] : convertSentParts(message["content"]);
+    return builder.addMessage(keyOf(node), parent, message["timestamp"], (timestamp) => ({
+      role: "user",
+      content,
+      timestamp,
+    }));
+  }
+  const { id: _id, timestamp, type, ...data } = message;
+  builder.counts.kept++;
+  const customType = `gemini.${type === "user" ? "command" : (textOf(type) ?? "message")}`;
+  return builder.add(keyOf(node), parent, timestamp, { type: "custom", customType, data });
+}
+
+/** Tells what is no prompt: commands to the program, and what it or a hook put in front of one. */
+function isAside({ content }: JsonRecord): boolean {
+  const text = textIn(content).trim();
+  if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
+  return text === "" && !Array.isArray(content);
+}
+
+function keyOf({ key }: LogNode): string {
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(key) ? key : `gemini ${key}`;
+}
+
+function emitCompaction(
+  node: LogNode,
+  parent: Draft | undefined,
+  drafts: ReadonlyMap<LogNode, Draft>,
+  builder: SessionBuilder,
+): Draft {
+  const { message, firstKept } = node;
+  const draft = builder.add(keyOf(node), parent, message["timestamp"], {
+    type: "compaction",
+    summary: textIn(message["content"]),
+    firstKeptEntryId: "",
+    tokensBefore: tokensBefore(node),
+    details: { source: "gemini" },
+  });
+  draft["firstKeptEntryId"] = (firstKept && drafts.get(firstKept)?.id) ?? draft.id;
+  return draft;
+}
+
+/** Size of the context that the last answer before told. */
+function tokensBefore({ parent }: LogNode): number {
+  for (let node = parent; node !== undefined; node = node.parent) {
+    const total = countOf(member(node.message, "tokens")["total"]);
+    if (total > 0) return total;
+  }
+  return 0;
+}
+
+function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBuilder): Draft {
+  const { message, isCopy } = node;
+  const answer = convertModelMessage(message);
+  const responseId = textOf(message["id"]);
+  const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], (timestamp) => ({
+    role: "assistant",
+    content: answer.content,
+    api: "google-generative-ai",
+    provider: "google",
+    model: textOf(message["model"]) ?? "unknown",
+    ...(responseId !== undefined && { responseId }),
+    usage: isCopy ? usageOf() : usageOfTokens(member(message, "tokens")),
+    stopReason: answer.calls.length > 0 ? "toolUse" : "stop",
+    timestamp,
+  }));
+  return emitResults(node, answer, draft, builder);
+}
+
+function emitResults(
+  { key, message }: LogNode,
+  answer: ModelAnswer,
+  draft: Draft,
+  builder: SessionBuilder,
+): Draft {
+  let last = draft;
+  if (answer.others.length > 0) {
+    const data = { parts: answer.others };
+    const body = { type: "custom", customType: "gemini.parts", data };
+    last = builder.add(`gemini ${key} parts`, last, message["timestamp"], body);
+  }
+  for (const { id, name, record } of answer.calls) {
+    const result = record && resultOfCall(record);
+    if (record === undefined || result === undefined) continue;
+    const { status, resultDisplay, displayName, description } = record;
+    const details = JSON.parse(JSON.stringify({ status, resultDisplay, displayName, description }));
+    const time = record["timestamp"] ?? message["timestamp"];
+    last = builder.addMessage(`gemini ${key} result ${id}`, last, time, (timestamp) => ({
+      role: "toolResult",
+      toolCallId: id,
+      toolName: name,
+      content: result.content,
+      ...(isJsonValue(details) && { details }),
+      isError: result.isError,
+      timestamp,
+    }));
+  }
+  return last;
+}
+
+/** Converts the tokens of a call: the source's input includes what a cache served, and its output no thoughts. */
+function usageOfTokens(tokens: JsonRecord) {
+  const cacheRead = countOf(tokens["cached"]);
+  const reasoning = countOf(tokens["thoughts"]);
+  const total = countOf(tokens["total"]);
+  return usageOf({
+    input: Math.max(0, countOf(tokens["input"]) - cacheRead),
+    output: countOf(tokens["output"]) + reasoning,
+    cacheRead,
+    reasoning,
+    ...(total > 0 && { totalTokens: total }),
+  });
+}

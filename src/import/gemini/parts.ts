@@ -1,0 +1,133 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { argumentsOf, type InputBlock, listOf, textOf } from "../source-values.ts";
+
+/** What a message of the model comes to. */
+export interface ModelAnswer {
+  readonly content: (TextContent | ThinkingContent | ToolCall)[];
+  /** Parts that a message cannot hold. */
+  readonly others: unknown[];
+  readonly calls: readonly CallWithResult[];
+}
+
+/** A call, and the program's record of it. */
+export interface CallWithResult {
+  readonly id: string;
+  readonly name: string;
+  readonly record: JsonRecord | undefined;
+}
+
+/** Converts a message of the model: its parts if they tell calls and thoughts, else what is kept beside a text. */
+export function convertModelMessage(message: JsonRecord): ModelAnswer {
+  const parts = partsOf(message["content"]);
+  const records = listOf(message["toolCalls"]).map(fieldsOf);
+  const isWhole = parts.some((part) => "functionCall" in part || part["thought"] === true);
+  const answer = new AnswerParts(textOf(message["id"]) ?? "message", records);
+  if (!isWhole) for (const thought of listOf(message["thoughts"])) answer.addThought(fieldsOf(thought));
+  for (const part of parts) answer.addPart(part);
+  if (!isWhole) for (const record of records) answer.addCall(fieldsOf(record), record, undefined);
+  return answer;
+}
+
+class AnswerParts implements ModelAnswer {
+  readonly content: (TextContent | ThinkingContent | ToolCall)[] = [];
+  readonly others: unknown[] = [];
+  readonly calls: CallWithResult[] = [];
+  readonly #messageId: string;
+  readonly #open: JsonRecord[];
+
+  constructor(messageId: string, records: readonly JsonRecord[]) {
+    this.#messageId = messageId;
+    this.#open = [...records];
+  }
+
+  addThought({ subject, description }: JsonRecord): void {
+    const heading = textOf(subject) === undefined ? "" : `**${String(subject)}** `;
+    this.content.push({ type: "thinking", thinking: `${heading}${textOf(description) ?? ""}` });
+  }
+
+  addPart(part: JsonRecord): void {
+    const signature = textOf(part["thoughtSignature"]);
+    const { text, functionCall } = part;
+    if (functionCall !== undefined) {
+      const call = fieldsOf(functionCall);
+      this.addCall(call, this.#recordFor(call), signature);
+    } else if (typeof text !== "string") this.others.push(part);
+    else if (part["thought"] === true) {
+      this.content.push({
+        type: "thinking",
+        thinking: text,
+        ...(signature && { thinkingSignature: signature }),
+      });
+    } else if (text !== "" || signature !== undefined) {
+      this.content.push({ type: "text", text, ...(signature && { textSignature: signature }) });
+    }
+  }
+
+  addCall(call: JsonRecord, record: JsonRecord | undefined, signature: string | undefined): void {
+    const id = textOf(call["id"]) ?? textOf(record?.["id"]) ?? `${this.#messageId}-${this.calls.length}`;
+    const name = textOf(call["name"]) ?? "unknown";
+    this.content.push({
+      type: "toolCall",
+      id,
+      name,
+      arguments: argumentsOf(call["args"]) ?? {},
+      ...(signature !== undefined && { thoughtSignature: signature }),
+    });
+    this.calls.push({ id, name, record });
+  }
+
+  /** Finds the record of a call by its id, else the next one of a tool of this name. */
+  #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
+    const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
+    const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
+    return at === -1 ? undefined : this.#open.splice(at, 1)[0];
+  }
+}
+
+function partsOf(content: unknown): JsonRecord[] {
+  const parts = Array.isArray(content) ? content : [content];
+  return parts.flatMap((part) => {
+    if (typeof part === "string") return part === "" ? [] : [{ text: part }];
+    const fields = fieldsOf(part);
+    return Object.keys(fields).length === 0 ? [] : [fields];
+  });
+}
+
+/** Converts what was sent: texts and images; of other parts a text says what they were. */
+export function convertSentParts(content: unknown): InputBlock[] {
+  return partsOf(content).flatMap(sentBlock);
+}
+
+function sentBlock(part: JsonRecord): InputBlock[] {
+  const { text, inlineData, fileData, functionResponse } = part;
+  if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
+  if (inlineData !== undefined) {
+    const { data, mimeType } = fieldsOf(inlineData);
+    const isImage = typeof data === "string" && typeof mimeType === "string" && mimeType.startsWith("image/");
+    return [isImage ? { type: "image", data, mimeType } : { type: "text", text: `[${String(mimeType)}]` }];
+  }
+  if (fileData !== undefined) {
+    return [{ type: "text", text: `[file: ${String(fieldsOf(fileData)["fileUri"])}]` }];
+  }
+  if (functionResponse !== undefined) return responseBlocks(fieldsOf(functionResponse));
+  return [{ type: "text", text: `[${Object.keys(part)[0] ?? "part"}]` }];
+}
+
+function responseBlocks({ response, parts }: JsonRecord): InputBlock[] {
+  const { output, error } = fieldsOf(response);
+  const said = output ?? error ?? response;
+  const text = typeof said === "string" ? said : JSON.stringify(said ?? {});
+  const blocks: InputBlock[] = text === "" ? [] : [{ type: "text", text }];
+  return [...blocks, ...convertSentParts(listOf(parts))];
+}
+
+/** What a tool gave back, as far as the program kept it; undefined if it kept nothing. */
+export function resultOfCall(record: JsonRecord): { content: InputBlock[]; isError: boolean } | undefined {
+  const { result, status, resultDisplay } = record;
+  const isError = status === "error" || status === "cancelled";
+  if (result !== undefined && result !== null) return { content: convertSentParts(result), isError };
+  if (!isError) return undefined;
+  return { content: [{ type: "text", text: textOf(resultDisplay) ?? String(status) }], isError };
+}

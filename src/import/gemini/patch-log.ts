@@ -1,0 +1,154 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import type { SourceRecord } from "../source-text.ts";
+import { listOf, textOf } from "../source-values.ts";
+
+/** A message, or a compaction, with what it follows. */
+export interface LogNode {
+  /** Unique in the session: the message's id, with a number if the id was used before. */
+  readonly key: string;
+  /** The latest version of the message; of a compaction, that of its summary. */
+  message: JsonRecord;
+  readonly parent: LogNode | undefined;
+  readonly isCompaction: boolean;
+  /** Of a compaction: the first message that stays in the context. */
+  readonly firstKept: LogNode | undefined;
+  /** Whether the message was there before under another key, so that its tokens are counted there. */
+  readonly isCopy: boolean;
+}
+
+/** What a file of patches comes to. */
+export interface PatchedLog {
+  /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
+  readonly metadata: JsonRecord;
+  /** In the order in which they came. */
+  readonly nodes: readonly LogNode[];
+  /** The last message of the session as it is now. */
+  readonly tip: LogNode | undefined;
+  /** Records that are newer versions of a message. */
+  readonly replaced: number;
+  /** Records that are none of what is known. */
+  readonly unknown: readonly SourceRecord[];
+}
+
+const SNAPSHOT = "<state_snapshot>";
+
+/**
+ * Applies the patches of a file of Gemini CLI, and keeps what they take away as branches.
+ *
+ * @remarks Cost: O(records · messages of a checkpoint).
+ */
+export function applyPatches(records: readonly SourceRecord[]): PatchedLog {
+  const log = new PatchLog();
+  for (const record of records) log.take(record);
+  return log;
+}
+
+class PatchLog implements PatchedLog {
+  readonly metadata: JsonRecord = {};
+  readonly nodes: LogNode[] = [];
+  readonly unknown: SourceRecord[] = [];
+  replaced = 0;
+  /** The session as it is now. */
+  #current: LogNode[] = [];
+  readonly #keys = new Map<string, number>();
+
+  get tip(): LogNode | undefined {
+    return this.#current.at(-1);
+  }
+
+  take(record: SourceRecord): void {
+    const { value } = record;
+    const rewind = textOf(value["$rewindTo"]);
+    const patch = value["$set"];
+    if (rewind !== undefined) this.#rewind(rewind);
+    else if (textOf(value["id"]) !== undefined) this.#put(value);
+    else if (patch !== undefined) this.#patch(fieldsOf(patch));
+    else if (textOf(value["sessionId"]) !== undefined) this.#patch(value);
+    else this.unknown.push(record);
+  }
+
+  #patch(patch: JsonRecord): void {
+    const { messages, ...fields } = patch;
+    Object.assign(this.metadata, fields);
+    if (Array.isArray(messages)) this.#checkpoint(listOf(messages).map(fieldsOf));
+  }
+
+  #rewind(id: string): void {
+    const at = this.#current.findIndex(({ message }) => message["id"] === id);
+    this.#current = this.#current.slice(0, Math.max(0, at));
+  }
+
+  #put(message: JsonRecord): void {
+    const known = this.#current.find((node) => !node.isCompaction && node.message["id"] === message["id"]);
+    if (known === undefined) {
+      this.#add(message, {});
+      return;
+    }
+    known.message = message;
+    this.replaced++;
+  }
+
+  #add(message: JsonRecord, options: Partial<Pick<LogNode, "isCompaction" | "firstKept" | "isCopy">>): void {
+    const id = textOf(message["id"]) ?? `message ${this.nodes.length}`;
+    const times = this.#keys.get(id) ?? 0;
+    this.#keys.set(id, times + 1);
+    const node: LogNode = {
+      key: times === 0 ? id : `${id} ${times}`,
+      message,
+      parent: this.tip,
+      isCompaction: options.isCompaction ?? false,
+      firstKept: options.firstKept,
+      isCopy: options.isCopy ?? times > 0,
+    };
+    this.nodes.push(node);
+    this.#current.push(node);
+  }
+
+  /** Takes a list of messages that is the session from now on. */
+  #checkpoint(messages: readonly JsonRecord[]): void {
+    const isSame = (node: LogNode | undefined, message: JsonRecord | undefined) =>
+      node !== undefined && message !== undefined && node.message["id"] === message["id"];
+    let same = 0;
+    while (same < messages.length && isSame(this.#current[same], messages[same])) {
+      const node = this.#current[same];
+      if (node !== undefined) node.message = messages[same] ?? node.message;
+      same++;
+    }
+    const rest = messages.slice(same);
+    const [summary] = rest;
+    if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
+      this.#compact(summary, rest.slice(1));
+    else {
+      this.#current = this.#current.slice(0, same);
+      for (const message of rest) this.#add(message, {});
+    }
+  }
+
+  /** Takes a list that begins with a summary of what was: that goes on behind it all. */
+  #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
+    // The model's thanks for the summary were never said.
+    const kept = isThanks(following[0]) ? following.slice(1) : following;
+    const start = this.#current.length - kept.length;
+    const tail = this.#current.slice(Math.max(0, start));
+    const isTail = start >= 0 && kept.every((message, i) => tail[i]?.message["id"] === message["id"]);
+    this.#add(summary, { isCompaction: true, ...(isTail && { firstKept: tail[0] }) });
+    const compaction = this.tip;
+    if (compaction === undefined) return;
+    this.#current = isTail ? [...tail, compaction] : [compaction];
+    if (!isTail) for (const message of kept) this.#add(message, {});
+  }
+}
+
+function isThanks(message: JsonRecord | undefined): boolean {
+  return message?.["type"] === "gemini" && textIn(message["content"]).startsWith("Got it.");
+}
+
+/** The text of parts, joined. */
+export function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  const parts = Array.isArray(content) ? content : [content];
+  return parts
+    .map((part) => (typeof part === "string" ? part : (textOf(fieldsOf(part)["text"]) ?? "")))
+    .join("");
+}

@@ -1,0 +1,73 @@
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+
+/** Programs whose sessions can be imported. */
+export const SOURCE_NAMES = ["claude-code", "codex", "gemini"] as const;
+
+/** One of the programs whose sessions can be imported. */
+export type SourceName = (typeof SOURCE_NAMES)[number];
+
+/** `customType` of the entry that says where a session was imported from. */
+export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
+
+/** `customType` of the entries that link a subagent's session and the call that started it. */
+export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
+
+/** What an import made of its records. */
+export interface ImportCounts {
+  /** Records read. */
+  records: number;
+  /** Records that became part of an entry of the conversation. */
+  mapped: number;
+  /** Records kept as `custom` entries. */
+  kept: number;
+  /** Records left out; `dropped` names them. */
+  dropped: number;
+  /** Entries made, this session's header not among them. */
+  entries: number;
+  userMessages: number;
+  assistantMessages: number;
+  toolResults: number;
+  compactions: number;
+}
+
+/** Data of the entry that says where a session was imported from. */
+export interface ImportProvenance {
+  source: SourceName;
+  /** Id of the session in its program. */
+  sourceId: string;
+  /** File that it was read from; the first one if there are several. */
+  sourcePath: string | null;
+  /** Version of the program that began the session. */
+  sourceVersion: string | null;
+  /** ISO 8601; of the first import. */
+  importedAt: string;
+  /** Of the first import. */
+  counts: ImportCounts;
+}
+
+/** Whose session another one descends from, in the source's ids. */
+export interface SourceParent {
+  readonly sourceId: string;
+  readonly relation: "fork" | "subagent";
+}
+
+/** A session made of another program's records. */
+export interface ImportedSession {
+  readonly source: SourceName;
+  readonly sourceId: string;
+  /** File that it was read from; the first one if there are several. */
+  readonly sourcePath: string | undefined;
+  /** Without `parentSession`: where the parent lies, only whoever writes files knows. */
+  readonly header: SessionHeader;
+  /** The first one says where the session is from; each stands behind its parent. */
+  readonly entries: readonly AnySessionEntry[];
+  /** Where the source's program would go on: the last entry. */
+  readonly leafId: string | null;
+  readonly parent: SourceParent | undefined;
+  readonly counts: ImportCounts;
+  /** Left out: how many records, by reason. */
+  readonly dropped: { readonly [reason: string]: number };
+  readonly issues: readonly SessionIssue[];
+}

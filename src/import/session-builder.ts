@@ -1,0 +1,243 @@
+import { isStoredMessage } from "../context/entry-fields.ts";
+import { inventEntryId } from "../ids.ts";
+import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import type { AgentMessage } from "../schema/message.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import {
+  IMPORT_CUSTOM_TYPE,
+  type ImportCounts,
+  type ImportedSession,
+  type ImportProvenance,
+  type SourceName,
+  type SourceParent,
+} from "./imported-session.ts";
+import type { SourceRecord } from "./source-text.ts";
+import { isoTimeOf } from "./source-values.ts";
+
+/** Whose records a session is made of. */
+export interface SessionOrigin {
+  readonly source: SourceName;
+  readonly sourceId: string;
+  readonly sourcePath: string | undefined;
+  readonly sourceVersion: string | undefined;
+  /** ISO 8601. */
+  readonly importedAt: string;
+  /** Id of the session to make. */
+  readonly id: string;
+  readonly cwd: string;
+  /** Time at which the session began, as the source has it. */
+  readonly startedAt: unknown;
+  readonly parent?: SourceParent | undefined;
+}
+
+/** An entry in the making: its body may still change. */
+export type Draft = UnknownEntry;
+
+/** What an entry holds beside its head. */
+export interface EntryBody {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** What the id of an entry is derived from that says which entry is the leaf. */
+function leafMarkerKey(leafId: string): string {
+  return `leaf ${leafId}`;
+}
+
+/** Tells whether an entry is one with which an import says which entry is the leaf. */
+export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
+  return customType === LEAF_CUSTOM_TYPE && parentId !== null && id === entryIdOf(leafMarkerKey(parentId));
+}
+
+/** Derives the id of an entry from a key: of a UUID it is the first eight characters. */
+function entryIdOf(key: string): string {
+  return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
+}
+
+/** Makes an id of which a file's name can be made: what it may not hold becomes a dash. */
+export function sessionIdOf(sourceId: string): string {
+  return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
+}
+
+/** Time of sessions that tell none: it sorts them before all others. */
+const NO_TIME = "1970-01-01T00:00:00.000Z";
+
+const UUID_FRONT = /^[0-9a-f]{8}-/;
+
+/**
+ * Makes a session of another program's records, entry by entry.
+ *
+ * Ids are derived from keys, so that the same records make the same entries. What has a time keeps it; what has none has
+ * that of the entry made before.
+ */
+export class SessionBuilder {
+  readonly counts: ImportCounts = {
+    records: 0,
+    mapped: 0,
+    kept: 0,
+    dropped: 0,
+    entries: 0,
+    userMessages: 0,
+    assistantMessages: 0,
+    toolResults: 0,
+    compactions: 0,
+  };
+  readonly issues: SessionIssue[] = [];
+  readonly #origin: SessionOrigin;
+  readonly #startedAt: string;
+  readonly #entries: Draft[] = [];
+  readonly #ids = new Set<string>();
+  /** For an entry, the one without a place of its own that was put behind it: what follows the first follows the second. */
+  readonly #behind = new Map<Draft, Draft>();
+  readonly #dropped = new Map<string, number>();
+  #time: string;
+
+  constructor(origin: SessionOrigin) {
+    this.#origin = origin;
+    this.#startedAt = isoTimeOf(origin.startedAt) ?? NO_TIME;
+    this.#time = this.#startedAt;
+    const { source, sourceId, sourcePath = null, sourceVersion = null, importedAt } = origin;
+    const data: ImportProvenance = {
+      source,
+      sourceId,
+      sourcePath,
+      sourceVersion,
+      importedAt,
+      counts: this.counts,
+    };
+    this.add(`${source} ${sourceId}`, null, this.#startedAt, {
+      type: "custom",
+      customType: IMPORT_CUSTOM_TYPE,
+      data,
+    });
+  }
+
+  /** The entry made last; of the conversation if any was made, else the one that says where the session is from. */
+  get tip(): Draft {
+    const last = this.#entries.at(-1);
+    if (last === undefined) throw new Error("The first entry is made by the constructor.");
+    return last;
+  }
+
+  /**
+   * Adds an entry.
+   *
+   * @param key - What its id is derived from: a UUID gives its first eight characters, if they are free.
+   * @param parent - Undefined for what begins the conversation, or begins it anew; null for a root.
+   * @param time - As the source has it.
+   */
+  add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody): Draft {
+    const timestamp = isoTimeOf(time) ?? this.#time;
+    const { type, ...fields } = body;
+    const draft: Draft = {
+      type,
+      id: this.#makeId(key),
+      parentId: parent === null ? null : this.lastBehind(parent ?? this.#entries[0]).id,
+      timestamp,
+      ...fields,
+    };
+    this.#time = timestamp;
+    this.#entries.push(draft);
+    this.counts.entries++;
+    if (type === "compaction") this.counts.compactions++;
+    return draft;
+  }
+
+  /** Adds a message; its own time is that of the entry. */
+  addMessage(
+    key: string,
+    parent: Draft | undefined,
+    time: unknown,
+    make: (timestamp: number) => AgentMessage,
+  ): Draft {
+    const timestamp = isoTimeOf(time) ?? this.#time;
+    const message = make(Date.parse(timestamp));
+    this.#count(message);
+    return this.add(key, parent, timestamp, { type: "message", message });
+  }
+
+  /** Adds an entry that has no place of its own behind the last one, and so that what follows that one follows this. */
+  addBehind(key: string, time: unknown, body: EntryBody): Draft {
+    const { tip } = this;
+    const draft = this.add(key, tip, time, body);
+    this.#behind.set(tip, draft);
+    return draft;
+  }
+
+  /** Returns the entry itself, or the last one that was put behind it. */
+  lastBehind(draft: Draft | undefined): Draft {
+    let last = draft ?? this.tip;
+    for (let next = this.#behind.get(last); next !== undefined; next = this.#behind.get(last)) last = next;
+    return last;
+  }
+
+  /**
+   * Takes back the entry made last.
+   *
+   * @returns False if it is not that one: something may hang on it.
+   */
+  takeBack(draft: Draft): boolean {
+    if (this.tip !== draft) return false;
+    this.#entries.pop();
+    this.#ids.delete(draft.id);
+    this.counts.entries--;
+    if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
+    return true;
+  }
+
+  /** Says where the program would go on, if that is not the entry made last; undefined for the beginning. */
+  markLeaf(leaf: Draft | undefined): void {
+    const last = this.lastBehind(leaf ?? this.#entries[0]);
+    if (last === this.tip) return;
+    this.add(leafMarkerKey(last.id), last, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
+  }
+
+  /** Counts a record that is left out. */
+  drop(reason: string): void {
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + 1);
+    this.counts.dropped++;
+  }
+
+  /** Reports something wrong with a record. */
+  report(code: SessionIssue["code"], record: SourceRecord, message: string): void {
+    this.issues.push({ code, line: record.line, offset: record.offset, length: 0, message });
+  }
+
+  /** Ends the session: nothing may be added after it. */
+  finish(): ImportedSession {
+    const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
+    const entries: AnySessionEntry[] = this.#entries;
+    return {
+      source,
+      sourceId,
+      sourcePath,
+      header: {
+        type: "session",
+        version: CURRENT_SESSION_VERSION,
+        id: sessionIdOf(id),
+        timestamp: this.#startedAt,
+        cwd,
+      },
+      entries,
+      leafId: entries.at(-1)?.id ?? null,
+      parent,
+      counts: this.counts,
+      dropped: Object.fromEntries(this.#dropped),
+      issues: this.issues,
+    };
+  }
+
+  #makeId(key: string): string {
+    let id = entryIdOf(key);
+    for (let attempt = 1; this.#ids.has(id); attempt++) id = inventEntryId(key, 0, attempt);
+    this.#ids.add(id);
+    return id;
+  }
+
+  #count({ role }: AgentMessage, times = 1): void {
+    if (role === "user") this.counts.userMessages += times;
+    else if (role === "assistant") this.counts.assistantMessages += times;
+    else if (role === "toolResult") this.counts.toolResults += times;
+  }
+}

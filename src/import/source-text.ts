@@ -1,0 +1,89 @@
+import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { recoverRecords } from "../jsonl/glued.ts";
+import { LineScanner } from "../jsonl/line-scanner.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { textOf } from "./source-values.ts";
+
+/** One record of another program's file. */
+export interface SourceRecord {
+  readonly value: JsonRecord;
+  /** 1-based line of the file. */
+  readonly line: number;
+  /** Byte offset of the line. */
+  readonly offset: number;
+}
+
+/** The records of a file, and what is wrong with its other lines. */
+export interface SourceText {
+  readonly records: readonly SourceRecord[];
+  readonly issues: readonly SessionIssue[];
+}
+
+/**
+ * Parses the lines of another program's file.
+ *
+ * Never throws: a line that is no JSON object is an issue, and whole records on a damaged line are recovered.
+ *
+ * @param input - The text, its bytes, or its bytes in pieces.
+ * @remarks Cost: O(input).
+ */
+export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>): SourceText {
+  const records: SourceRecord[] = [];
+  const issues: SessionIssue[] = [];
+  const scanner = new LineScanner({
+    line: ({ bytes, start, end, line, offset, terminated }) => {
+      const range = bytes.subarray(start, end);
+      const value = parseJson(decodeText(range))?.value;
+      if (isJsonRecord(value)) {
+        records.push({ value, line, offset });
+        return true;
+      }
+      const found = recoverRecords(range);
+      for (const { record } of found) records.push({ value: record, line, offset });
+      issues.push(damage({ line, offset, length: end - start }, found.length, terminated));
+      return true;
+    },
+    overlong: ({ line, offset, length }) => {
+      issues.push({
+        code: "LINE_TOO_LONG",
+        line,
+        offset,
+        length,
+        message: "The line is too long to be read and was left out.",
+      });
+    },
+  });
+  for (const piece of piecesOf(input)) scanner.feed(piece);
+  scanner.end();
+  return { records, issues };
+}
+
+/** Returns the first text that a field of the records has; undefined if it has none. */
+export function firstText(records: readonly SourceRecord[], name: string): string | undefined {
+  for (const { value } of records) {
+    const text = textOf(value[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {
+  if (typeof input === "string") return [new TextEncoder().encode(input)];
+  return input instanceof Uint8Array ? [input] : input;
+}
+
+function damage(
+  span: { line: number; offset: number; length: number },
+  recovered: number,
+  isTerminated: boolean,
+): SessionIssue {
+  if (recovered > 1) {
+    const message = `${recovered} records stand on one line; all were imported.`;
+    return { code: "RECORDS_GLUED", ...span, message };
+  }
+  const rest = recovered === 1 ? "; the whole record behind the damage was imported" : "";
+  return isTerminated
+    ? { code: "LINE_UNREADABLE", ...span, message: `The line is no JSON object${rest}.` }
+    : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
+}

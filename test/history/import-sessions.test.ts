@@ -1,0 +1,341 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as zlib from "node:zlib";
+import { expect, test } from "vitest";
+import { collectStats } from "../../src/controller/stats.ts";
+import { isSessionError } from "../../src/errors.ts";
+import { previewImport } from "../../src/history/import-sessions.ts";
+import { claudeFolderName } from "../../src/history/project-folders.ts";
+import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
+import { SessionManager } from "../../src/manager/session-manager.ts";
+import { memoryStore } from "../../src/stores/remote-store.ts";
+import {
+  type ClaudeRecord,
+  call,
+  linesOf,
+  part,
+  record,
+  result,
+  SESSION_ID,
+  text,
+  user,
+  uuid,
+} from "../import/support/claude-records.ts";
+import {
+  call as codexCall,
+  meta,
+  numbered,
+  output,
+  said,
+  THREAD_ID,
+  turn,
+  usage,
+} from "../import/support/codex-records.ts";
+import { Places } from "./support/places.ts";
+
+const CLAUDE_PATH = `.claude/projects/-work-project/${SESSION_ID}.jsonl`;
+const CODEX_PATH = `.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`;
+
+/** A conversation with all that changes what was before: parallel results, a rewind, a compaction, names, notes. */
+function conversation(): ClaudeRecord[] {
+  return [
+    { type: "mode", mode: "normal", sessionId: SESSION_ID },
+    user("q", null, "hello"),
+    record("attachment", "x1", "q", { attachment: { type: "date" } }),
+    part("a1", "x1", "msg_1", text("two at once"), { output: 1 }),
+    part("a2", "a1", "msg_1", call("t1"), { output: 5 }),
+    part("a3", "a2", "msg_1", call("t2"), { output: 9, stop: "tool_use" }),
+    result("r1", "a2", "t1", "1"),
+    record("attachment", "x2", "r1", { attachment: { type: "hook" } }),
+    result("r2", "a3", "t2", "2"),
+    part("a4", "r2", "msg_2", text("both")),
+    { type: "ai-title", aiTitle: "Two at once", sessionId: SESSION_ID },
+    user("p2", "a4", "abandoned"),
+    part("b1", "p2", "msg_3", text("gone")),
+    user("p3", "a4", "instead"),
+    part("c1", "p3", "msg_4", text("kept")),
+    user("b", "c1", "<bash-input>ls</bash-input>"),
+    user("bo", "b", "<bash-stdout>a</bash-stdout>"),
+    record("system", "k", null, {
+      subtype: "compact_boundary",
+      logicalParentUuid: uuid("bo"),
+      compactMetadata: { preTokens: 9, preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("c1")] } },
+    }),
+    user("s", "k", "summary", { isCompactSummary: true }),
+    user("p4", "s", "go on"),
+    part("d1", "p4", "msg_5", text("done")),
+  ];
+}
+
+function thread() {
+  return numbered([
+    meta({ history_mode: "paginated" }),
+    ...turn("one", codexCall("c1"), output("c1", "x"), usage("r1", { total_tokens: 5, output_tokens: 5 })),
+    ...turn("two", said("assistant", "2"), usage("r2", { total_tokens: 5, output_tokens: 5 })),
+  ]);
+}
+
+/** A session's lines without what only the first import knew: how much there was. */
+function withoutCounts(file: string | undefined): string {
+  return (file ?? "").replace(/"counts":\{[^}]*\}/, "");
+}
+
+test.each([
+  ["Claude Code", CLAUDE_PATH, linesOf(conversation())],
+  ["Codex", CODEX_PATH, linesOf(thread())],
+])("three steps make the same bytes as one, wherever a file of %s is cut", async (_, path, whole) => {
+  const atOnce = new Places();
+  const source = atOnce.put(path, whole);
+  await atOnce.import();
+  const [[name, expected] = ["", ""]] = atOnce.files();
+  const bytes = Buffer.from(whole);
+  const ends = [...whole.matchAll(/\n/g)].map(({ index }) => Buffer.byteLength(whole.slice(0, index + 1)));
+  for (const [i, end] of ends.entries()) {
+    // Between two records, and in the middle of one.
+    for (const cut of [end, end - 20]) {
+      rmSync(atOnce.sessions, { recursive: true });
+      const later = ends[Math.min(i + 3, ends.length - 1)] ?? end;
+      for (const size of [cut, later, bytes.length]) {
+        writeFileSync(source, bytes.subarray(0, size));
+        await atOnce.import();
+      }
+      expect(withoutCounts(atOnce.files().get(name)), `cut at ${cut}`).toBe(withoutCounts(expected));
+    }
+  }
+});
+
+test("a session that grows by whole turns is only appended to", async () => {
+  const places = new Places();
+  const records = conversation();
+  let before = "";
+  for (const count of [10, 13, 15, 17, records.length]) {
+    places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+    const [one] = await places.import();
+    expect(one?.status).toBe(before === "" ? "new" : "grown");
+    const [file = ""] = places.files().values();
+    expect(file.startsWith(before)).toBe(true);
+    before = file;
+  }
+});
+
+test("a second run writes nothing and reads nothing, and without what is remembered it writes nothing", async () => {
+  const places = new Places();
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CODEX_PATH, linesOf(thread()));
+  const first = await places.import();
+  const state = () => [...places.files().keys()].map((name) => statSync(join(places.sessions, name)));
+  const marks = state().map(({ ino, mtimeMs, size }) => ({ ino, mtimeMs, size }));
+  const second = await places.import();
+  expect(second).toEqual(first.map((one) => ({ ...one, status: "unchanged" })));
+  rmSync(places.cacheDir, { recursive: true });
+  expect((await places.import({ now: () => Date.UTC(2028, 0, 1) })).map(({ status }) => status)).toEqual([
+    "unchanged",
+    "unchanged",
+  ]);
+  expect(state()).toMatchObject(marks);
+});
+
+test("a session that was continued here keeps what was added, as its leaf, and gets what is new beside it", async () => {
+  const places = new Places();
+  const records = conversation();
+  places.put(CLAUDE_PATH, linesOf(records.slice(0, 5)));
+  const [one] = await places.import();
+  const path = one?.path ?? "";
+  const session = SessionManager.open(path);
+  const mine = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+  await session.close();
+  const continued = readFileSync(path, "utf8");
+  for (const count of [12, records.length]) {
+    places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+    expect((await places.import())[0]?.status).toBe("grown");
+  }
+  expect(readFileSync(path, "utf8").startsWith(continued)).toBe(true);
+  const after = SessionManager.open(path, { mode: "read-only" });
+  expect(after.issues).toEqual([]);
+  expect(after.getBranch().map(({ id }) => id)).toContain(mine);
+  const texts = after.getEntries().map((entry) => JSON.stringify(entry));
+  // The message had one call when it was continued, and has two since: both are there, with all that followed.
+  expect(texts.filter((line) => line.includes('"responseId":"msg_1"'))).toHaveLength(2);
+  for (const id of ["msg_2", "msg_3", "msg_4", "msg_5"]) {
+    expect(texts.filter((line) => line.includes(`"responseId":"${id}"`))).toHaveLength(1);
+  }
+  await after.close();
+  rmSync(places.cacheDir, { recursive: true });
+  expect((await places.import())[0]?.status).toBe("unchanged");
+});
+
+test("a session whose file was moved or whose import was cut short is found and completed", async () => {
+  const places = new Places();
+  places.put(CLAUDE_PATH, linesOf(conversation().slice(0, 10)));
+  const [one] = await places.import();
+  const path = one?.path ?? "";
+  const whole = readFileSync(path);
+  writeFileSync(path, whole.subarray(0, whole.length - 30));
+  rmSync(places.cacheDir, { recursive: true });
+  await places.import();
+  expect(readFileSync(path)).toEqual(whole);
+  const moved = join(places.sessions, `renamed_${SESSION_ID}.jsonl`);
+  renameSync(path, moved);
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  expect((await places.import())[0]).toMatchObject({ status: "grown", path: moved });
+});
+
+test("a dry run says what would be done, and does nothing", async () => {
+  const places = new Places();
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  const [one] = await places.import({ dryRun: true });
+  expect(one).toMatchObject({
+    status: "new",
+    path: null,
+    id: SESSION_ID,
+    sourceId: SESSION_ID,
+    source: "claude-code",
+  });
+  expect(() => places.files()).toThrow("ENOENT");
+  const preview = {
+    target: new FileTarget(places.sessions),
+    env: { HOME: places.home },
+    cacheDir: places.cacheDir,
+  };
+  const row = { source: "claude-code", cwd: "/work/project", sessions: 1 };
+  expect(await previewImport(preview)).toEqual([{ ...row, changed: 1 }]);
+  await places.import();
+  expect(await previewImport(preview)).toEqual([{ ...row, changed: 0 }]);
+});
+
+test("sessions are chosen by program, project and time, and found where variables say", async () => {
+  const places = new Places();
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CODEX_PATH, linesOf(thread()));
+  const sourcesOf = async (more: Parameters<Places["import"]>[0]) =>
+    (await places.import({ dryRun: true, ...more })).map(({ source }) => source);
+  expect(await sourcesOf({})).toEqual(["codex", "claude-code"]);
+  expect(await sourcesOf({ sources: ["codex"] })).toEqual(["codex"]);
+  expect(await sourcesOf({ project: "/work/elsewhere" })).toEqual([]);
+  expect(await sourcesOf({ project: "/work/project" })).toEqual(["codex", "claude-code"]);
+  expect(await sourcesOf({ sinceMs: Date.now() + 60_000 })).toEqual([]);
+  expect(await sourcesOf({ env: { HOME: "/nowhere", CODEX_HOME: join(places.home, ".codex") } })).toEqual([
+    "codex",
+  ]);
+  const claude = `${join(places.home, "none")}, ${join(places.home, ".claude")}`;
+  expect(await sourcesOf({ env: { HOME: "/nowhere", CLAUDE_CONFIG_DIR: claude } })).toEqual(["claude-code"]);
+  expect(await sourcesOf({ paths: [join(places.home, CODEX_PATH)] })).toEqual(["codex"]);
+});
+
+test("a fork names its parent's file, and what it has from there counts there", async () => {
+  const places = new Places();
+  const records = conversation().slice(0, 10);
+  const forkId = "99999999-2222-4333-8444-555555555555";
+  const copied = records.map((one) => (one["sessionId"] === undefined ? one : { ...one, sessionId: forkId }));
+  const begun = { type: "queue-operation", timestamp: "2026-11-22T09:00:00.000Z", sessionId: forkId };
+  places.put(CLAUDE_PATH, linesOf(records));
+  const own = [
+    user("f", "a4", "in the fork", { sessionId: forkId }),
+    part("g", "f", "msg_f", text("yes"), { output: 77, sessionId: forkId }),
+  ];
+  places.put(`.claude/projects/-work-project/${forkId}.jsonl`, linesOf([begun, ...copied, ...own]));
+  const found = await places.import();
+  const [parent, fork] = found.map(({ path }) => SessionManager.open(path ?? "", { mode: "read-only" }));
+  expect(fork?.getHeader()?.parentSession).toBe(parent?.getSessionFile());
+  if (fork === undefined) throw new Error("no fork");
+  const stats = collectStats({ session: fork, counter: undefined, nowMs: 0, isInherited: undefined }, {});
+  expect(stats.usage.output).toBe(77);
+  expect(stats.inherited.usage.output).toBe(9 + 10);
+});
+
+test("subagents have files of their own, wherever the program keeps theirs", async () => {
+  const places = new Places();
+  const side = { isSidechain: true, agentId: "abc" };
+  const agent = linesOf([user("u1", null, "look", side), part("v1", "u1", "msg_s", text("seen"), side)]);
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  const folder = CLAUDE_PATH.replace(/\.jsonl$/, "");
+  places.put(`${folder}/subagents/deep/agent-abc.jsonl`, agent);
+  places.put(
+    `${folder}/subagents/deep/agent-abc.meta.json`,
+    JSON.stringify({ toolUseId: "t1", agentType: "Explore" }),
+  );
+  places.put(`${folder}/subagents/journal.jsonl`, "{}\n");
+  places.put(".claude/projects/-work-project/agent-old.jsonl", agent.replaceAll('"abc"', '"old"'));
+  const [main, ...agents] = await places.import();
+  expect(agents.map(({ id }) => id).sort()).toEqual([`${SESSION_ID}.agent-abc`, `${SESSION_ID}.agent-old`]);
+  const session = SessionManager.open(agents.find(({ id }) => id.endsWith("abc"))?.path ?? "", {
+    mode: "read-only",
+  });
+  expect(session.getHeader()?.parentSession).toBe(main?.path);
+  expect(session.getEntries()[1]).toMatchObject({
+    data: { agentId: "abc", toolCallId: "t1", agentType: "Explore" },
+  });
+});
+
+test("into a store, too: what is new is appended, and what was continued there stays", async () => {
+  const places = new Places();
+  const store = memoryStore();
+  const target = () => ({ target: new StoreTarget(store, "memory") });
+  const records = conversation();
+  places.put(CLAUDE_PATH, linesOf(records.slice(0, 10)));
+  expect(await places.import(target())).toMatchObject([{ status: "new", path: SESSION_ID }]);
+  expect(await places.import(target())).toMatchObject([{ status: "unchanged" }]);
+  places.put(CLAUDE_PATH, linesOf(records.slice(0, 13)));
+  expect(await places.import(target())).toMatchObject([{ status: "grown" }]);
+  const session = await store.open(SESSION_ID);
+  const mine = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+  await session.close();
+  places.put(CLAUDE_PATH, linesOf(records));
+  expect(await places.import(target())).toMatchObject([{ status: "grown" }]);
+  const after = await store.open(SESSION_ID);
+  expect(after.issues).toEqual([]);
+  expect(after.getBranch().map(({ id }) => id)).toContain(mine);
+  expect(JSON.stringify(after.getEntries())).toContain("msg_5");
+  await store.close();
+});
+
+test("Codex's list of names, its archive and packed files are read", async (context) => {
+  const places = new Places();
+  const archived = CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions");
+  places.put(archived, linesOf(thread()));
+  places.put(
+    ".codex/session_index.jsonl",
+    linesOf([
+      { id: THREAD_ID, thread_name: "Old" },
+      { id: THREAD_ID, thread_name: "New" },
+    ]),
+  );
+  const [one] = await places.import();
+  expect(readFileSync(one?.path ?? "", "utf8")).toContain('"name":"New"');
+  // The same file under both folders is one session.
+  places.put(CODEX_PATH, linesOf(thread()));
+  expect(await places.import()).toHaveLength(1);
+  rmSync(join(places.home, ".codex"), { recursive: true });
+  const { zstdCompressSync } = Object(zlib);
+  if (typeof zstdCompressSync !== "function") {
+    places.put(`${CODEX_PATH}.zst`, "packed");
+    const skipped: unknown[] = [];
+    expect(await places.import({ onSkipped: (_, error) => skipped.push(error) })).toEqual([]);
+    expect(skipped).toHaveLength(1);
+    expect(isSessionError(skipped[0], "NOT_A_SESSION")).toBe(true);
+    context.skip("this version of Node cannot pack with zstd: only the refusal was tested");
+    return;
+  }
+  places.put(`${CODEX_PATH}.zst`, zstdCompressSync(Buffer.from(linesOf(thread()))));
+  expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
+});
+
+test("a working directory that no record names is that of the folder", async () => {
+  const places = new Places();
+  const bare = conversation().map(({ cwd: _, ...one }) => one);
+  places.put(CLAUDE_PATH, linesOf(bare));
+  places.put(".claude.json", JSON.stringify({ projects: { "/work.project": {} } }));
+  const [one] = await places.import();
+  expect(readFileSync(one?.path ?? "", "utf8").split("\n")[0]).toContain('"cwd":"/work.project"');
+  expect(claudeFolderName("/work.project")).toBe("-work-project");
+  expect(claudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
+});
+
+test("an import that is ended throws, and the next one goes on", async () => {
+  const places = new Places();
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  const controller = new AbortController();
+  controller.abort();
+  await expect(places.import({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+  expect(await places.import()).toMatchObject([{ status: "new" }]);
+});

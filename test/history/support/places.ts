@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import {
+  type ImportSessionsOptions,
+  importSessions,
+  type SessionImport,
+} from "../../../src/history/import-sessions.ts";
+import { FileTarget } from "../../../src/history/session-target.ts";
+
+/** A home folder with other programs' files, and a folder that sessions are imported into. */
+export class Places {
+  readonly root = mkdtempSync(join(tmpdir(), "sessiontree-import-"));
+  readonly home = join(this.root, "home");
+  readonly sessions = join(this.root, "sessions");
+  readonly cacheDir = join(this.root, "cache");
+
+  constructor() {
+    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
+  }
+
+  /** Writes a file below the home folder. */
+  put(path: string, text: string | Uint8Array): string {
+    const file = join(this.home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    return file;
+  }
+
+  async import(more: Partial<ImportSessionsOptions> = {}): Promise<SessionImport[]> {
+    const found: SessionImport[] = [];
+    const options = {
+      target: new FileTarget(this.sessions),
+      env: { HOME: this.home },
+      cacheDir: this.cacheDir,
+      now: () => Date.UTC(2027, 0, 1),
+      ...more,
+    };
+    for await (const one of importSessions(options)) found.push(one);
+    return found;
+  }
+
+  /** The session files, by name. */
+  files(): Map<string, string> {
+    const names = readdirSync(this.sessions).sort();
+    return new Map(names.map((name) => [name, readFileSync(join(this.sessions, name), "utf8")]));
+  }
+}

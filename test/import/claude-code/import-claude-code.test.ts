@@ -1,0 +1,492 @@
+import { expect, test } from "vitest";
+import {
+  call,
+  importAll,
+  linesOf,
+  part,
+  record,
+  result,
+  text,
+  user,
+  uuid,
+} from "../support/claude-records.ts";
+import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+
+/** The path to the leaf in short, what says where the session is from left out. */
+function pathOf(records: Parameters<typeof importAll>[0]): string[] {
+  const [session] = importAll(records);
+  return session === undefined ? [] : viewOf(session).path.map(brief).slice(1);
+}
+
+function mainOf(records: Parameters<typeof importAll>[0]) {
+  const [session] = importAll(records);
+  if (session === undefined) throw new Error("no session was made");
+  return viewOf(session);
+}
+
+const QUESTION = user("q", null, "hello");
+
+test("the records of one message become one message, with the usage of the last", () => {
+  const { path, problems } = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", { type: "thinking", thinking: "hm", signature: "s" }, { output: 1 }),
+    part("a2", "a1", "msg_1", text("yes"), { output: 5 }),
+    part("a3", "a2", "msg_1", call("t1"), { output: 42, stop: "tool_use" }),
+    result("r1", "a3", "t1", "done"),
+    part("a4", "r1", "msg_2", text("ready"), { output: 4, stop: "end_turn" }),
+  ]);
+  expect(problems).toEqual([]);
+  expect(path.map(brief).slice(1)).toEqual([
+    "user hello",
+    "assistant hm+yes+t1",
+    "result t1",
+    "assistant ready",
+  ]);
+  const [, , first, toolResult, last] = path;
+  expect(first).toMatchObject({
+    id: uuid("a1").slice(0, 8),
+    message: {
+      api: "anthropic-messages",
+      provider: "anthropic",
+      model: "claude-x",
+      responseId: "msg_1",
+      stopReason: "toolUse",
+      usage: { input: 3, output: 42, cacheRead: 100, cacheWrite: 7, totalTokens: 152 },
+    },
+  });
+  expect(toolResult).toMatchObject({ message: { toolName: "Read", isError: false } });
+  expect(last).toMatchObject({ message: { stopReason: "stop" } });
+});
+
+test("results of parallel calls follow their message one after the other, whichever record they hang on", () => {
+  const records = [
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1")),
+    part("a2", "a1", "msg_1", call("t2")),
+    part("a3", "a2", "msg_1", call("t3"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "1"),
+    record("attachment", "h1", "r1", { attachment: { type: "hook" } }),
+    result("r3", "a3", "t3", "3"),
+    result("r2", "a2", "t2", "2"),
+    part("b1", "r2", "msg_2", text("all")),
+  ];
+  const view = mainOf(records);
+  expect(view.path.map(brief).slice(1)).toEqual([
+    "user hello",
+    "assistant t1+t2+t3",
+    "result t1",
+    "claude-code.attachment",
+    "result t3",
+    "result t2",
+    "assistant all",
+  ]);
+  expect(view.repairs).toEqual([]);
+});
+
+test("what goes on from the first of several results goes on from the last of them", () => {
+  const path = pathOf([
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1")),
+    part("a2", "a1", "msg_1", call("t2"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "1"),
+    result("r2", "a2", "t2", "2"),
+    part("b1", "r1", "msg_2", text("all")),
+  ]);
+  expect(path).toEqual(["user hello", "assistant t1+t2", "result t1", "result t2", "assistant all"]);
+});
+
+test("a second result of one call, and a prompt beside a result, are branches", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "first"),
+    result("s1", "a1", "t1", "second"),
+    user("p", "a1", "never mind"),
+  ]);
+  const children = view.entries.filter(({ parentId }) => parentId === uuid("a1").slice(0, 8));
+  expect(children.map(brief)).toEqual(["result t1", "result t1", "user never mind"]);
+  expect(view.path.map(brief).at(-1)).toBe("user never mind");
+});
+
+test("a message that was left and begun again is two, and its tokens count once", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", text("half"), { output: 2 }),
+    user("p", "a1", "stop"),
+    part("a2", "a1", "msg_1", text("other half"), { output: 9, stop: "end_turn" }),
+  ]);
+  const answers = view.entries.filter((entry) => brief(entry).startsWith("assistant"));
+  expect(answers.map(brief)).toEqual(["assistant half", "assistant other half"]);
+  expect(answers).toMatchObject([
+    { message: { usage: { output: 0 } } },
+    { message: { usage: { output: 9 } } },
+  ]);
+});
+
+test("a rewind is a branch, and the leaf is where the program would go on", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", text("one")),
+    user("p2", "a1", "abandoned"),
+    part("a2", "p2", "msg_2", text("two")),
+    user("p3", "a1", "instead"),
+    part("a3", "p3", "msg_3", text("three")),
+    record("attachment", "x", "a2", { attachment: { type: "late" } }),
+    part("a4", "a3", "msg_4", text("four")),
+  ]);
+  expect(view.path.map(brief).slice(1)).toEqual([
+    "user hello",
+    "assistant one",
+    "user instead",
+    "assistant three",
+    "assistant four",
+  ]);
+  expect(view.entries.map(brief)).toContain("user abandoned");
+});
+
+test("if the last record is not where the program would go on, an entry says where that is", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", text("one")),
+    user("p2", "a1", "two"),
+    record("system", "s", "q", { subtype: "informational", teamName: "t", content: "note" }),
+  ]);
+  expect(view.path.map(brief).slice(-2)).toEqual(["user two", "sessiontree.leaf"]);
+});
+
+const SUMMARY_TEXT = "This session is being continued from a previous conversation.";
+
+function compacted(metadata: object) {
+  return [
+    QUESTION,
+    part("a1", "q", "msg_1", text("one")),
+    user("p2", "a1", "two"),
+    part("a2", "p2", "msg_2", text("kept")),
+    record("system", "b", null, {
+      subtype: "compact_boundary",
+      logicalParentUuid: uuid("a2"),
+      compactMetadata: { trigger: "manual", preTokens: 900, postTokens: 90, ...metadata },
+    }),
+    user("s", "b", SUMMARY_TEXT, { isCompactSummary: true, isVisibleInTranscriptOnly: true }),
+    user("p3", "s", "three"),
+    part("a3", "p3", "msg_3", text("after")),
+  ];
+}
+
+test("a boundary and its summary become a compaction behind what was compacted", () => {
+  const view = mainOf(compacted({}));
+  expect(view.messages.map(briefMessage)).toEqual(["compactionSummary", "user three", "assistant after"]);
+  const compaction = view.entries.find(({ type }) => type === "compaction");
+  expect(compaction).toMatchObject({
+    summary: SUMMARY_TEXT,
+    tokensBefore: 900,
+    parentId: uuid("a2").slice(0, 8),
+    firstKeptEntryId: compaction?.id,
+    details: { source: "claude-code", trigger: "manual", postTokens: 90 },
+  });
+});
+
+test.each([
+  ["preserved messages", { preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] } }],
+  [
+    "a preserved segment",
+    { preservedSegment: { anchorUuid: uuid("s"), headUuid: uuid("p2"), tailUuid: uuid("a2") } },
+  ],
+])("%s stay where they are, and in the context", (_, metadata) => {
+  const view = mainOf(compacted(metadata));
+  expect(view.messages.map(briefMessage)).toEqual([
+    "compactionSummary",
+    "user two",
+    "assistant kept",
+    "user three",
+    "assistant after",
+  ]);
+});
+
+test("a boundary whose summary was lost, and one whose past is in another file, lose nothing", () => {
+  expect(pathOf(compacted({}).filter(({ uuid: id }) => id !== uuid("s")))).toContain("claude-code.system");
+  const lost = compacted({}).map((one) =>
+    one["logicalParentUuid"] === undefined ? one : { ...one, logicalParentUuid: uuid("gone") },
+  );
+  expect(pathOf(lost)).toEqual(pathOf(compacted({})));
+});
+
+test("tokens of the call that made a summary are what totals say beyond the messages", () => {
+  const totals = (input: number, output: number, costUSD: number) => ({
+    type: "cost-state",
+    sessionId: "s",
+    modelUsage: {
+      "claude-x": {
+        inputTokens: input,
+        outputTokens: output,
+        cacheReadInputTokens: input,
+        cacheCreationInputTokens: 0,
+        costUSD,
+      },
+    },
+  });
+  const plain = compacted({}).map((one) => {
+    const { message } = one as { message?: { usage?: object } };
+    return message?.usage === undefined
+      ? one
+      : {
+          ...one,
+          message: { ...message, usage: { input_tokens: 1, output_tokens: 10, cache_read_input_tokens: 1 } },
+        };
+  });
+  const view = mainOf([...plain.slice(0, 4), totals(2, 20, 0.5), ...plain.slice(4), totals(10, 60, 1.25)]);
+  const compaction = view.entries.find(({ type }) => type === "compaction");
+  expect(compaction).toMatchObject({ usage: { input: 7, output: 30, cacheRead: 7 } });
+  const costs = view.entries.filter(({ type }) => type === "usage");
+  expect(costs).toMatchObject([{ usage: { cost: { total: 0.5 } } }, { usage: { cost: { total: 0.75 } } }]);
+});
+
+test("what was not typed is no prompt, and is in the context all the same", () => {
+  const path = pathOf([
+    QUESTION,
+    user("m", "q", "a caveat", { isMeta: true }),
+    user("c", "m", "<command-name>/clear</command-name>"),
+    user("o", "c", "<local-command-stdout>ok</local-command-stdout>"),
+    user("n", "o", "<task-notification>done</task-notification>"),
+    user("b", "n", "<bash-input>ls</bash-input>"),
+    user("bo", "b", "<bash-stdout>a.txt</bash-stdout><bash-stderr>no</bash-stderr>"),
+    record("attachment", "w", "bo", {
+      attachment: { type: "queued_command", prompt: "and this", commandMode: "prompt" },
+    }),
+    record("attachment", "x", "w", { attachment: { type: "date", date: "today" } }),
+    user("i", "x", "[Request interrupted by user]"),
+  ]);
+  expect(path).toEqual([
+    "user hello",
+    "claude-code.meta",
+    "claude-code.command",
+    "claude-code.command",
+    "claude-code.notification",
+    "bashExecution",
+    "user and this",
+    "claude-code.attachment",
+    "user [Request interrupted by user]",
+  ]);
+  const view = mainOf([
+    QUESTION,
+    user("b", "q", "<bash-input>ls</bash-input>"),
+    user("bo", "b", "<bash-stdout>a.txt</bash-stdout><bash-stderr>no</bash-stderr>"),
+  ]);
+  expect(view.messages.at(-1)).toMatchObject({ role: "bashExecution", command: "ls", output: "a.txt\nno" });
+});
+
+test("blocks that a message cannot hold are named in it and kept beside it", () => {
+  const pdf = {
+    type: "document",
+    title: "Plan",
+    source: { type: "base64", media_type: "application/pdf", data: "AA" },
+  };
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const view = mainOf([
+    user("q", null, ["plain", image, pdf, { type: "image", source: { type: "url", url: "http://x/y.png" } }]),
+    part("a1", "q", "msg_1", { type: "redacted_thinking", data: "secret" }),
+    part("a2", "a1", "msg_1", { type: "thinking", thinking: "", signature: "only" }),
+    part("a3", "a2", "msg_1", { type: "server_tool_use", id: "s1", name: "web_search", input: {} }),
+    part(
+      "a4",
+      "a3",
+      "msg_1",
+      { type: "tool_use", id: "t1", name: "Old", input: "text" },
+      { stop: "tool_use" },
+    ),
+    user("r1", "a4", [text("by the way"), { type: "tool_result", tool_use_id: "t1", is_error: true }]),
+  ]);
+  expect(view.problems).toEqual([]);
+  const [prompt, , answer, , toolResult, said] = view.path.slice(1);
+  expect(prompt).toMatchObject({
+    message: {
+      content: [
+        { type: "text", text: "plain" },
+        { type: "image", data: "AAAA", mimeType: "image/png" },
+        { type: "text", text: "[document: Plan]" },
+        { type: "text", text: "[image: http://x/y.png]" },
+      ],
+    },
+  });
+  expect(answer).toMatchObject({
+    message: {
+      content: [
+        { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: "secret", redacted: true },
+        { type: "thinking", thinking: "", thinkingSignature: "only" },
+        { type: "toolCall", id: "t1", arguments: {} },
+      ],
+    },
+  });
+  expect(toolResult).toMatchObject({ message: { toolCallId: "t1", content: [], isError: true } });
+  expect(said).toMatchObject({ message: { role: "user" } });
+  const kept = view.entries.filter((entry) => brief(entry) === "claude-code.blocks");
+  expect(kept).toMatchObject([
+    { data: { blocks: [pdf, {}] } },
+    { data: { blocks: [{ name: "web_search" }] } },
+  ]);
+});
+
+test("the result that a tool gave as data, and the file with all of a long output, are in the details", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "<persisted-output>Saved to /p/s/tool-results/t1.txt</persisted-output>", {
+      toolUseResult: { stdout: "x" },
+    }),
+  ]);
+  expect(view.messages.at(-1)).toMatchObject({
+    details: { stdout: "x", fullOutputPath: expect.stringContaining("/p/s/tool-results/t1.txt") },
+  });
+});
+
+test("an error of the API is an error, and what no model said is not the model to go on with", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", text("one")),
+    record("assistant", "e", "a1", {
+      message: { id: "x", model: "<synthetic>", role: "assistant", content: [text("Overloaded")], usage: {} },
+      isApiErrorMessage: true,
+    }),
+  ]);
+  expect(view.messages.at(-1)).toMatchObject({
+    stopReason: "error",
+    errorMessage: "Overloaded",
+    model: "<synthetic>",
+  });
+  expect(view.messages.at(-1)).not.toHaveProperty("responseId");
+  expect(view.model).toEqual({ provider: "anthropic", modelId: "claude-x" });
+});
+
+test("a parent that is missing is bridged, and a circle is broken, with an issue", () => {
+  const bridged = importAll([QUESTION, part("a1", "gone", "msg_1", text("one")), user("p", "a1", "two")]);
+  expect(bridged[0]?.issues).toMatchObject([{ code: "PARENT_BRIDGED", line: 2 }]);
+  expect(pathOf([QUESTION, part("a1", "gone", "msg_1", text("one")), user("p", "a1", "two")])).toEqual([
+    "user hello",
+    "assistant one",
+    "user two",
+  ]);
+  const circle = [QUESTION, user("x", "y", "one"), user("y", "x", "two")];
+  expect(importAll(circle)[0]?.issues).toMatchObject([{ code: "PARENT_CYCLE", line: 2 }]);
+  expect(pathOf(circle)).toEqual(["user hello", "user one", "user two"]);
+});
+
+test("records between messages that say nothing are passed, and a snapshot is no record of its message's id", () => {
+  const path = pathOf([
+    { type: "file-history-snapshot", messageId: uuid("q"), uuid: uuid("q"), snapshot: {} },
+    QUESTION,
+    record("progress", "g", "q", { data: { type: "hook_progress" } }),
+    part("a1", "g", "msg_1", text("one")),
+  ]);
+  expect(path).toEqual(["user hello", "assistant one"]);
+});
+
+test("a name that the user gave counts more than one that was made, wherever they stand", () => {
+  const names = (...notes: object[]) => {
+    const view = mainOf([QUESTION, part("a1", "q", "m", text("one")), ...notes.map((note) => ({ ...note }))]);
+    return view.entries.flatMap((entry) => (entry.type === "session_info" ? [entry.name] : []));
+  };
+  const custom = { type: "custom-title", customTitle: "mine" };
+  const made = { type: "ai-title", aiTitle: "made" };
+  expect(names(made, custom)).toEqual(["made", "mine"]);
+  expect(names(custom, made, custom)).toEqual(["mine"]);
+  expect(names({ type: "summary", summary: "old", leafUuid: uuid("a1") })).toEqual(["old"]);
+  expect(names({ type: "summary", summary: "of another", leafUuid: uuid("z") })).toEqual([]);
+});
+
+test("every record is mapped, kept or counted as left out", () => {
+  const [session] = importAll([
+    { type: "queue-operation", operation: "enqueue", timestamp: "2026-11-22T04:00:00.000Z" },
+    QUESTION,
+    record("progress", "g", "q"),
+    { ...QUESTION },
+    { type: "never-seen-before", sessionId: "s", value: 1 },
+    record("never-seen-either", "k", "g", { value: 2 }),
+    part("a1", "k", "msg_1", text("one")),
+  ]);
+  const { counts, dropped } = session ?? {};
+  expect(dropped).toEqual({ "queue-operation": 1, progress: 1, repeated: 1 });
+  expect(counts).toMatchObject({
+    records: 7,
+    mapped: 2,
+    kept: 2,
+    dropped: 3,
+    userMessages: 1,
+    assistantMessages: 1,
+  });
+  expect(session?.header.timestamp).toBe("2026-11-22T04:00:00.000Z");
+});
+
+test("damaged lines are issues, and what is whole on them is imported", () => {
+  const file = `\uFEFF\n${linesOf([QUESTION]).trimEnd()}${linesOf([part("a1", "q", "m", text("glued"))])}nonsense\n${linesOf(
+    [user("p", "a1", "more")],
+  )}{"type":"user","torn`;
+  const [session] = importAll(file);
+  expect(session?.issues.map(({ code, line }) => `${code} ${line}`)).toEqual([
+    "RECORDS_GLUED 2",
+    "LINE_UNREADABLE 3",
+    "TAIL_TORN 5",
+  ]);
+  expect(pathOf(file)).toEqual(["user hello", "assistant glued", "user more"]);
+});
+
+test("a file without a conversation, and one of notes alone, is no session", () => {
+  expect(importAll([{ type: "summary", summary: "x", leafUuid: uuid("a") }])).toEqual([]);
+  expect(importAll([{ type: "mode", mode: "normal", sessionId: "s" }])).toEqual([]);
+  expect(importAll("")).toEqual([]);
+});
+
+test("subagents in the same file are sessions of their own, linked on both sides", () => {
+  const side = { isSidechain: true };
+  const sessions = importAll([
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1", "Task", { prompt: "look around" }), { stop: "tool_use" }),
+    user("u1", null, "look around", side),
+    part("v1", "u1", "msg_s", text("seen"), side),
+    result("r1", "a1", "t1", "it was seen"),
+  ]);
+  const [main, agent] = sessions.map(viewOf);
+  expect(main?.path.map(brief).slice(1)).toEqual([
+    "user hello",
+    "assistant t1",
+    "result t1",
+    "sessiontree.subagent",
+  ]);
+  expect(agent?.path.map(brief).slice(1)).toEqual([
+    "sessiontree.subagent",
+    "user look around",
+    "assistant seen",
+  ]);
+  expect(agent?.session.parent).toEqual({ sourceId: main?.session.sourceId, relation: "subagent" });
+  const agentId = uuid("u1").slice(0, 8);
+  expect(main?.path.at(-1)).toMatchObject({
+    data: { agentId, toolCallId: "t1", sessionId: agent?.session.header.id },
+  });
+  expect(agent?.path[1]).toMatchObject({ data: { agentId, toolCallId: "t1" } });
+});
+
+test("what a subagent repeats of its main agent's messages counts no tokens", () => {
+  const side = { isSidechain: true, agentId: "aside" };
+  const [, agent] = importAll([
+    QUESTION,
+    part("a1", "q", "msg_1", text("one")),
+    user("u1", null, "hello", side),
+    part("v1", "u1", "msg_1", text("one"), { ...side, requestId: "req_other" }),
+    part("v2", "v1", "msg_2", text("two"), side),
+  ]).map(viewOf);
+  const usages = agent?.messages.flatMap((message) =>
+    message.role === "assistant" ? [message.usage.output] : [],
+  );
+  expect(usages).toEqual([0, 10]);
+});
+
+test("a copy of another session names it, and shares ids and times with it", () => {
+  const own = [QUESTION, part("a1", "q", "msg_1", text("one"))];
+  const [original] = importAll(own);
+  const [copy] = importAll([...own, user("p", "a1", "in the copy")], {
+    sessionId: "99999999-2222-4333-8444-555555555555",
+  });
+  expect(copy?.parent).toEqual({ sourceId: original?.sourceId, relation: "fork" });
+  const heads = (entries: readonly { id: string; timestamp: string }[] = []) =>
+    entries.slice(1, 3).map(({ id, timestamp }) => `${id} ${timestamp}`);
+  expect(heads(copy?.entries)).toEqual(heads(original?.entries));
+});

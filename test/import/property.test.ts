@@ -1,0 +1,205 @@
+import { expect, test } from "vitest";
+import fc from "../support/fast-check.ts";
+import {
+  type ClaudeRecord,
+  call,
+  importAll,
+  part,
+  record,
+  result,
+  text,
+  user,
+} from "./support/claude-records.ts";
+import {
+  type CodexRecord,
+  call as codexCall,
+  importThread,
+  meta,
+  numbered,
+  output,
+  said,
+  turn,
+  usage,
+} from "./support/codex-records.ts";
+import { briefMessage, viewOf } from "./support/session-view.ts";
+
+/** What is done to a file: records are left out, doubled, and moved. */
+interface Damage {
+  readonly cut: readonly number[];
+  readonly doubled: readonly number[];
+  readonly moves: readonly (readonly [from: number, to: number])[];
+}
+
+const place = fc.nat({ max: 40 });
+const damage: fc.Arbitrary<Damage> = fc.record({
+  cut: fc.array(place, { maxLength: 6 }),
+  doubled: fc.array(place, { maxLength: 6 }),
+  moves: fc.array(fc.tuple(place, place), { maxLength: 12 }),
+});
+
+function damaged<T>(records: readonly T[], { cut, doubled, moves }: Damage, isMoved = true): T[] {
+  const kept = records.filter((_, i) => !cut.includes(i));
+  const twice = kept.flatMap((one, i) => (doubled.includes(i) ? [one, one] : [one]));
+  if (!isMoved) return twice;
+  for (const [from, to] of moves) {
+    const [one] = twice.splice(from % Math.max(1, twice.length), 1);
+    if (one !== undefined) twice.splice(to % (twice.length + 1), 0, one);
+  }
+  return twice;
+}
+
+/** A conversation of any length: turns with parallel calls, rewinds and notes. */
+const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
+  .array(fc.record({ calls: fc.nat({ max: 3 }), back: fc.nat({ max: 2 }), note: fc.boolean() }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((turns) => {
+    const records: ClaudeRecord[] = [];
+    const ends: (string | null)[] = [null];
+    for (const [n, { calls, back, note }] of turns.entries()) {
+      const parent = ends.at(-1 - back) ?? ends.at(-1) ?? null;
+      records.push(user(`q${n}`, parent, `prompt ${n}`));
+      let last = `q${n}`;
+      if (note) records.push(record("attachment", `n${n}`, last, { attachment: { type: "note" } }));
+      if (note) last = `n${n}`;
+      for (let i = 0; i < calls; i++) {
+        records.push(
+          part(`c${n}${i}`, i === 0 ? last : `c${n}${i - 1}`, `m${n}`, call(`t${n}${i}`), {
+            stop: "tool_use",
+          }),
+        );
+      }
+      for (let i = 0; i < calls; i++)
+        records.push(result(`r${n}${i}`, `c${n}${i}`, `t${n}${i}`, `out ${n} ${i}`));
+      if (calls > 0) last = `r${n}${calls - 1}`;
+      records.push(part(`a${n}`, last, `f${n}`, text(`answer ${n}`)));
+      ends.push(`a${n}`);
+    }
+    return records;
+  });
+
+/** Each prompt, result, text and call in the records, in short. */
+function healthyParts(records: readonly ClaudeRecord[]): string[] {
+  const seen = new Map(records.map((one) => [one["uuid"], one]));
+  return Array.from(seen.values())
+    .flatMap(({ message }) => {
+      const { content } = Object(message);
+      if (typeof content === "string") return [content];
+      return Array.isArray(content)
+        ? content.map((block) => block.text ?? block.id ?? `of ${block.tool_use_id}`)
+        : [];
+    })
+    .sort();
+}
+
+function partsMade(view: ReturnType<typeof viewOf>): string[] {
+  return view.entries
+    .flatMap((entry) => {
+      if (entry.type !== "message") return [];
+      const { message } = entry;
+      if (message.role === "toolResult") return [`of ${message.toolCallId}`];
+      const { content } = message as { content: string | { text?: string; id?: string }[] };
+      return typeof content === "string" ? [content] : content.map((block) => block.text ?? block.id ?? "");
+    })
+    .sort();
+}
+
+test("of Claude Code's records nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+  fc.assert(
+    fc.property(claudeRecords, damage, (records, harm) => {
+      const left = damaged(records, harm);
+      const [session] = importAll(left);
+      const hasTurn = left.some(({ type }) => type === "user" || type === "assistant");
+      expect(session !== undefined).toBe(hasTurn);
+      if (session === undefined) return;
+      const view = viewOf(session);
+      expect(view.read.issues).toEqual([]);
+      expect(view.problems).toEqual([]);
+      expect(partsMade(view)).toEqual(healthyParts(left));
+      const { counts } = session;
+      expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+      expect(counts.records).toBe(left.length);
+    }),
+  );
+});
+
+test("of whole records of Claude Code no pair needs a repair, and doubled ones change nothing", () => {
+  fc.assert(
+    fc.property(claudeRecords, damage, (records, { doubled }) => {
+      const [healthy] = importAll(records).map(viewOf);
+      const [twice] = importAll(damaged(records, { cut: [], doubled, moves: [] })).map(viewOf);
+      expect(healthy?.repairs).toEqual([]);
+      expect(twice?.messages.map(briefMessage)).toEqual(healthy?.messages.map(briefMessage));
+    }),
+  );
+});
+
+const codexTurn = fc.record({ calls: fc.nat({ max: 3 }), back: fc.nat({ max: 2 }) });
+
+/** A thread of any length, numbered or not. */
+const codexRecords: fc.Arbitrary<CodexRecord[]> = fc
+  .tuple(fc.array(codexTurn, { minLength: 1, maxLength: 6 }), fc.boolean())
+  .map(([turns, isNumbered]) => {
+    const records = [meta()];
+    for (const [n, { calls, back }] of turns.entries()) {
+      const ids = Array.from({ length: calls }, (_, i) => `t${n}${i}`);
+      if (back > 0)
+        records.push({ ...turn("")[0], payload: { type: "thread_rolled_back", num_turns: back } });
+      records.push(
+        ...turn(
+          `prompt ${n}`,
+          ...ids.map((id) => codexCall(id)),
+          ...ids.map((id) => output(id, `out ${id}`)),
+        ),
+      );
+      records.push(said("assistant", `answer ${n}`), usage(`r${n}`, { output_tokens: 1, total_tokens: 1 }));
+    }
+    return isNumbered ? numbered(records) : records;
+  });
+
+function codexParts(records: readonly CodexRecord[]): string[] {
+  const seen = new Map(records.map((one) => [JSON.stringify(one), one]));
+  return Array.from(seen.values())
+    .flatMap(({ type, payload }) => {
+      const { type: kind, content, call_id: id } = Object(payload);
+      if (type !== "response_item") return [];
+      if (kind === "message") return [content[0].text];
+      return [kind === "function_call" ? id : `of ${id}`];
+    })
+    .sort();
+}
+
+test("of Codex's records nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+  fc.assert(
+    fc.property(codexRecords, damage, (records, harm) => {
+      const left = damaged(records, harm);
+      const session = importThread([left]);
+      const parts = codexParts(left);
+      expect(session !== undefined).toBe(
+        parts.length > 0 || left.some(({ payload }) => Object(payload).type === "user_message"),
+      );
+      if (session === undefined) return;
+      const view = viewOf(session);
+      expect(view.read.issues).toEqual([]);
+      expect(view.problems).toEqual([]);
+      // Without its item a prompt is that of its event: then there are no items at all, or it is not counted.
+      if (parts.some((one) => one.startsWith("prompt") || one.startsWith("answer")))
+        expect(partsMade(view)).toEqual(parts);
+      const { counts } = session;
+      expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+    }),
+  );
+});
+
+test("of whole records of Codex no pair needs a repair, and doubled ones change nothing", () => {
+  fc.assert(
+    fc.property(codexRecords, damage, (records, { doubled }) => {
+      const healthy = importThread([records]);
+      const twice = importThread([damaged(records, { cut: [], doubled, moves: [] }, false)]);
+      if (healthy === undefined || twice === undefined) throw new Error("no session was made");
+      expect(viewOf(healthy).repairs).toEqual([]);
+      expect(viewOf(twice).messages.map(briefMessage)).toEqual(viewOf(healthy).messages.map(briefMessage));
+    }),
+  );
+});

@@ -1,0 +1,321 @@
+import { readFileSync } from "node:fs";
+import { expect } from "vitest";
+import { z } from "zod";
+import { buildSessionContext } from "../../../src/context/session-context.ts";
+import { repairToolPairs } from "../../../src/context/tool-pairs.ts";
+import type { ImportedSession } from "../../../src/import/imported-session.ts";
+import { encodeRecord } from "../../../src/jsonl/encode.ts";
+import { readSession } from "../../../src/reading/read-session.ts";
+import { isKnownEntry, type SessionMessageEntry } from "../../../src/schema/entry.ts";
+import type { AssistantMessage, ToolResultMessage } from "../../../src/schema/message.ts";
+
+const result = z.object({
+  id: z.string(),
+  is_error: z.boolean().optional(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]),
+});
+
+const block = z.object({
+  type: z.string(),
+  text: z.string().optional(),
+  thinking: z.string().optional(),
+  signature: z.string().optional(),
+  encrypted_content_length: z.number().optional(),
+  id: z.string().optional(),
+  name: z.string().optional(),
+  input: z.unknown().optional(),
+  result: result.nullish(),
+});
+
+const tokens = z.object({
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cache_creation_input_tokens: z.number().optional(),
+  cache_read_input_tokens: z.number().optional(),
+  input_tokens_details: z.object({ cached_tokens: z.number() }).optional(),
+  output_tokens_details: z.object({ reasoning_tokens: z.number() }).optional(),
+});
+
+const call = z.object({
+  messageId: z.string().nullable(),
+  model: z.string(),
+  httpStatus: z.number().nullable(),
+  completeStream: z.boolean().nullable(),
+  session: z.string(),
+  agent: z.string().nullable(),
+  blocks: z.array(block),
+  usage: tokens.nullish(),
+});
+
+const total = z.object({ completed: z.number(), usage: z.record(z.string(), z.number()) });
+
+const truthSchema = z.object({
+  program: z.string(),
+  version: z.string(),
+  case: z.string(),
+  cwd: z.string(),
+  files: z.array(z.string()),
+  sessions: z.array(z.string()),
+  prompts: z.array(
+    z.object({
+      id: z.string(),
+      text: z.string(),
+      final: z.boolean(),
+      reachedModel: z.boolean(),
+      session: z.string(),
+      calls: z.array(call),
+    }),
+  ),
+  sessionPaths: z.record(z.string(), z.array(z.string())),
+  forkedFrom: z
+    .object({
+      sharedPrompts: z.array(z.string()),
+      forkSession: z.string(),
+      originalSession: z.string(),
+    })
+    .nullable(),
+  compactions: z.array(z.object({ call: call.nullish(), summary: z.string() })),
+  subagents: z.array(z.object({ id: z.string(), calls: z.array(call) })),
+  totals: z.object({ main: total, subagent: total, compact: total, all: total }),
+});
+
+/** What a program really did, by what its server saw. */
+export type Truth = z.infer<typeof truthSchema>;
+
+type Call = z.infer<typeof call>;
+
+export function readTruth(path: string): Truth {
+  return truthSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+}
+
+/** What an older program does not write, or what was torn off. */
+export interface Tolerance {
+  /** The program names no responses, so calls are found by their texts and ids of calls. */
+  readonly noResponseIds: boolean;
+  /** The last line is cut in half: what it held is missing. */
+  readonly torn: boolean;
+}
+
+/** Compares imported sessions with what the program really did. */
+export function expectTruth(sessions: readonly ImportedSession[], truth: Truth): void {
+  const tolerance = { noResponseIds: truth.version.startsWith("0.136"), torn: truth.case.includes("torn") };
+  const views = sessions.map(viewOf);
+  for (const view of views) {
+    expect.soft(view.read.issues, "the session reads without issues").toEqual([]);
+    expect.soft(view.read.leafId).toBe(view.session.leafId);
+    if (!tolerance.torn) expect.soft(view.repairs, "tool pairs are whole").toEqual([]);
+  }
+  expectPaths(views, truth);
+  expectCalls(views, truth, tolerance);
+  expectCompactions(views, truth);
+  expectTotals(views, truth, tolerance);
+}
+
+type View = ReturnType<typeof viewOf>;
+
+function viewOf(session: ImportedSession) {
+  const text = [session.header, ...session.entries].map((record) => `${encodeRecord(record)}\n`).join("");
+  const read = readSession(text);
+  const entries = read.entries.filter(isKnownEntry);
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const path: typeof entries = [];
+  for (let at = read.leafId === null ? undefined : byId.get(read.leafId); at !== undefined; ) {
+    path.unshift(at);
+    at = at.parentId === null ? undefined : byId.get(at.parentId);
+  }
+  const context = buildSessionContext(entries, read.leafId);
+  return { session, read, entries, byId, path, repairs: repairToolPairs(context.messages).repairs };
+}
+
+function promptTexts(entries: readonly { type: string }[]): string[] {
+  return entries.flatMap((entry) => {
+    if (entry.type !== "message") return [];
+    const { message } = entry as SessionMessageEntry;
+    if (message.role !== "user") return [];
+    const text =
+      typeof message.content === "string"
+        ? message.content
+        : message.content.map((one) => (one.type === "text" ? one.text : "")).join("");
+    return text.startsWith("[Request interrupted by user") ? [] : [text];
+  });
+}
+
+function expectPaths(views: readonly View[], truth: Truth): void {
+  const textOf = (id: string) => truth.prompts.find((prompt) => prompt.id === id)?.text;
+  for (const [sessionId, prompts] of Object.entries(truth.sessionPaths)) {
+    const view = views.find(({ session }) => session.sourceId === sessionId);
+    const inherited = sessionId === truth.forkedFrom?.forkSession ? truth.forkedFrom.sharedPrompts : [];
+    expect
+      .soft(promptTexts(view?.path ?? []), "the prompts on the final path")
+      .toEqual([...inherited, ...prompts].map(textOf));
+    const all = truth.prompts.filter(({ session }) => session === sessionId).map(({ text }) => text);
+    expect
+      .soft(promptTexts(view?.entries ?? []).sort(), "all prompts")
+      .toEqual([...inherited.map(textOf), ...all].sort());
+  }
+}
+
+function expectCalls(views: readonly View[], truth: Truth, { noResponseIds, torn }: Tolerance): void {
+  const calls = [...truth.prompts, ...truth.subagents].flatMap((one) => one.calls);
+  const completed = calls.filter(({ httpStatus, messageId }) => httpStatus === 200 && messageId !== null);
+  for (const one of completed) {
+    const home = views.find(({ session: { sourceId } }) =>
+      one.agent === null ? sourceId === one.session : sourceId.endsWith(one.agent),
+    );
+    const isLast = torn && one === completed.at(-1);
+    const messages = home?.entries.flatMap(assistantIn) ?? [];
+    const found = noResponseIds
+      ? messages.filter((message) => saysSame(message, one))
+      : messages.filter(({ responseId }) => responseId === one.messageId);
+    if (isLast && found.length === 0) continue;
+    expect.soft(found.length, `${one.messageId} is one message`).toBe(1);
+    const [message] = found;
+    if (message !== undefined) expectCall(home, message, one, isLast);
+  }
+  for (const { entries, session } of views) {
+    const ids = entries.flatMap(assistantIn).flatMap(({ responseId }) => responseId ?? []);
+    expect.soft(new Set(ids).size, "no response twice").toBe(ids.length);
+    const own = calls.filter((one) =>
+      one.agent === null ? one.session === session.sourceId : session.sourceId.endsWith(one.agent),
+    );
+    const known = new Set(calls.map(({ messageId }) => messageId));
+    expect
+      .soft(
+        ids.filter((id) => !known.has(id)),
+        "no response of nobody",
+      )
+      .toEqual([]);
+    expect.soft(ids.length).toBeGreaterThanOrEqual(noResponseIds || torn ? 0 : own.filter(isComplete).length);
+  }
+}
+
+function isComplete({ completeStream, httpStatus }: Call): boolean {
+  return completeStream === true && httpStatus === 200;
+}
+
+function assistantIn(entry: { type: string }): AssistantMessage[] {
+  if (entry.type !== "message") return [];
+  const { message } = entry as SessionMessageEntry;
+  return message.role === "assistant" ? [message] : [];
+}
+
+function saysSame(message: AssistantMessage, { blocks }: Call): boolean {
+  return (
+    JSON.stringify(spoken(message)) ===
+    JSON.stringify(
+      blocks.map(({ type, text, thinking, id }) =>
+        type === "text" ? text : type === "thinking" ? thinking : id,
+      ),
+    )
+  );
+}
+
+function spoken({ content }: AssistantMessage): (string | undefined)[] {
+  return content.map((one) =>
+    one.type === "text" ? one.text : one.type === "thinking" ? one.thinking : one.id.split("|")[0],
+  );
+}
+
+function expectCall(home: View | undefined, message: AssistantMessage, one: Call, isTorn: boolean): void {
+  expect.soft(message.model).toBe(one.model);
+  if (isTorn) return;
+  expect
+    .soft(message.content.map(({ type }) => type))
+    .toEqual(
+      one.blocks.map(({ type }) =>
+        type === "tool_use" ? "toolCall" : type === "redacted_thinking" ? "thinking" : type,
+      ),
+    );
+  one.blocks.forEach((expected, i) => {
+    const made = message.content[i];
+    if (made?.type === "text") expect.soft(made.text).toBe(expected.text);
+    if (made?.type === "thinking" && expected.type === "thinking") {
+      expect.soft(made.thinking).toBe(expected.thinking);
+      if (expected.signature !== undefined) expect.soft(made.thinkingSignature).toBe(expected.signature);
+      if (expected.encrypted_content_length !== undefined) {
+        const item = z
+          .object({ encrypted_content: z.string() })
+          .parse(JSON.parse(made.thinkingSignature ?? "{}"));
+        expect.soft(item.encrypted_content.length).toBe(expected.encrypted_content_length);
+      }
+    }
+    if (made?.type !== "toolCall") return;
+    expect.soft(made.id.split("|")[0]).toBe(expected.id);
+    expect.soft(made.name).toBe(expected.name);
+    const input = typeof expected.input === "string" ? { input: expected.input } : expected.input;
+    expect.soft(made.arguments).toEqual(input);
+    if (expected.result != null) expectResult(home, made.id, expected.result);
+  });
+  if (one.usage != null) expect.soft(tokensOf(message.usage)).toEqual(tokensInTruth(one.usage));
+}
+
+function expectResult(home: View | undefined, id: string, expected: z.infer<typeof result>): void {
+  const results = (home?.entries ?? []).flatMap((entry): ToolResultMessage[] =>
+    entry.type === "message" && entry.message.role === "toolResult" && entry.message.toolCallId === id
+      ? [entry.message]
+      : [],
+  );
+  expect.soft(results.length, `the result of ${id}`).toBe(1);
+  const [made] = results;
+  if (made === undefined) return;
+  if (expected.is_error !== undefined) expect.soft(made.isError).toBe(expected.is_error);
+  const text = made.content.map((one) => (one.type === "text" ? one.text : "")).join("");
+  const { content } = expected;
+  const parts = typeof content === "string" ? [content] : content.map((one) => one.text ?? "");
+  const sent = parts.filter((part) => !part.startsWith("<system-reminder>")).join("");
+  // What the program added to a result when it sent it is no part of what it keeps as the result.
+  expect.soft(text.trimEnd()).toBe((sent.split("\n\n<system-reminder>")[0] ?? "").trimEnd());
+  const images = typeof content === "string" ? [] : content.filter(({ type }) => type.includes("image"));
+  expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);
+}
+
+function tokensInTruth(usage: z.infer<typeof tokens>) {
+  const cached = usage.input_tokens_details?.cached_tokens ?? 0;
+  return {
+    input: usage.input_tokens - cached,
+    output: usage.output_tokens,
+    cacheRead: usage.cache_read_input_tokens ?? cached,
+    cacheWrite: usage.cache_creation_input_tokens ?? 0,
+  };
+}
+
+function tokensOf(usage: AssistantMessage["usage"]) {
+  const { input, output, cacheRead, cacheWrite } = usage;
+  return { input, output, cacheRead, cacheWrite };
+}
+
+function expectCompactions(views: readonly View[], truth: Truth): void {
+  const made = views.flatMap(({ entries }) => entries.filter(({ type }) => type === "compaction"));
+  expect.soft(made.length, "compactions").toBe(truth.compactions.length);
+  truth.compactions.forEach(({ summary }, i) => {
+    const [, inner = summary] = /<summary>\s*([\s\S]*?)\s*<\/summary>/.exec(summary) ?? [];
+    const entry = made[i];
+    expect.soft(entry?.type === "compaction" && entry.summary).toContain(inner);
+  });
+}
+
+function expectTotals(views: readonly View[], truth: Truth, { torn }: Tolerance): void {
+  if (torn) return;
+  const sum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  const seen = new Set<string>();
+  for (const { entries } of views) {
+    for (const entry of entries) {
+      if (seen.has(entry.id)) continue;
+      seen.add(entry.id);
+      const usages = entry.type === "compaction" && entry.usage ? [entry.usage] : [];
+      if (entry.type === "usage") usages.push(entry.usage);
+      for (const usage of [...usages, ...assistantIn(entry).map((message) => message.usage)]) {
+        for (const name of ["input", "output", "cacheRead", "cacheWrite"] as const) sum[name] += usage[name];
+      }
+    }
+  }
+  const parts = [truth.totals.main, truth.totals.subagent, truth.totals.compact].map(({ usage }) => usage);
+  const add = (name: string) => parts.reduce((all, part) => all + (part[name] ?? 0), 0);
+  const cached = add("cached_tokens");
+  expect.soft(sum).toEqual({
+    input: add("input_tokens") - cached,
+    output: add("output_tokens"),
+    cacheRead: add("cache_read_input_tokens") + cached,
+    cacheWrite: add("cache_creation_input_tokens"),
+  });
+}
