@@ -55,9 +55,15 @@ const system: Required<message.SystemMessage> = {
   sections: { rules: "Be kind.", old: null },
   toolsAdded: [declaration],
   toolsRemoved: ["write"],
+  details: { anywhere: [1] },
   timestamp: 1,
 };
-const user: Required<message.UserMessage> = { role: "user", content: [text, image], timestamp: 1 };
+const user: Required<message.UserMessage> = {
+  role: "user",
+  content: [text, image],
+  details: null,
+  timestamp: 1,
+};
 const assistant: Required<message.AssistantMessage> = {
   role: "assistant",
   content: [thinking, text, toolCall],
@@ -69,7 +75,9 @@ const assistant: Required<message.AssistantMessage> = {
   thinkingLevel: "high",
   usage,
   stopReason: "toolUse",
+  rawStopReason: "tool_use",
   errorMessage: "",
+  details: { anywhere: [1] },
   timestamp: 1,
 };
 const nestedCall: Required<message.NestedToolCall> = {
