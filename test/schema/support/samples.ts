@@ -224,13 +224,20 @@ function sample(
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", messageSchema.systemMessageSchema, system, ["sections", "toolsAdded", "toolsRemoved"]),
-  sample("user", messageSchema.userMessageSchema, user),
+  sample("system", messageSchema.systemMessageSchema, system, [
+    "sections",
+    "toolsAdded",
+    "toolsRemoved",
+    "details",
+  ]),
+  sample("user", messageSchema.userMessageSchema, user, ["details"]),
   sample("assistant", messageSchema.assistantMessageSchema, assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
+    "rawStopReason",
     "errorMessage",
+    "details",
   ]),
   sample("toolResult", messageSchema.toolResultMessageSchema, toolResult, [
     "details",

@@ -1,0 +1,49 @@
+import type { ImageContent, TextContent, ThinkingContent } from "../schema/content.ts";
+import type { AssistantMessage, UserMessage } from "../schema/message.ts";
+import type { FormName } from "./raw-form.ts";
+import type { ToolIds } from "./tool-ids.ts";
+
+/** A block of an answer. */
+export type AnswerBlock = AssistantMessage["content"][number];
+
+/** A block of what the user says, or a tool gives back. */
+export type UserBlock = TextContent | ImageContent;
+
+/** What a request's form allows, and how what was kept of it is read. */
+export interface Dialect {
+  /** Key of what is kept raw. */
+  readonly form: FormName;
+  /** The APIs whose signatures this form can carry; undefined for any. */
+  readonly apis: ReadonlySet<string> | undefined;
+  /** Who serves this API if nobody else is named. */
+  readonly provider: string | undefined;
+  /** Where system messages go: all before the request, only the first ones, or none of them. */
+  readonly systemInFront: "all" | "leading" | "none";
+  /** Whether an answer cannot come first. */
+  readonly startsWithUser: boolean;
+  /** The images that are understood; undefined for any. */
+  readonly imageTypes: ReadonlySet<string> | undefined;
+  /** Characters that a tool's name may have; undefined if it may have any. */
+  readonly maxNameLength: number | undefined;
+  /** Makes the ids of one request. */
+  newIds(): ToolIds;
+  /** Whether a text is as good as none. */
+  isBlank(text: string): boolean;
+  /** Whether an empty text stays for its signature. */
+  readonly keepsSignedText: boolean;
+  /** Whether thinking of the model asked can be sent back to it. */
+  canReplay(thinking: ThinkingContent): boolean;
+  /** Reads what was kept of a user message; undefined if it is nothing of this form. */
+  readUser(raw: unknown): UserMessage["content"] | undefined;
+  /** Reads what was kept of an answer. */
+  readAnswer(raw: unknown): AnswerBlock[] | undefined;
+  /** Reads what was kept of a result. */
+  readResult(raw: unknown): ReadResult | undefined;
+}
+
+/** What a result says, without who asked for it. */
+export interface ReadResult {
+  readonly toolCallId: string;
+  readonly content: UserBlock[];
+  readonly isError: boolean;
+}
