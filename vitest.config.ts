@@ -18,6 +18,7 @@ export default defineConfig(({ mode }) => {
         { find: /^sessiontree$/, replacement: file("index") },
         { find: /^sessiontree\/core$/, replacement: file("core") },
         { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
+        { find: /^sessiontree\/adapters$/, replacement: file("adapters") },
         { find: /^sessiontree\/testing$/, replacement: file("testing") },
       ],
     },

@@ -17,6 +17,7 @@ test("package.json says what the package is", () => {
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./core": { types: "./dist/core.d.ts", default: "./dist/core.js" },
     "./postgres": { types: "./dist/postgres.d.ts", default: "./dist/postgres.js" },
+    "./adapters": { types: "./dist/adapters.d.ts", default: "./dist/adapters.js" },
     "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
     "./package.json": "./package.json",
   });

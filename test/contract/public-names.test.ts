@@ -23,6 +23,7 @@ const LOADED: Record<keyof typeof ENTRIES, () => Promise<object>> = {
   sessiontree: () => import("sessiontree"),
   "sessiontree/core": () => import("sessiontree/core"),
   "sessiontree/postgres": () => import("sessiontree/postgres"),
+  "sessiontree/adapters": () => import("sessiontree/adapters"),
   "sessiontree/testing": () => import("sessiontree/testing"),
 };
 

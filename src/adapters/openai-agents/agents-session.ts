@@ -2,13 +2,19 @@ import { estimateContextTokens } from "../../compaction/tokens.ts";
 import { isContextEdit } from "../../context/project-entry.ts";
 import { SessionError } from "../../errors.ts";
 import { digestOf } from "../../ids.ts";
-import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
+import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
-import { type AppliedOperation, compactionDraft, draftsOfItems, editDraft, markerDraft } from "./item-record.ts";
+import {
+  type AppliedOperation,
+  compactionDraft,
+  draftsOfItems,
+  editDraft,
+  markerDraft,
+} from "./item-record.ts";
 import { loadItem, spelled, storeItem } from "./stored-item.ts";
 
 /** What the SDK's sessions hold, such as a message, a call or its result: `AgentInputItem` is one. */
@@ -97,7 +103,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /** Begins a new history: the leaf moves before the first entry. */
   async clearSession(): Promise<void> {
-    this.#session.appendAll([markerDraft([])], { parentId: null });
+    if (readHistory(this.#session).length > 0) this.#session.appendAll([markerDraft([])], { parentId: null });
     await this.#session.flush();
   }
 
@@ -110,10 +116,15 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   async replaceHistoryWithCompaction(items: Item[]): Promise<void> {
     const [compaction, ...rest] = items.map(storeItem);
     if (compaction?.["type"] !== "compaction") {
-      throw new TypeError("A compacted history begins with an item of type compaction; use addItems for others.");
+      throw new TypeError(
+        "A compacted history begins with an item of type compaction; use addItems for others.",
+      );
     }
     const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
-    this.#session.appendAll([compactionDraft(compaction, tokens), ...draftsOfItems(rest, this.#answerer, [])]);
+    this.#session.appendAll([
+      compactionDraft(compaction, tokens),
+      ...draftsOfItems(rest, this.#answerer, []),
+    ]);
     await this.#session.flush();
   }
 
@@ -129,11 +140,14 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     transaction: AgentsHistoryTransaction<Item>;
   }): Promise<void> {
     const { operationId: id } = args;
-    if (typeof id !== "string" || id.trim() === "") throw new TypeError("A transaction needs an operationId that is not empty.");
+    if (typeof id !== "string" || id.trim() === "")
+      throw new TypeError("A transaction needs an operationId that is not empty.");
     const { expected, added, digest } = readTransaction(args.transaction);
     const applied = readOperations(this.#session).get(id);
     if (applied !== undefined && applied !== digest) {
-      throw new TypeError(`Operation ${id} was applied with another transaction; give each transaction its own id.`);
+      throw new TypeError(
+        `Operation ${id} was applied with another transaction; give each transaction its own id.`,
+      );
     }
     if (applied === undefined) {
       const parts = readHistory(this.#session);
@@ -186,7 +200,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /** Finds the entry on which a history of so many items ends, and those of them that must be appended there again. */
-  #cut(parts: readonly HistoryPart[], keep: number): { parentId: string | null; remaining: readonly JsonObject[] } {
+  #cut(
+    parts: readonly HistoryPart[],
+    keep: number,
+  ): { parentId: string | null; remaining: readonly JsonObject[] } {
     const path = this.#session.getPathIds();
     const [first] = parts;
     const start = first?.entry.type === "compaction" ? path.indexOf(first.entry.id) : -1;
@@ -194,7 +211,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     for (const { entry, items } of parts) {
       if (before + items.length > keep) {
         // What a compaction keeps stands before it on the branch, where no history ends that begins with its summary.
-        if (path.indexOf(entry.id) <= start) return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
+        if (path.indexOf(entry.id) <= start)
+          return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
         return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
       }
       before += items.length;
@@ -259,7 +277,9 @@ function partsOf(transaction: AgentsHistoryTransaction): { expected: AgentsItem[
     case "replace_suffix":
       return { expected: transaction.expectedSuffix, added: transaction.replacement };
     default:
-      throw new TypeError("A transaction is of type append_items or replace_suffix; update the adapter for others.");
+      throw new TypeError(
+        "A transaction is of type append_items or replace_suffix; update the adapter for others.",
+      );
   }
 }
 

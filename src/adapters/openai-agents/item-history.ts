@@ -2,8 +2,8 @@ import { isContextEdit } from "../../context/project-entry.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { ContextEditEntry, SessionEntry } from "../../schema/entry.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { itemsOfMessages } from "./message-items.ts";
 import { type AppliedOperation, recordOf } from "./item-record.ts";
+import { itemsOfMessages } from "./message-items.ts";
 
 /** An entry of the context, and the items that it stands for. */
 export interface HistoryPart {

@@ -1,8 +1,14 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { imageOfDataUrl, imageOf, placeholder } from "../../convert/images.ts";
+import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import type { ImageContent, TextContent, Usage } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import type { AssistantMessage, Message, SystemMessage, ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type {
+  AssistantMessage,
+  Message,
+  SystemMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../../schema/message.ts";
 
 /** Who answered, which items do not say. */
 export interface Answerer {
@@ -140,7 +146,9 @@ function blockOf(part: unknown): UserBlock[] {
     case "computer_screenshot":
       return [imageBlock(data)];
     case "audio":
-      return [typeof transcript === "string" ? { type: "text", text: transcript } : placeholder("audio", undefined)];
+      return [
+        typeof transcript === "string" ? { type: "text", text: transcript } : placeholder("audio", undefined),
+      ];
     case "input_file":
     case "file":
       return [placeholder("file", filename ?? fieldsOf(fieldsOf(part)["file"])["filename"])];

@@ -1,5 +1,5 @@
-import { convertToLlm } from "../../context/convert-to-llm.ts";
 import { textsOf } from "../../context/content-text.ts";
+import { convertToLlm } from "../../context/convert-to-llm.ts";
 import { dataUrlOf } from "../../convert/images.ts";
 import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
@@ -34,7 +34,13 @@ function answerItems({ content }: AssistantMessage): JsonObject[] {
     if (block.type !== "toolCall") return [];
     const { id, name, arguments: args } = block;
     return [
-      { type: "function_call", callId: callIdOf(id), name, arguments: JSON.stringify(args), status: "completed" },
+      {
+        type: "function_call",
+        callId: callIdOf(id),
+        name,
+        arguments: JSON.stringify(args),
+        status: "completed",
+      },
     ];
   });
 }

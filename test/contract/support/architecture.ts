@@ -17,8 +17,8 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/"],
-  ["index.ts", "core.ts", "testing.ts", "postgres.ts"],
+  ["postgres/", "adapters/"],
+  ["index.ts", "core.ts", "testing.ts", "postgres.ts", "adapters.ts"],
   ["cli/", "page/"],
 ];
 
@@ -45,7 +45,9 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const MAX_LINES = 400;
-const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
+const PUBLIC_FILES = new Set(
+  ["index", "core", "testing", "postgres", "adapters"].map((name) => `src/${name}.ts`),
+);
 const LAST_PURE_FLOOR = 3;
 const PURE_ABOVE = ["src/compaction/", "src/merge/"];
 /** What runs in a browser above the floors that do. */

@@ -14,6 +14,7 @@ export const ENTRIES = {
   sessiontree: "index",
   "sessiontree/core": "core",
   "sessiontree/postgres": "postgres",
+  "sessiontree/adapters": "adapters",
   "sessiontree/testing": "testing",
 } as const;
 
