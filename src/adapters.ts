@@ -5,6 +5,16 @@
  */
 
 export {
+  type ClaudeSessionStore,
+  type ClaudeSessionStoreOptions,
+  type ClaudeSessionSummary,
+  claudeSessionStore,
+  type FoldSessionSummary,
+  type SummarizingClaudeSessionStore,
+} from "./adapters/claude-agent/claude-session-store.ts";
+export type { ClaudeRecord } from "./adapters/claude-agent/record-log.ts";
+export type { ClaudeSessionKey } from "./adapters/claude-agent/transcript-key.ts";
+export {
   type AgentsHistoryMutation,
   type AgentsHistoryTransaction,
   type AgentsItem,

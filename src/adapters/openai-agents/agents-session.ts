@@ -6,6 +6,7 @@ import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import { loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
 import {
@@ -15,7 +16,6 @@ import {
   editDraft,
   markerDraft,
 } from "./item-record.ts";
-import { loadItem, spelled, storeItem } from "./stored-item.ts";
 
 /** What the SDK's sessions hold, such as a message, a call or its result: `AgentInputItem` is one. */
 export type AgentsItem = object;
@@ -85,7 +85,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If JSON cannot hold one of them.
    */
   async addItems(items: Item[]): Promise<void> {
-    const added = items.map(storeItem);
+    const added = items.map(stored);
     if (added.length > 0) this.#session.appendAll(draftsOfItems(added, this.#answerer, []));
     await this.#session.flush();
   }
@@ -114,7 +114,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If the first one is no compaction.
    */
   async replaceHistoryWithCompaction(items: Item[]): Promise<void> {
-    const [compaction, ...rest] = items.map(storeItem);
+    const [compaction, ...rest] = items.map(stored);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(
         "A compacted history begins with an item of type compaction; use addItems for others.",
@@ -168,7 +168,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
     const before = readHistory(this.#session);
     let parts = before;
-    for (const { callId, replacement } of mutations) parts = withCall(parts, callId, storeItem(replacement));
+    for (const { callId, replacement } of mutations) parts = withCall(parts, callId, stored(replacement));
     const edits = parts
       .filter((part) => !before.includes(part))
       .map(({ entry, items }) => editDraft(entry.id, items, this.#answerer));
@@ -220,8 +220,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     return { parentId: this.#session.getLeafId(), remaining: [] };
   }
 
-  #load(stored: JsonObject): Item {
-    const item = loadItem(stored);
+  #load(kept: JsonObject): Item {
+    const item = loadData(kept);
     if (this.#isItem(item)) return item;
     throw new SessionError("ENTRY_INVALID", "An item of the session is no object; repair the session.");
   }
@@ -230,6 +230,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   #isItem(value: unknown): value is Item {
     return isJsonRecord(value);
   }
+}
+
+function stored(item: unknown): JsonObject {
+  return storeData(item, "item");
 }
 
 function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
@@ -266,8 +270,8 @@ function readTransaction(transaction: AgentsHistoryTransaction): {
   digest: string;
 } {
   const { expected, added } = partsOf(transaction);
-  const stored = { expected: expected.map(storeItem), added: added.map(storeItem) };
-  return { ...stored, digest: digestOf(spelled({ type: transaction.type, ...stored })) };
+  const parts = { expected: expected.map(stored), added: added.map(stored) };
+  return { ...parts, digest: digestOf(spelled({ type: transaction.type, ...parts })) };
 }
 
 function partsOf(transaction: AgentsHistoryTransaction): { expected: AgentsItem[]; added: AgentsItem[] } {

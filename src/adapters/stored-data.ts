@@ -1,29 +1,29 @@
-import { isJsonRecord, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
 
 /** The key under which bytes are kept, which JSON has no form for; nothing else may stand beside it. */
 const BYTES_KEY = "sessiontree.base64";
 
 /**
- * Makes the form of an item in which it is kept: plain JSON, shared with nothing.
+ * Makes the form of an object in which it is kept: plain JSON, shared with nothing.
  *
  * Properties that are undefined are left out, as in JSON; bytes (`Uint8Array`) become base64.
  *
+ * @param what - What the object is called in an error.
  * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
  */
-export function storeItem(item: unknown): JsonObject {
-  if (!isJsonRecord(item)) throw new TypeError("An item of a session must be an object, such as a message.");
-  const stored = store(item, "item", []);
+export function storeData(data: unknown, what: string): JsonObject {
+  const stored = isJsonRecord(data) ? store(data, what, []) : undefined;
   if (isJsonRecord(stored)) return stored;
-  throw new TypeError("An item of a session must be a plain object.");
+  throw new TypeError(`${what} must be an object, such as a message.`);
 }
 
-/** Makes an item as it was given, from the form in which it is kept; a copy. */
-export function loadItem(stored: unknown): unknown {
-  if (Array.isArray(stored)) return stored.map(loadItem);
+/** Makes data as they were given, from the form in which they are kept; a copy. */
+export function loadData(stored: unknown): unknown {
+  if (Array.isArray(stored)) return stored.map(loadData);
   if (!isJsonRecord(stored)) return stored;
   const bytes = stored[BYTES_KEY];
   if (typeof bytes === "string") return new Uint8Array(Buffer.from(bytes, "base64"));
-  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadItem(value)]));
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
 }
 
 /**
