@@ -8,15 +8,13 @@ import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./
 const identity = { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-5" };
 
 const thinking = fc.oneof(
-  fc
-    .tuple(fc.string(), fc.string({ minLength: 1 }))
-    .map(
-      ([text, thinkingSignature]): ThinkingContent => ({
-        type: "thinking",
-        thinking: text,
-        thinkingSignature,
-      }),
-    ),
+  fc.tuple(fc.string(), fc.string({ minLength: 1 })).map(
+    ([text, thinkingSignature]): ThinkingContent => ({
+      type: "thinking",
+      thinking: text,
+      thinkingSignature,
+    }),
+  ),
   words.map(
     (data): ThinkingContent => ({
       type: "thinking",
