@@ -25,3 +25,20 @@ export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
 export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export type { ConvertedMessages } from "./convert/history.ts";
+export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
+export type {
+  OpenAIChatAssistantMessage,
+  OpenAIChatImage,
+  OpenAIChatMessage,
+  OpenAIChatMessageLike,
+  OpenAIChatOptions,
+  OpenAIChatRequest,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+  OpenAIChatSystemMessage,
+  OpenAIChatText,
+  OpenAIChatToolCall,
+  OpenAIChatToolMessage,
+  OpenAIChatUserMessage,
+} from "./convert/openai-chat/openai-chat-types.ts";
+export { toOpenAIChat } from "./convert/openai-chat/to-openai-chat.ts";

@@ -92,9 +92,16 @@ export class History {
    * @param given - As the SDK says it, without what is never stored.
    * @param again - What the SDK would be given back without it.
    * @param what - What is converted, for the report.
+   * @param plain - Makes two ways to say the same equal.
    */
-  keep(index: number, given: object, again: unknown, what: string): JsonObject | undefined {
-    if (isSameJson(given, again)) return undefined;
+  keep(
+    index: number,
+    given: object,
+    again: object,
+    what: string,
+    plain = (said: object) => said,
+  ): JsonObject | undefined {
+    if (isSameJson(plain(given), plain(again))) return undefined;
     this.report(
       "KEPT_IN_DETAILS",
       index,

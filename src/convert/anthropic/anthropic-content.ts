@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
-import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type { ToolResultMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
@@ -18,8 +18,8 @@ import type {
 const REDACTED = "[Reasoning redacted]";
 
 /** Writes what the user says. */
-export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
-  return typeof content === "string" ? content : content.map(writeUserBlock);
+export function writeUser(content: readonly UserBlock[]): (AnthropicText | AnthropicImage)[] {
+  return content.map(writeUserBlock);
 }
 
 function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {

@@ -1,4 +1,5 @@
 import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open } from "../open.ts";
 
 /** A text block of Anthropic's Messages API. */
 export interface AnthropicText {
@@ -69,27 +70,25 @@ export interface AnthropicRequest {
 }
 
 /** Any block that the API knows, now or later. */
-export interface AnthropicBlockLike {
-  readonly type: string;
-}
+export type AnthropicBlockLike = Open<{ readonly type: string }>;
 
 /** A message as the SDK types it, and as `toAnthropic` makes it. */
-export interface AnthropicMessageLike {
+export type AnthropicMessageLike = Open<{
   readonly role: "user" | "assistant" | "system";
   readonly content: string | readonly AnthropicBlockLike[];
-}
+}>;
 
 /** A request as the SDK types it, and as `toAnthropic` makes it. */
-export interface AnthropicRequestLike {
-  readonly system?: string | readonly { readonly type: "text"; readonly text: string }[] | undefined;
+export type AnthropicRequestLike = Open<{
+  readonly system?: string | readonly Open<{ readonly type: "text"; readonly text: string }>[] | undefined;
   readonly messages: readonly AnthropicMessageLike[];
-}
+}>;
 
 /** A response as the SDK types it. */
-export interface AnthropicResponseLike {
+export type AnthropicResponseLike = Open<{
   readonly id: string;
   readonly model: string;
   readonly content: readonly AnthropicBlockLike[];
   readonly stop_reason: string | null;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
-}
+  readonly usage: Open<{ readonly input_tokens: number; readonly output_tokens: number }>;
+}>;

@@ -62,7 +62,8 @@ export function toAnthropic(
   const request: AnthropicMessage[] = items.flatMap((item): AnthropicMessage[] => {
     if (item.kind === "system") return [];
     if (item.kind === "user") {
-      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : writeUser(item.content) }];
+      const content = typeof item.content === "string" ? item.content : writeUser(item.content);
+      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : content }];
     }
     const answer: AnthropicMessage = { role: "assistant", content: answerBlocks(item, ids, issues) };
     if (item.results.length === 0) return [answer];
