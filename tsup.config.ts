@@ -5,6 +5,7 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     core: "src/core.ts",
+    convert: "src/convert.ts",
     postgres: "src/postgres.ts",
     testing: "src/testing.ts",
     adapters: "src/adapters.ts",
@@ -19,6 +20,7 @@ export default defineConfig({
     entry: {
       index: "src/index.ts",
       core: "src/core.ts",
+      convert: "src/convert.ts",
       postgres: "src/postgres.ts",
       testing: "src/testing.ts",
       adapters: "src/adapters.ts",

@@ -17,6 +17,7 @@ export default defineConfig(({ mode }) => {
       alias: [
         { find: /^sessiontree$/, replacement: file("index") },
         { find: /^sessiontree\/core$/, replacement: file("core") },
+        { find: /^sessiontree\/convert$/, replacement: file("convert") },
         { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
         { find: /^sessiontree\/adapters$/, replacement: file("adapters") },
         { find: /^sessiontree\/testing$/, replacement: file("testing") },

@@ -1,5 +1,6 @@
 import type { ImageContent, TextContent, ThinkingContent } from "../schema/content.ts";
-import type { AssistantMessage, UserMessage } from "../schema/message.ts";
+import type { AssistantMessage, ToolResultMessage, UserMessage } from "../schema/message.ts";
+import type { ModelIdentity } from "./model-identity.ts";
 import type { FormName } from "./raw-form.ts";
 import type { ToolIds } from "./tool-ids.ts";
 
@@ -23,6 +24,8 @@ export interface Dialect {
   readonly startsWithUser: boolean;
   /** The images that are understood; undefined for any. */
   readonly imageTypes: ReadonlySet<string> | undefined;
+  /** Whether a result may hold images; else they follow it. */
+  takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
   /** Characters that a tool's name may have; undefined if it may have any. */
   readonly maxNameLength: number | undefined;
   /** Makes the ids of one request. */

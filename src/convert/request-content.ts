@@ -38,9 +38,15 @@ export class RequestContent {
     return { blocks, hasLostThinking: blocks.filter(isThinking).length < known.filter(isThinking).length };
   }
 
-  /** Returns what can be sent of what a user or a tool said; empty if that is nothing. */
-  ofOthers(content: unknown, index: number): string | UserBlock[] {
-    if (typeof content === "string") return this.#dialect.isBlank(content) ? "" : content;
+  /** Returns what can be sent of what a user said; empty if that is nothing. */
+  ofUser(content: unknown, index: number): string | UserBlock[] {
+    if (typeof content !== "string") return this.ofTool(content, index);
+    return this.#dialect.isBlank(content) ? "" : content;
+  }
+
+  /** Returns what can be sent of what a tool gave back. Some writers store a text instead of blocks. */
+  ofTool(content: unknown, index: number): UserBlock[] {
+    if (typeof content === "string") return this.#text({ type: "text", text: content }, false, index);
     const given: readonly unknown[] = Array.isArray(content) ? content : [];
     return given.flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, false, index);

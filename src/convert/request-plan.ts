@@ -3,6 +3,7 @@ import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
+import type { ImageContent } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type {
   AgentMessage,
@@ -70,7 +71,10 @@ export interface RequestPlan {
 }
 
 /** Said where a provider wants the user to speak first. */
-export const FIRST_WORDS = "(The conversation starts with an answer.)";
+const FIRST_WORDS = "(The conversation starts with an answer.)";
+
+/** Said in a result whose images follow it, if it says nothing else. */
+const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
   resultMade: "has no result and got one that says so",
@@ -121,7 +125,9 @@ class Planner {
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
     const front = this.#systemInFront(paired);
-    const items = this.#items(paired.filter((one) => !front.includes(one)));
+    const items = this.#items(paired.filter((one) => !front.includes(one))).flatMap((item) =>
+      this.#moveImages(item),
+    );
     const first = items.find((item) => item.kind !== "system");
     if (this.#dialect.startsWithUser && first?.kind === "answer") {
       this.#issues.report(
@@ -225,7 +231,7 @@ class Planner {
       const text = this.#fold([message]);
       return this.#dialect.isBlank(text) ? undefined : { kind: "system", index, text };
     }
-    const content = this.#content.ofOthers(message.content, index);
+    const content = this.#content.ofUser(message.content, index);
     const raw = this.#raw(message, this.#dialect.readUser, content);
     return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
   }
@@ -248,14 +254,35 @@ class Planner {
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
     const { toolCallId } = message;
-    const sent = this.#content.ofOthers(message.content, index);
-    const content = typeof sent === "string" ? [{ type: "text" as const, text: sent }] : sent;
+    const content = this.#content.ofTool(message.content, index);
     const isError = message.isError === true;
     const raw = this.#ids.isUnchanged(toolCallId)
       ? this.#raw(message, this.#dialect.readResult, { toolCallId, content, isError })
       : undefined;
     const toolName = this.#content.toolName(message.toolName, index);
     return { index, message: { ...message, toolName, content, isError }, raw };
+  }
+
+  /** Takes images out of results that cannot hold them, and lets the user show them behind all results. */
+  #moveImages(item: PlannedItem): PlannedItem[] {
+    if (item.kind !== "answer") return [item];
+    const moved: ImageContent[] = [];
+    const results = item.results.map((result) => {
+      const { message, index } = result;
+      const images = message.content.filter((block) => block.type === "image");
+      if (images.length === 0 || this.#dialect.takesImages(message, this.#target)) return result;
+      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result behind the results.");
+      moved.push(...images);
+      const texts = message.content.filter((block) => block.type === "text");
+      const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];
+      return { index, message: { ...message, content }, raw: undefined };
+    });
+    if (moved.length === 0) return [item];
+    const index = results.at(-1)?.index ?? item.index;
+    return [
+      { ...item, results },
+      { kind: "user", index, content: moved, raw: undefined },
+    ];
   }
 
   /** Returns what was kept of a message, if it still says what is to be sent. */

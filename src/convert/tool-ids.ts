@@ -43,3 +43,8 @@ export class ToolIds {
     return this.of(id) === this.#partOf(id);
   }
 }
+
+/** Returns the part of an id of ours by which OpenAI pairs a call with its result; the part behind `|` names the item. */
+export function callIdOf(id: string): string {
+  return id.split("|", 1)[0] ?? "";
+}

@@ -16,6 +16,7 @@ test("package.json says what the package is", () => {
   expect(member(facts, "exports")).toMatchObject({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./core": { types: "./dist/core.d.ts", default: "./dist/core.js" },
+    "./convert": { types: "./dist/convert.d.ts", default: "./dist/convert.js" },
     "./postgres": { types: "./dist/postgres.d.ts", default: "./dist/postgres.js" },
     "./adapters": { types: "./dist/adapters.d.ts", default: "./dist/adapters.js" },
     "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },

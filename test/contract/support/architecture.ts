@@ -13,12 +13,12 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/", "jsonl/"],
   ["context/", "reading/"],
-  ["compaction/", "merge/", "store/"],
+  ["compaction/", "convert/", "merge/", "store/"],
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
   ["postgres/", "adapters/"],
-  ["index.ts", "core.ts", "testing.ts", "postgres.ts", "adapters.ts"],
+  ["index.ts", "core.ts", "convert.ts", "testing.ts", "postgres.ts", "adapters.ts"],
   ["cli/", "page/"],
 ];
 
@@ -46,10 +46,10 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 
 const MAX_LINES = 400;
 const PUBLIC_FILES = new Set(
-  ["index", "core", "testing", "postgres", "adapters"].map((name) => `src/${name}.ts`),
+  ["index", "core", "convert", "testing", "postgres", "adapters"].map((name) => `src/${name}.ts`),
 );
 const LAST_PURE_FLOOR = 3;
-const PURE_ABOVE = ["src/compaction/", "src/merge/"];
+const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/merge/"];
 /** What runs in a browser above the floors that do. */
 const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);

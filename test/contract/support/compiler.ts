@@ -13,6 +13,7 @@ function compilerOptions(): ts.CompilerOptions {
 export const ENTRIES = {
   sessiontree: "index",
   "sessiontree/core": "core",
+  "sessiontree/convert": "convert",
   "sessiontree/postgres": "postgres",
   "sessiontree/adapters": "adapters",
   "sessiontree/testing": "testing",

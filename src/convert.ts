@@ -1,0 +1,44 @@
+/**
+ * sessiontree/convert: messages of providers and SDKs, to those of a session and back. Runs in a browser, too.
+ *
+ * @module
+ */
+
+export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
+export type {
+  AnthropicBlock,
+  AnthropicBlockLike,
+  AnthropicImage,
+  AnthropicMessage,
+  AnthropicMessageLike,
+  AnthropicRedactedThinking,
+  AnthropicRequest,
+  AnthropicRequestLike,
+  AnthropicResponseLike,
+  AnthropicText,
+  AnthropicThinking,
+  AnthropicToolResult,
+  AnthropicToolUse,
+} from "./convert/anthropic/anthropic-types.ts";
+export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-anthropic.ts";
+export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
+export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
+export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
+export type { ConvertedMessages } from "./convert/history.ts";
+export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
+export type {
+  OpenAIChatAssistantMessage,
+  OpenAIChatImage,
+  OpenAIChatMessage,
+  OpenAIChatMessageLike,
+  OpenAIChatOptions,
+  OpenAIChatRequest,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+  OpenAIChatSystemMessage,
+  OpenAIChatText,
+  OpenAIChatToolCall,
+  OpenAIChatToolMessage,
+  OpenAIChatUserMessage,
+} from "./convert/openai-chat/openai-chat-types.ts";
+export { toOpenAIChat } from "./convert/openai-chat/to-openai-chat.ts";
