@@ -9,15 +9,13 @@ const identity = { api: "openai-completions", provider: "openai", model: "gpt-5"
 const options = { timestamp: 0, model: identity.model };
 
 const thinking = fc.oneof(
-  fc
-    .tuple(words, fc.constantFrom("reasoning", "reasoning_content", "reasoning_text"))
-    .map(
-      ([text, thinkingSignature]): ThinkingContent => ({
-        type: "thinking",
-        thinking: text,
-        thinkingSignature,
-      }),
-    ),
+  fc.tuple(words, fc.constantFrom("reasoning", "reasoning_content", "reasoning_text")).map(
+    ([text, thinkingSignature]): ThinkingContent => ({
+      type: "thinking",
+      thinking: text,
+      thinkingSignature,
+    }),
+  ),
   words.map((text): ThinkingContent => {
     const details = [{ type: "reasoning.text", text, format: "x", index: 0 }];
     return { type: "thinking", thinking: text, thinkingSignature: JSON.stringify(details) };

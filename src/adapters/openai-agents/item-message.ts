@@ -1,6 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { assistantMessage } from "../../convert/answer.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import type { ImageContent, TextContent, Usage } from "../../schema/content.ts";
+import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type {
   AssistantMessage,
@@ -35,15 +36,6 @@ const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["shell_call_output", "shell"],
   ["apply_patch_call_output", "apply_patch"],
 ]);
-
-const NO_USAGE: Usage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
 
 /** Tells whether an item is part of what a model answered, so that items of its kind in a row make one message. */
 export function isAnswer(item: JsonObject): boolean {
@@ -83,8 +75,7 @@ function answerOf(
 ): AssistantMessage | undefined {
   const content = items.flatMap(answerBlocks);
   if (content.length === 0) return undefined;
-  const stopReason = content.some(({ type }) => type === "toolCall") ? "toolUse" : "stop";
-  return { role: "assistant", content, ...answerer, usage: structuredClone(NO_USAGE), stopReason, timestamp };
+  return assistantMessage(content, { ...answerer, timestamp });
 }
 
 function answerBlocks(item: JsonObject): AnswerBlock[] {
