@@ -9,15 +9,13 @@ const identity = { api: "openai-completions", provider: "openai", model: "gpt-5"
 const options = { timestamp: 0, model: identity.model };
 
 const thinking = fc.oneof(
-  fc
-    .tuple(words, fc.constantFrom("reasoning", "reasoning_content", "reasoning_text"))
-    .map(
-      ([text, thinkingSignature]): ThinkingContent => ({
-        type: "thinking",
-        thinking: text,
-        thinkingSignature,
-      }),
-    ),
+  fc.tuple(words, fc.constantFrom("reasoning", "reasoning_content", "reasoning_text")).map(
+    ([text, thinkingSignature]): ThinkingContent => ({
+      type: "thinking",
+      thinking: text,
+      thinkingSignature,
+    }),
+  ),
   words.map((text): ThinkingContent => {
     const details = [{ type: "reasoning.text", text, format: "x", index: 0 }];
     return { type: "thinking", thinking: text, thinkingSignature: JSON.stringify(details) };
@@ -44,7 +42,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(checkOpenAIChatRequest(request)).toEqual([]);
         expect(fromOpenAIChat(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -57,7 +55,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkOpenAIChatRequest(request)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -68,7 +66,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         const again = toOpenAIChat(fromOpenAIChat(request, options).messages, { model: identity.model });
         expect(again.messages).toEqual(request);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 });
