@@ -42,3 +42,24 @@ export type {
   OpenAIChatUserMessage,
 } from "./convert/openai-chat/openai-chat-types.ts";
 export { toOpenAIChat } from "./convert/openai-chat/to-openai-chat.ts";
+export {
+  fromOpenAIResponses,
+  fromOpenAIResponsesResponse,
+} from "./convert/openai-responses/from-openai-responses.ts";
+export type {
+  OpenAICallOutput,
+  OpenAICustomToolCall,
+  OpenAIFunctionCall,
+  OpenAIInputImage,
+  OpenAIInputMessage,
+  OpenAIInputText,
+  OpenAIOutputMessage,
+  OpenAIReasoningItem,
+  OpenAIResponsesItem,
+  OpenAIResponsesItemLike,
+  OpenAIResponsesOptions,
+  OpenAIResponsesRequest,
+  OpenAIResponsesRequestLike,
+  OpenAIResponsesResponseLike,
+} from "./convert/openai-responses/openai-responses-types.ts";
+export { toOpenAIResponses } from "./convert/openai-responses/to-openai-responses.ts";

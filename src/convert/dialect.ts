@@ -44,8 +44,9 @@ export interface Dialect {
   readResult(raw: unknown): ReadResult | undefined;
 }
 
-/** What a result says, without who asked for it. */
+/** What a result says. */
 export interface ReadResult {
+  /** The provider's id of the call. */
   readonly toolCallId: string;
   readonly content: UserBlock[];
   readonly isError: boolean;

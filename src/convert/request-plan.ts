@@ -26,6 +26,7 @@ export interface PlannedSystem {
   readonly kind: "system";
   readonly index: number;
   readonly text: string;
+  readonly message: SystemMessage;
 }
 
 /** What the user says. */
@@ -124,21 +125,23 @@ class Planner {
     const paired = this.#pair(this.#finished(messages));
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
-    const front = this.#systemInFront(paired);
-    const items = this.#items(paired.filter((one) => !front.includes(one))).flatMap((item) =>
-      this.#moveImages(item),
+    this.#reportTools(all);
+    const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
+    const front = this.#systemInFront(items);
+    const system = systemText(front.map(({ message }) => message));
+    const rest = items.filter(
+      (item) => item.kind !== "system" || !(front.includes(item) || this.#dialect.isBlank(item.text)),
     );
+    this.#startWithUser(rest);
+    return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  #startWithUser(items: PlannedItem[]): void {
     const first = items.find((item) => item.kind !== "system");
-    if (this.#dialect.startsWithUser && first?.kind === "answer") {
-      this.#issues.report(
-        "CONTENT_ADDED",
-        first.index,
-        "Put a user message before the answer that comes first.",
-      );
-      items.unshift({ kind: "user", index: first.index, content: FIRST_WORDS, raw: undefined });
-    }
-    const system = this.#fold(front.map(({ message }) => message));
-    return { system, items, target: this.#target, ids: this.#ids, issues: this.#issues };
+    if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
+    const { index } = first;
+    this.#issues.report("CONTENT_ADDED", index, "Put a user message before the answer that comes first.");
+    items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
 
   /** Lists what providers understand and what was said to its end. */
@@ -183,29 +186,26 @@ class Planner {
     });
   }
 
-  #systemInFront(messages: readonly Indexed[]): Indexed[] {
+  #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
     const { systemInFront } = this.#dialect;
-    const systems = messages.filter(({ message }) => message.role === "system");
+    const systems = items.filter((item) => item.kind === "system");
+    const rest = items.findIndex(({ kind }) => kind !== "system");
+    const leading = rest === -1 ? systems : systems.slice(0, rest);
     // A section replaces another one by name, wherever the two stand; only together do they say what holds.
     const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
-    const leading = messages.findIndex(({ message }) => message.role !== "system");
-    const isLeading = (at: number) => leading === -1 || at < leading;
     if (!hasSections && systemInFront === "none") return [];
-    if (!hasSections && systemInFront === "leading") return systems.filter((_, at) => isLeading(at));
-    for (const { index } of systems.filter((_, at) => !isLeading(at))) {
+    if (!hasSections && systemInFront === "leading") return leading;
+    for (const { index } of systems.slice(leading.length)) {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
     return systems;
   }
 
-  #fold(systems: readonly Message[]): string {
-    const folded = foldSystemMessages(systems, 0);
-    if (folded === undefined) return "";
-    if (folded.toolsAdded !== undefined) {
-      const names = folded.toolsAdded.map(({ name }) => name).join(", ");
-      this.#issues.report("TOOLS_DROPPED", -1, `Pass these tools with the request: ${names}.`);
-    }
-    return systemText(folded);
+  #reportTools(messages: readonly Message[]): void {
+    const tools = foldSystemMessages(messages, 0)?.toolsAdded ?? [];
+    if (tools.length === 0) return;
+    const names = tools.map(({ name }) => name).join(", ");
+    this.#issues.report("TOOLS_DROPPED", -1, `Pass these tools with the request: ${names}.`);
   }
 
   #items(messages: readonly Indexed[]): PlannedItem[] {
@@ -228,8 +228,7 @@ class Planner {
 
   #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
     if (message.role === "system") {
-      const text = this.#fold([message]);
-      return this.#dialect.isBlank(text) ? undefined : { kind: "system", index, text };
+      return { kind: "system", index, text: systemText([message]), message };
     }
     const content = this.#content.ofUser(message.content, index);
     const raw = this.#raw(message, this.#dialect.readUser, content);
@@ -257,7 +256,11 @@ class Planner {
     const content = this.#content.ofTool(message.content, index);
     const isError = message.isError === true;
     const raw = this.#ids.isUnchanged(toolCallId)
-      ? this.#raw(message, this.#dialect.readResult, { toolCallId, content, isError })
+      ? this.#raw(message, this.#dialect.readResult, {
+          toolCallId: this.#ids.of(toolCallId),
+          content,
+          isError,
+        })
       : undefined;
     const toolName = this.#content.toolName(message.toolName, index);
     return { index, message: { ...message, toolName, content, isError }, raw };
@@ -292,8 +295,10 @@ class Planner {
   }
 }
 
-function systemText({ content, sections }: SystemMessage): string {
-  const parts = [...textsOf(content), ...Object.values(sections ?? {})];
+/** Returns what several system messages say together. */
+function systemText(messages: readonly SystemMessage[]): string {
+  const folded = foldSystemMessages(messages, 0);
+  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
   return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 

@@ -56,7 +56,7 @@ describe("toAnthropic and fromAnthropic", () => {
         expect(checkAnthropicRequest(request)).toEqual([]);
         expect(fromAnthropic(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -69,7 +69,7 @@ describe("toAnthropic and fromAnthropic", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkAnthropicRequest(request)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -80,7 +80,7 @@ describe("toAnthropic and fromAnthropic", () => {
         const again = toAnthropic(fromAnthropic(request, options).messages, { model: identity.model });
         expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 });

@@ -42,7 +42,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(checkOpenAIChatRequest(request)).toEqual([]);
         expect(fromOpenAIChat(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
@@ -55,7 +55,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkOpenAIChatRequest(request)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -66,7 +66,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         const again = toOpenAIChat(fromOpenAIChat(request, options).messages, { model: identity.model });
         expect(again.messages).toEqual(request);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 });
