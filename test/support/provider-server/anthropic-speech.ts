@@ -28,7 +28,8 @@ export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: Ne
   ];
   const stop_reason = isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
   const usage = {
-    input_tokens: USAGE.input,
+    // What the cache served is not counted twice here, as it is by others.
+    input_tokens: USAGE.input - USAGE.cached,
     output_tokens: USAGE.output,
     cache_read_input_tokens: USAGE.cached,
     cache_creation_input_tokens: 0,
