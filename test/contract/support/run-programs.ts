@@ -11,13 +11,14 @@ import { ROOT, TARGET } from "./repository.ts";
 
 const TIMEOUT_MS = 30_000;
 
-function link(from: string, to: string): void {
+/** Puts a link to a folder, and makes the folders above it. */
+export function link(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   symlinkSync(from, to, "junction");
 }
 
 /** Puts the package where programs below `folder` find it, as an installation would. */
-async function install(folder: string): Promise<void> {
+export async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
   // A program may import what the package runs on, as zod for a schema: npm puts that beside the package.
   for (const name of Object.keys(PACKAGE_HOMES)) link(join(ROOT, "node_modules", name), join(packages, name));
