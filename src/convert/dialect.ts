@@ -34,6 +34,8 @@ export interface Dialect {
   isBlank(text: string): boolean;
   /** Whether an empty text stays for its signature. */
   readonly keepsSignedText: boolean;
+  /** Whether a signature of a text or a call can go back to the model that made it. */
+  isSignature(signature: string): boolean;
   /** Whether thinking of the model asked can be sent back to it. */
   canReplay(thinking: ThinkingContent): boolean;
   /** Reads what was kept of a user message; undefined if it is nothing of this form. */

@@ -1,5 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import type { ImageContent, TextContent } from "../schema/content.ts";
+import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
@@ -71,19 +71,27 @@ export class RequestContent {
       this.#report("THINKING_DROPPED", index, "Left out thinking that the model asked would not accept.");
       return [];
     }
-    const kept = isOwn ? block : this.#unsigned(block, index);
+    const kept = this.#signed(block, isOwn, index);
     if (kept.type === "text") return this.#text(kept, this.#dialect.keepsSignedText, index);
     const name = this.toolName(kept.name, index);
     return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
   }
 
-  #unsigned<B extends AnswerBlock>(block: B, index: number): B {
-    const unsigned = { ...block };
-    if ("textSignature" in unsigned) delete unsigned.textSignature;
-    if ("thoughtSignature" in unsigned) delete unsigned.thoughtSignature;
-    if (Object.keys(unsigned).length < Object.keys(block).length) {
-      this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
-    }
+  /** Returns the block without a signature that means nothing to who is asked. */
+  #signed(block: TextContent | ToolCall, isOwn: boolean, index: number): TextContent | ToolCall {
+    const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
+    if (signature === undefined) return block;
+    if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature)) return block;
+    this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
+    const {
+      textSignature: _text,
+      thoughtSignature: _thought,
+      ...unsigned
+    } = {
+      textSignature: undefined,
+      thoughtSignature: undefined,
+      ...block,
+    };
     return unsigned;
   }
 

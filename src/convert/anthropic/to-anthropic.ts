@@ -36,6 +36,7 @@ const ANTHROPIC: Dialect = {
   takesImages: ({ isError }) => !isError,
   maxNameLength: MAX_NAME,
   keepsSignedText: false,
+  isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID),
   isBlank: (text) => text.trim() === "",
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",

@@ -27,6 +27,7 @@ const OPENAI_CHAT: Dialect = {
   takesImages: () => false,
   maxNameLength: MAX_NAME,
   keepsSignedText: false,
+  isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
   canReplay: ({ thinkingSignature }) => isReplayable(thinkingSignature),

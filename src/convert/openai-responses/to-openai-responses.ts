@@ -26,6 +26,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
   takesImages: () => true,
   maxNameLength: MAX_NAME,
   keepsSignedText: false,
+  isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
   readUser,
