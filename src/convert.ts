@@ -4,6 +4,24 @@
  * @module
  */
 
+export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
+export type {
+  ModelAnswerPart,
+  ModelFilePart,
+  ModelMessage,
+  ModelMessageLike,
+  ModelMessagesRequest,
+  ModelMessagesRequestLike,
+  ModelMessagesResponseLike,
+  ModelProviderOptions,
+  ModelReasoningPart,
+  ModelStepLike,
+  ModelTextPart,
+  ModelToolCallPart,
+  ModelToolOutput,
+  ModelToolResultPart,
+} from "./convert/ai-sdk/model-message-types.ts";
+export { toModelMessages } from "./convert/ai-sdk/to-model-messages.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
 export type {
   AnthropicBlock,

@@ -50,6 +50,8 @@ export interface PlannedAnswer {
   readonly kind: "answer";
   readonly index: number;
   readonly content: readonly AnswerBlock[];
+  /** The API that it came over. */
+  readonly api: string;
   /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
   readonly isOwn: boolean;
   /** Whether thinking had to be left out of it. */
@@ -252,7 +254,7 @@ class Planner {
     const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
     // Thinking alone is no answer, and providers refuse it.
     if (raw === undefined && blocks.every(({ type }) => type === "thinking")) return undefined;
-    return { kind: "answer", index, content: blocks, isOwn, hasLostThinking, results, raw };
+    return { kind: "answer", index, content: blocks, api: message.api, isOwn, hasLostThinking, results, raw };
   }
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
