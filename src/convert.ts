@@ -4,6 +4,24 @@
  * @module
  */
 
+export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
+export type {
+  ModelAnswerPart,
+  ModelFilePart,
+  ModelMessage,
+  ModelMessageLike,
+  ModelMessagesRequest,
+  ModelMessagesRequestLike,
+  ModelMessagesResponseLike,
+  ModelProviderOptions,
+  ModelReasoningPart,
+  ModelStepLike,
+  ModelTextPart,
+  ModelToolCallPart,
+  ModelToolOutput,
+  ModelToolResultPart,
+} from "./convert/ai-sdk/model-message-types.ts";
+export { toModelMessages } from "./convert/ai-sdk/to-model-messages.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
 export type {
   AnthropicBlock,
@@ -24,6 +42,17 @@ export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-a
 export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
 export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
+export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";
+export type {
+  GeminiBlob,
+  GeminiContent,
+  GeminiContentLike,
+  GeminiPart,
+  GeminiRequest,
+  GeminiRequestLike,
+  GeminiResponseLike,
+} from "./convert/gemini/gemini-types.ts";
+export { toGemini } from "./convert/gemini/to-gemini.ts";
 export type { ConvertedMessages } from "./convert/history.ts";
 export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
 export type {

@@ -32,10 +32,14 @@ export interface Dialect {
   newIds(): ToolIds;
   /** Whether a text is as good as none. */
   isBlank(text: string): boolean;
-  /** Whether an empty text stays for its signature. */
-  readonly keepsSignedText: boolean;
+  /** Whether an answer may end in thinking; else all of its thinking stays out. */
+  readonly mayEndInThinking: boolean;
+  /** Whether an empty text of an API stays for its signature. */
+  keepsSignedText(api: string): boolean;
+  /** Whether a signature of a text or a call can go back to the model that made it over this API. */
+  isSignature(signature: string, api: string): boolean;
   /** Whether thinking of the model asked can be sent back to it. */
-  canReplay(thinking: ThinkingContent): boolean;
+  canReplay(thinking: ThinkingContent, api: string): boolean;
   /** Reads what was kept of a user message; undefined if it is nothing of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads what was kept of an answer. */

@@ -1,5 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import type { ImageContent, TextContent } from "../schema/content.ts";
+import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
@@ -33,9 +33,17 @@ export class RequestContent {
     const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
-    const blocks = known.flatMap((block) => this.#answerBlock(block, isOwn, index));
-    const isThinking = ({ type }: AnswerBlock) => type === "thinking";
+    const kept = known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
+    const blocks = this.#dialect.mayEndInThinking ? kept : this.#withoutThinkingAtEnd(kept, index);
     return { blocks, hasLostThinking: blocks.filter(isThinking).length < known.filter(isThinking).length };
+  }
+
+  /** Leaves out all thinking of an answer that ends in it: providers refuse that, and half of the thinking, too. */
+  #withoutThinkingAtEnd(blocks: AnswerBlock[], index: number): AnswerBlock[] {
+    const last = blocks.at(-1);
+    if (last === undefined || !isThinking(last) || blocks.every(isThinking)) return blocks;
+    this.#report("THINKING_DROPPED", index, "Left out the thinking of an answer that ends in it.");
+    return blocks.filter((block) => !isThinking(block));
   }
 
   /** Returns what can be sent of what a user said; empty if that is nothing. */
@@ -65,25 +73,33 @@ export class RequestContent {
     return fitting;
   }
 
-  #answerBlock(block: AnswerBlock, isOwn: boolean, index: number): AnswerBlock[] {
+  #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
     if (block.type === "thinking") {
-      if (isOwn && this.#dialect.canReplay(block)) return [block];
+      if (isOwn && this.#dialect.canReplay(block, api)) return [block];
       this.#report("THINKING_DROPPED", index, "Left out thinking that the model asked would not accept.");
       return [];
     }
-    const kept = isOwn ? block : this.#unsigned(block, index);
-    if (kept.type === "text") return this.#text(kept, this.#dialect.keepsSignedText, index);
+    const kept = this.#signed(block, isOwn, api, index);
+    if (kept.type === "text") return this.#text(kept, this.#dialect.keepsSignedText(api), index);
     const name = this.toolName(kept.name, index);
     return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
   }
 
-  #unsigned<B extends AnswerBlock>(block: B, index: number): B {
-    const unsigned = { ...block };
-    if ("textSignature" in unsigned) delete unsigned.textSignature;
-    if ("thoughtSignature" in unsigned) delete unsigned.thoughtSignature;
-    if (Object.keys(unsigned).length < Object.keys(block).length) {
-      this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
-    }
+  /** Returns the block without a signature that means nothing to who is asked. */
+  #signed(block: TextContent | ToolCall, isOwn: boolean, api: string, index: number): TextContent | ToolCall {
+    const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
+    if (signature === undefined) return block;
+    if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature, api)) return block;
+    this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
+    const {
+      textSignature: _text,
+      thoughtSignature: _thought,
+      ...unsigned
+    } = {
+      textSignature: undefined,
+      thoughtSignature: undefined,
+      ...block,
+    };
     return unsigned;
   }
 
@@ -124,6 +140,10 @@ function isText(block: unknown): block is TextContent {
 function isImage(block: unknown): block is ImageContent {
   const { type, data, mimeType } = fieldsOf(block);
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
+}
+
+function isThinking({ type }: AnswerBlock): boolean {
+  return type === "thinking";
 }
 
 function isAnswerBlock(block: unknown): block is AnswerBlock {

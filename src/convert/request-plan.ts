@@ -50,6 +50,8 @@ export interface PlannedAnswer {
   readonly kind: "answer";
   readonly index: number;
   readonly content: readonly AnswerBlock[];
+  /** The API that it came over. */
+  readonly api: string;
   /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
   readonly isOwn: boolean;
   /** Whether thinking had to be left out of it. */
@@ -112,6 +114,8 @@ class Planner {
   readonly #issues = new ConversionIssues();
   readonly #ids: ToolIds;
   readonly #content: RequestContent;
+  /** Names of the tools that were called, by the ids of the calls: results go by those. */
+  readonly #callNames = new Map<string, string>();
   #target: ModelIdentity | undefined;
 
   constructor(dialect: Dialect, options: RequestOptions) {
@@ -242,13 +246,15 @@ class Planner {
   ): PlannedAnswer | undefined {
     const isOwn = this.#options.dropThinking !== true && isWrittenBy(this.#target, message);
     const { blocks, hasLostThinking } = this.#content.ofAnswer(message, isOwn, index);
-    const changed = blocks.filter((block) => block.type === "toolCall" && !this.#ids.isUnchanged(block.id));
+    const calls = blocks.filter((block) => block.type === "toolCall");
+    for (const { id, name } of calls) this.#callNames.set(id, name);
+    const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
     if (changed.length > 0)
       this.#issues.report("ID_CHANGED", index, "Changed ids that the provider refuses.");
     const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
     // Thinking alone is no answer, and providers refuse it.
     if (raw === undefined && blocks.every(({ type }) => type === "thinking")) return undefined;
-    return { kind: "answer", index, content: blocks, isOwn, hasLostThinking, results, raw };
+    return { kind: "answer", index, content: blocks, api: message.api, isOwn, hasLostThinking, results, raw };
   }
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
@@ -262,7 +268,7 @@ class Planner {
           isError,
         })
       : undefined;
-    const toolName = this.#content.toolName(message.toolName, index);
+    const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
     return { index, message: { ...message, toolName, content, isError }, raw };
   }
 

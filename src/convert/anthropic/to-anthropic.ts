@@ -1,8 +1,8 @@
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
-import type { AnswerBlock, Dialect } from "../dialect.ts";
-import { type PlannedAnswer, type PlannedResult, planRequest } from "../request-plan.ts";
+import type { Dialect } from "../dialect.ts";
+import { type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import {
   isBlocks,
@@ -13,12 +13,7 @@ import {
   writeResult,
   writeUser,
 } from "./anthropic-content.ts";
-import type {
-  AnthropicBlock,
-  AnthropicMessage,
-  AnthropicRequest,
-  AnthropicToolResult,
-} from "./anthropic-types.ts";
+import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-types.ts";
 
 const MAX_ID = 64;
 const MAX_NAME = 128;
@@ -35,7 +30,9 @@ const ANTHROPIC: Dialect = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: ({ isError }) => !isError,
   maxNameLength: MAX_NAME,
-  keepsSignedText: false,
+  mayEndInThinking: false,
+  keepsSignedText: () => false,
+  isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID),
   isBlank: (text) => text.trim() === "",
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
@@ -65,27 +62,16 @@ export function toAnthropic(
       const content = typeof item.content === "string" ? item.content : writeUser(item.content);
       return [{ role: "user", content: isBlocks(item.raw) ? item.raw : content }];
     }
-    const answer: AnthropicMessage = { role: "assistant", content: answerBlocks(item, ids, issues) };
+    const blocks = isBlocks(item.raw)
+      ? item.raw
+      : item.content.map((block) => writeAnswerBlock(block, (id) => ids.of(id)));
+    const answer: AnthropicMessage = { role: "assistant", content: blocks };
     if (item.results.length === 0) return [answer];
     const results = item.results.map((result) => resultBlock(result, ids, issues));
     return [answer, { role: "user", content: results }];
   });
   trimEnd(request.at(-1));
   return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
-}
-
-function answerBlocks(answer: PlannedAnswer, ids: ToolIds, issues: ConversionIssues): AnthropicBlock[] {
-  const { content, raw, index } = answer;
-  const isThinking = ({ type }: AnswerBlock) => type === "thinking";
-  const last = content.at(-1);
-  if (last === undefined || !isThinking(last)) {
-    return isBlocks(raw) ? raw : content.map((block) => writeAnswerBlock(block, (id) => ids.of(id)));
-  }
-  // The API refuses an answer that ends in thinking, and one of which a part of the thinking is missing.
-  issues.report("THINKING_DROPPED", index, "Left out the thinking of an answer that ends in it.");
-  return content
-    .filter((block) => !isThinking(block))
-    .map((block) => writeAnswerBlock(block, (id) => ids.of(id)));
 }
 
 function resultBlock(

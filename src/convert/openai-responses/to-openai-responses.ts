@@ -25,7 +25,9 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => true,
   maxNameLength: MAX_NAME,
-  keepsSignedText: false,
+  mayEndInThinking: false,
+  keepsSignedText: () => false,
+  isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
   readUser,
@@ -92,8 +94,7 @@ class ItemWriter {
     const items = isItems(raw) ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn });
     const ids = items.flatMap((item) => idsOf(item));
     const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
-    const endsInReasoning = fieldsOf(items.at(-1))["type"] === "reasoning";
-    if (!hasLostThinking && !isRepeated && !endsInReasoning) {
+    if (!hasLostThinking && !isRepeated) {
       for (const id of ids) this.#usedIds.add(id);
       return items;
     }
