@@ -4,16 +4,18 @@ import { isSessionError } from "../errors.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { fileError } from "../store/file-errors.ts";
+import { FileChangedError, fileError } from "../store/file-errors.ts";
 import {
   closeQuietly,
   FILE_MODE,
   type FileSystem,
   ifPresent,
   makeFolder,
+  openForReading,
   realFileSystem,
   writeFully,
 } from "../store/file-system.ts";
+import { exclusively, replaceFile } from "../store/replace-file.ts";
 import { projectFolder, type SessionPlaces, sessionFileName, sessionsRoot } from "../store/session-paths.ts";
 import { writeWhole } from "../store/write-whole.ts";
 import type { SessionStore } from "../stores/session-store.ts";
@@ -71,12 +73,14 @@ export class FileTarget implements SessionTarget {
     try {
       if (existing === undefined || existing === "") {
         makeFolder(realFileSystem, dirname(place));
-        replaceFile(place, textOfSession(header, imported.entries), existing);
+        const text = textOfSession(header, imported.entries);
+        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces: [text] });
+        else replaceText(place, text, existing);
         return "new";
       }
       const plan = planSync(existing, header, imported, true);
       if (plan.kind === "append") appendText(place, plan.text);
-      if (plan.kind === "replace") replaceFile(place, plan.text, existing);
+      if (plan.kind === "replace") replaceText(place, plan.text, existing);
       return plan.kind === "unchanged" ? "unchanged" : "grown";
     } catch (error) {
       throw isSessionError(error) ? error : fileError(place, "write", error);
@@ -121,18 +125,19 @@ function readText(path: string): string | undefined {
  */
 const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
 
-/** Puts a file in place as a whole, unless somebody else has changed it since it was read. */
-function replaceFile(path: string, text: string, existing: string | undefined): void {
-  writeWhole({
-    fs: unflushed,
-    path,
-    pieces: [text],
-    isNew: existing === undefined,
-    verify: () => {
-      if (existing !== undefined && readText(path) !== existing) {
-        throw new Error("another process changed the file meanwhile");
+/** Puts a file in the place of one that was read, and takes along what others append to that meanwhile. */
+function replaceText(path: string, text: string, existing: string): void {
+  exclusively(realFileSystem, path, () => {
+    const fd = openForReading(realFileSystem, path);
+    try {
+      if (!readText(path)?.startsWith(existing)) {
+        throw new FileChangedError("another process changed the file meanwhile; import again");
       }
-    },
+      const old = { fs: realFileSystem, path, fd, copied: Buffer.byteLength(existing) };
+      replaceFile({ old, pieces: [text] });
+    } finally {
+      closeQuietly(realFileSystem, fd);
+    }
   });
 }
 

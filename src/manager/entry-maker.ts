@@ -34,10 +34,22 @@ export class EntryMaker {
     this.#isTaken = isTaken;
   }
 
+  /** Makes a chain of entries, each the parent of the next. */
+  ofDrafts(drafts: readonly (EntryDraft | DraftMaker)[], parentId: string | null): MadeEntry[] {
+    const ids = new Set<string>();
+    let parent = parentId;
+    return drafts.map((draft) => {
+      const made = this.ofDraft(draft, parent, (id) => ids.has(id) || this.#isTaken(id));
+      parent = made.entry.id;
+      ids.add(parent);
+      return made;
+    });
+  }
+
   /** Makes an entry of a draft. */
-  ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null): MadeEntry {
+  ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null, isTaken = this.#isTaken): MadeEntry {
     const timestampMs = this.#options.now();
-    const id = createEntryId(this.#isTaken);
+    const id = createEntryId(isTaken);
     const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
     const head = { type: given.type, id, parentId, timestampMs };
     return this.#made(head, stamped(head, given));

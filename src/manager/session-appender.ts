@@ -12,7 +12,7 @@ import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } fro
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
-import type { EntryDraft } from "./entry-draft.ts";
+import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { staleLeaf } from "./expected-leaf.ts";
 import { SessionReader } from "./session-reader.ts";
 
@@ -147,13 +147,31 @@ export class SessionAppender extends SessionReader {
    * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`, and then nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
-    const { expectedLeafId, parentId } = options;
     assertDraft(draft);
+    return this.core.append(draft, this.#parentFor(options)).id;
+  }
+
+  /**
+   * Appends several entries in one write, each the parent of the next: either all of them are there or none.
+   *
+   * @param drafts - As for `append`; a function is given the id and the time (Unix milliseconds) of its entry.
+   * @returns Ids of the new entries; empty if there is no draft, and then nothing is written.
+   * @throws {TypeError} If one of them is no draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`, and then nothing was written.
+   */
+  appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
+    for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
+    const parent = this.#parentFor(options);
+    return drafts.length === 0 ? [] : this.core.appendAll(drafts, parent).map(({ id }) => id);
+  }
+
+  /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
+  #parentFor({ expectedLeafId, parentId }: AppendOptions): number {
     if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
       throw staleLeaf(expectedLeafId, this.getLeafId());
     }
-    if (parentId === undefined) return this.core.append(draft).id;
-    return this.core.append(draft, parentId === null ? NONE : this.core.require(parentId)).id;
+    if (parentId === undefined) return this.core.leaf;
+    return parentId === null ? NONE : this.core.require(parentId);
   }
 
   /**

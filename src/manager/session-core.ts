@@ -129,6 +129,25 @@ export class SessionCore {
     return this.#add(this.#maker.ofDraft(draft, this.idOf(parent)));
   }
 
+  /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
+  appendAll(drafts: readonly (EntryDraft | DraftMaker)[], parent: number = this.#leaf): AnySessionEntry[] {
+    this.assertWritable();
+    const made = this.#maker.ofDrafts(drafts, this.idOf(parent));
+    this.#write(
+      made.map(({ line }) => line),
+      made.some(({ entry }) => isConversation(entry)),
+    );
+    const ordinals = made.map(({ entry, line }) => {
+      const ordinal = this.tree.find(entry.id);
+      this.#cache.remember(ordinal, entry, line.text.length);
+      return ordinal;
+    });
+    return made.map(({ entry }, i) => {
+      this.#advance(ordinals[i] ?? NONE, entry);
+      return entry;
+    });
+  }
+
   /** Appends a message under the leaf; nearly all entries are made so. */
   appendMessage(message: AgentMessage): AnySessionEntry {
     this.assertWritable();
@@ -253,15 +272,15 @@ export class SessionCore {
   }
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {
-    const ordinal = this.#write(line, isConversation(entry));
+    const ordinal = this.#write([line], isConversation(entry));
     this.#cache.remember(ordinal, entry, line.text.length);
     this.#advance(ordinal, entry);
     return entry;
   }
 
-  #write(line: LogLine, isLasting: boolean): number {
+  #write(lines: readonly LogLine[], isLasting: boolean): number {
     try {
-      const ordinal = this.#log.append([line], isLasting);
+      const ordinal = this.#log.append(lines, isLasting);
       if (!this.#log.isDegraded) this.#tellPersistence("ok");
       return ordinal;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonObjectSchema } from "./json-schema.ts";
+import { toolArgumentsSchema } from "./json-schema.ts";
 import { listOf } from "./list-schema.ts";
 
 /** Schema of `TextContent`. */
@@ -29,7 +29,7 @@ export const toolCallSchema = z.looseObject({
   type: z.literal("toolCall"),
   id: z.string(),
   name: z.string(),
-  arguments: jsonObjectSchema,
+  arguments: toolArgumentsSchema,
   thoughtSignature: z.string().exactOptional(),
   namespace: z.string().exactOptional(),
 });

@@ -1,5 +1,3 @@
-import type { JsonObject } from "./json.ts";
-
 /** Plain text. */
 export interface TextContent {
   type: "text";
@@ -32,7 +30,8 @@ export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
-  arguments: JsonObject;
+  /** What the model gave; JSON when it is stored. */
+  arguments: Record<string, unknown>;
   thoughtSignature?: string;
   namespace?: string;
 }

@@ -32,6 +32,9 @@ function isJsonObject(value: unknown): value is JsonObject {
 /** Schema of any JSON value. One check instead of a recursive schema, so that depth cannot exhaust the call stack. */
 export const jsonValueSchema = z.custom<JsonValue>(isJsonValue, "expected JSON data");
 
+/** Schema of a tool call's arguments: any JSON object, typed so that whoever makes one needs no cast. */
+export const toolArgumentsSchema = z.custom<Record<string, unknown>>(isJsonObject, "expected a JSON object");
+
 /** Schema of any JSON object. */
 export const jsonObjectSchema = z.custom<JsonObject>(isJsonObject, "expected a JSON object");
 

@@ -33,6 +33,7 @@ export const systemMessageSchema = z.looseObject({
   sections: recordOf(z.union([z.string(), z.null()], { error: "expected a string or null" })).exactOptional(),
   toolsAdded: listOf(toolDeclarationSchema).exactOptional(),
   toolsRemoved: listOf(toolReferenceSchema).exactOptional(),
+  details: jsonValueSchema.exactOptional(),
   timestamp: z.number(),
 });
 
@@ -40,6 +41,7 @@ export const systemMessageSchema = z.looseObject({
 export const userMessageSchema = z.looseObject({
   role: z.literal("user"),
   content: textOrBlocksSchema,
+  details: jsonValueSchema.exactOptional(),
   timestamp: z.number(),
 });
 
@@ -69,7 +71,9 @@ export const assistantMessageSchema = z.looseObject({
   thinkingLevel: thinkingLevelSchema.exactOptional(),
   usage: usageSchema,
   stopReason: stopReasonSchema,
+  rawStopReason: z.string().exactOptional(),
   errorMessage: z.string().exactOptional(),
+  details: jsonValueSchema.exactOptional(),
   timestamp: z.number(),
 });
 

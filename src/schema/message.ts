@@ -23,6 +23,8 @@ export interface SystemMessage {
   toolsAdded?: ToolDeclaration[];
   /** Old files hold bare names. */
   toolsRemoved?: ToolReference[];
+  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  details?: JsonValue;
   /** Unix milliseconds, as in every message. */
   timestamp: number;
 }
@@ -31,10 +33,18 @@ export interface SystemMessage {
 export interface UserMessage {
   role: "user";
   content: string | (TextContent | ImageContent)[];
+  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  details?: JsonValue;
   timestamp: number;
 }
 
-/** Why a model stopped. */
+/**
+ * Why a model stopped.
+ *
+ * `stop`: it was done. `length`: no room was left. `toolUse`: it waits for results of its calls. `error`: the call failed,
+ * or the provider refused or withheld the answer. `aborted`: somebody stopped it. `pending`: it is still being written.
+ * `deferred`: it goes on elsewhere and its end comes later.
+ */
 export type StopReason = "pending" | "stop" | "length" | "toolUse" | "error" | "aborted" | "deferred";
 
 /** How hard a model is asked to think. */
@@ -53,7 +63,11 @@ export interface AssistantMessage {
   thinkingLevel?: ThinkingLevel;
   usage: Usage;
   stopReason: StopReason;
+  /** The provider's own word for `stopReason`. */
+  rawStopReason?: string;
   errorMessage?: string;
+  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  details?: JsonValue;
   timestamp: number;
 }
 

@@ -26,6 +26,21 @@ describe("programs of a document", () => {
     ]);
   });
 
+  test("may be files that import each other", () => {
+    const text = document(
+      ["ts file=a.ts", "export const a = 1;"],
+      ["ts file=b.ts", 'import { a } from "./a.ts";\nexport const b: string = a;'],
+    );
+    const programs = readDocPrograms("a.md", text);
+    expect(programs.map(({ name, runs }) => [name, runs])).toEqual([
+      ["a.ts", false],
+      ["b.ts", false],
+    ]);
+    const compiled = createProgram([], new Map(programs.map((one) => [compilerPath(one), one.text])));
+    const faults = programs.map((one) => diagnose(compiled, compilerPath(one)).map(({ line }) => line));
+    expect(faults).toEqual([[], [9]]);
+  });
+
   test("do not escape by their mark", () => {
     expect(() => readDocPrograms("a.md", document(["js", "one();"]))).toThrow("a.md:4 is marked js");
     expect(() => readDocPrograms("a.md", document(["TypeScript", "one();"]))).toThrow("write ts");

@@ -1,3 +1,4 @@
+import * as nodeFs from "node:fs";
 import { existsSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
@@ -287,6 +288,80 @@ describe("append", () => {
     const projected = { role: "compactionSummary", summary: "s", tokensBefore: 1, timestamp: 1 };
     expect(() => one.append({ type: "message", message: projected })).toThrow(TypeError);
     expect(Object.keys(records(one).at(-1) ?? {})).toEqual(["type", "id", "parentId", "timestamp", "text"]);
+  });
+});
+
+describe("appendAll", () => {
+  test("appends a chain in one write, and tells of each entry once all are there", () => {
+    const folder = temporaryFolder();
+    let writes = 0;
+    const fs = new Proxy(nodeFs, {
+      get: (target, key) => {
+        if (key === "writeSync") writes++;
+        return Reflect.get(target, key);
+      },
+    });
+    const one = SessionManager.create("/projects/project", { sessionDir: folder, fs });
+    const first = one.appendMessage(user("first"));
+    const told: [string, number][] = [];
+    one.on("entry_appended", ({ entry }) => told.push([entry.id, one.getEntryCount()]));
+    writes = 0;
+    const ids = one.appendAll([
+      { type: "message", message: user("second") },
+      (id, timestampMs) => ({ type: "note", says: `${id} at ${typeof timestampMs}` }),
+    ]);
+    expect(writes).toBe(1);
+    expect(told).toEqual(ids.map((id) => [id, 3]));
+    expect(one.getPathIds()).toEqual([first, ...ids]);
+    expect(one.getLeafEntry()).toMatchObject({ says: `${ids[1]} at number` });
+    expect(one.buildSessionContext().messages).toEqual([user("first"), user("second")]);
+    expect(SessionManager.open(one.getSessionFile() ?? "").getBranch()).toEqual(one.getBranch());
+  });
+
+  test("begins a branch, and writes nothing for no drafts or a condition that fails", () => {
+    const one = session();
+    const first = one.appendMessage(user("first"));
+    const second = one.appendMessage(user("second"));
+    const before = records(one);
+    expect(one.appendAll([], { parentId: null })).toEqual([]);
+    const drafts = [{ type: "note" }, { type: "note" }];
+    expect(() => one.appendAll(drafts, { expectedLeafId: first })).toThrow(
+      expect.objectContaining({ code: "STALE_LEAF" }),
+    );
+    expect(() => one.appendAll([{ type: "note" }, { type: "session" }])).toThrow(TypeError);
+    expect(records(one)).toEqual(before);
+    expect(one.getLeafId()).toBe(second);
+    const ids = one.appendAll(drafts, { parentId: first });
+    expect(one.getPathIds()).toEqual([first, ...ids]);
+    const root = one.appendAll([{ type: "note" }], { parentId: null });
+    expect(one.getPathIds()).toEqual(root);
+  });
+
+  test("a disk that is full leaves none of them", () => {
+    const folder = temporaryFolder();
+    let isFull = false;
+    const fs = new Proxy(nodeFs, {
+      get: (target, key) => {
+        const call: unknown = Reflect.get(target, key);
+        if (key !== "writeSync" || !isFull) return call;
+        return (fd: number, bytes: Uint8Array, offset: number, length: number) => {
+          if (length < 20) throw Object.assign(new Error("full"), { code: "ENOSPC" });
+          return nodeFs.writeSync(fd, bytes, offset, length - 10);
+        };
+      },
+    });
+    const one = SessionManager.create("/projects/project", { sessionDir: folder, fs });
+    one.appendMessage(user("first"));
+    const before = records(one);
+    isFull = true;
+    expect(() => one.appendAll([{ type: "note" }, { type: "note", text: "x".repeat(100) }])).toThrow(
+      expect.objectContaining({ code: "WRITE_FAILED" }),
+    );
+    expect(records(one)).toEqual(before);
+    expect(one.getEntryCount()).toBe(1);
+    isFull = false;
+    one.appendAll([{ type: "note" }, { type: "note" }]);
+    expect(records(one)).toHaveLength(before.length + 2);
   });
 });
 

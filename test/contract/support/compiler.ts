@@ -1,4 +1,4 @@
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { member, parseFacts } from "./package-facts.ts";
 import { ROOT, readText, TARGET } from "./repository.ts";
@@ -51,7 +51,9 @@ export function createProgram(
     noUnusedParameters: false,
   };
   const host = ts.createCompilerHost(options);
-  const { fileExists, getSourceFile } = host;
+  const { directoryExists, fileExists, getSourceFile } = host;
+  const folders = new Set(Array.from(invented.keys(), dirname));
+  host.directoryExists = (name) => folders.has(name) || directoryExists?.(name) !== false;
   host.fileExists = (name) => invented.has(name) || fileExists(name);
   host.getSourceFile = (name, languageVersion, ...rest) => {
     const text = invented.get(name);

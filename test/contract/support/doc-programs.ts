@@ -12,9 +12,13 @@ export interface DocProgram {
   readonly text: string;
   /** Whether it is to be run, not compiled alone. */
   readonly runs: boolean;
+  /** Name of the file that it is, if the document shows several that import each other. */
+  readonly name?: string;
 }
 
 const FLAGS = new Set(["no-run", "continues"]);
+/** The mark of a block that is a file: its name. */
+const FILE = /^file=([\w-]+\.ts)$/;
 
 function atLine(line: number, code: string): string {
   return "\n".repeat(line - 1) + code;
@@ -28,7 +32,8 @@ function appended(text: string, line: number, code: string): string {
  * Reads the programs of a document: its fenced blocks marked `ts`.
  *
  * `ts no-run` is compiled and not run. `ts continues` goes on where the program before it ended: the two are one
- * program, which runs only if all its blocks do.
+ * program, which runs only if all its blocks do. `ts file=NAME.ts` is a file that other files of the document import; a test
+ * of its own runs those.
  *
  * @throws On a block in JavaScript, or with a mark other than these: it would escape the check.
  */
@@ -39,8 +44,13 @@ export function readDocPrograms(file: string, markdown: string): DocProgram[] {
       throw new Error(`${file}:${line} is marked ${language}: write ts, so that it is checked.`);
     }
     if (language !== "ts") continue;
-    const unknown = flags.find((flag) => !FLAGS.has(flag));
+    const names = flags.flatMap((flag) => FILE.exec(flag)?.[1] ?? []);
+    const unknown = flags.find((flag) => !FLAGS.has(flag) && !FILE.test(flag));
     if (unknown !== undefined) throw new Error(`${file}:${line} has the unknown mark ${unknown}.`);
+    for (const name of names) {
+      programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs: false, name });
+    }
+    if (names.length > 0) continue;
     const runs = !flags.includes("no-run");
     if (!flags.includes("continues")) {
       programs.push({ place: `${file}:${line}`, file, text: atLine(line, code), runs });
@@ -74,6 +84,7 @@ export function readExamplePrograms(
 }
 
 /** Gives the path that a program has for the compiler. */
-export function compilerPath(program: DocProgram): string {
-  return inventedPath(`${program.place.replace(/[^\w.-]/g, "_")}.ts`);
+export function compilerPath({ place, file, name }: DocProgram): string {
+  const plain = (text: string) => text.replace(/[^\w.-]/g, "_");
+  return inventedPath(name === undefined ? `${plain(place)}.ts` : `${plain(file)}/${name}`);
 }

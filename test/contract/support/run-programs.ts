@@ -12,13 +12,14 @@ import { ROOT, readText, TARGET } from "./repository.ts";
 
 const TIMEOUT_MS = 100_000;
 
-function link(from: string, to: string): void {
+/** Puts a link to a folder, and makes the folders above it. */
+export function link(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   symlinkSync(from, to, "junction");
 }
 
 /** Puts the package where programs below `folder` find it, as an installation would. */
-async function install(folder: string): Promise<void> {
+export async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
   // A program may import what the package runs on, as zod for a schema: npm puts that beside the package. So it does
   // with what a host installs for it, as a database.

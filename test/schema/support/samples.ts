@@ -55,9 +55,15 @@ const system: Required<message.SystemMessage> = {
   sections: { rules: "Be kind.", old: null },
   toolsAdded: [declaration],
   toolsRemoved: [{ name: "write" }],
+  details: { anywhere: [1] },
   timestamp: 1,
 };
-const user: Required<message.UserMessage> = { role: "user", content: [text, image], timestamp: 1 };
+const user: Required<message.UserMessage> = {
+  role: "user",
+  content: [text, image],
+  details: null,
+  timestamp: 1,
+};
 const assistant: Required<message.AssistantMessage> = {
   role: "assistant",
   content: [thinking, text, toolCall],
@@ -69,7 +75,9 @@ const assistant: Required<message.AssistantMessage> = {
   thinkingLevel: "high",
   usage,
   stopReason: "toolUse",
+  rawStopReason: "tool_use",
   errorMessage: "",
+  details: { anywhere: [1] },
   timestamp: 1,
 };
 const nestedCall: Required<message.NestedToolCall> = {
@@ -217,13 +225,20 @@ function sample(
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", messageSchema.systemMessageSchema, system, ["sections", "toolsAdded", "toolsRemoved"]),
-  sample("user", messageSchema.userMessageSchema, user),
+  sample("system", messageSchema.systemMessageSchema, system, [
+    "sections",
+    "toolsAdded",
+    "toolsRemoved",
+    "details",
+  ]),
+  sample("user", messageSchema.userMessageSchema, user, ["details"]),
   sample("assistant", messageSchema.assistantMessageSchema, assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
+    "rawStopReason",
     "errorMessage",
+    "details",
   ]),
   sample("toolResult", messageSchema.toolResultMessageSchema, toolResult, [
     "details",

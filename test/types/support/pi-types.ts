@@ -29,7 +29,8 @@ export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
-  arguments: JsonObject;
+  // biome-ignore lint/suspicious/noExplicitAny: code written against pi makes and reads arguments without casts
+  arguments: { [key: string]: any };
   thoughtSignature?: string;
   namespace?: string;
 }

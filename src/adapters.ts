@@ -1,0 +1,23 @@
+/**
+ * sessiontree/adapters: sessions as the session interfaces of other SDKs.
+ *
+ * @module
+ */
+
+export {
+  type ClaudeSessionStore,
+  type ClaudeSessionStoreOptions,
+  type ClaudeSessionSummary,
+  claudeSessionStore,
+  type FoldSessionSummary,
+  type SummarizingClaudeSessionStore,
+} from "./adapters/claude-agent/claude-session-store.ts";
+export type { ClaudeRecord } from "./adapters/claude-agent/record-log.ts";
+export type { ClaudeSessionKey } from "./adapters/claude-agent/transcript-key.ts";
+export {
+  type AgentsHistoryMutation,
+  type AgentsHistoryTransaction,
+  type AgentsItem,
+  OpenAIAgentsSession,
+  type OpenAIAgentsSessionOptions,
+} from "./adapters/openai-agents/agents-session.ts";

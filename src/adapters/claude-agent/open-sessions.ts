@@ -1,0 +1,164 @@
+import { isSessionError } from "../../errors.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import type { AnySessionEntry } from "../../schema/entry.ts";
+import { isThere } from "../../store/file-system.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
+import { Turns } from "../turns.ts";
+
+/** So many sessions are held open when nothing is done with them. */
+const MAX_IDLE = 16;
+
+/** Something that is made of all entries of a session. */
+export interface EntryTaker {
+  take(entry: AnySessionEntry): void;
+}
+
+/** A session that is open, and what was made of its entries so far. */
+export interface OpenSession<State extends EntryTaker> {
+  readonly session: SessionManager;
+  readonly state: State;
+}
+
+/**
+ * Sessions of a store that are written to again and again, held open so that each append costs what it adds.
+ *
+ * One piece of work is done with a session at a time.
+ */
+export class OpenSessions<State extends EntryTaker> {
+  readonly #store: SessionStore;
+  readonly #cwd: string;
+  readonly #newState: () => State;
+  readonly #turns = new Turns();
+  /** Those used last at the end. */
+  readonly #open = new Map<string, OpenSession<State>>();
+
+  constructor(store: SessionStore, cwd: string, newState: () => State) {
+    this.#store = store;
+    this.#cwd = cwd;
+    this.#newState = newState;
+  }
+
+  /** Reads a session with all that others have written; undefined if there is none. */
+  read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
+    return this.#turns.take(id, async () => {
+      const open = await this.#latest(id, () => this.#find(id));
+      return open === undefined ? undefined : work(open);
+    });
+  }
+
+  /**
+   * Writes to a session, which is begun if there is none, and waits until all of it is durable.
+   *
+   * @param name - Display name of a session that is begun.
+   */
+  write(id: string, name: string, work: (open: OpenSession<State>) => void): Promise<void> {
+    return this.#turns.take(id, async () => {
+      const open = await this.#latest(
+        id,
+        async () => (await this.#find(id)) ?? (await this.#begin(id, name)),
+      );
+      if (open === undefined) return;
+      try {
+        work(open);
+        await open.session.flush();
+      } catch (error) {
+        // What could not be written yet stays in the session and is written by the next try; anything else is final.
+        if (!isSessionError(error, "WRITE_FAILED")) this.#open.delete(id);
+        throw error;
+      }
+    });
+  }
+
+  /** Deletes a session; nothing happens if there is none. */
+  delete(id: string): Promise<void> {
+    return this.#turns.take(id, async () => {
+      await this.#close(id);
+      try {
+        await this.#store.delete(id);
+      } catch (error) {
+        if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+      }
+    });
+  }
+
+  async #latest(
+    id: string,
+    find: () => Promise<SessionManager | undefined>,
+  ): Promise<OpenSession<State> | undefined> {
+    const open = await this.#refreshed(id);
+    if (open !== undefined) return open;
+    const session = await find();
+    if (session === undefined) return undefined;
+    const opened = { session, state: this.#follow(session) };
+    this.#open.set(id, opened);
+    await this.#closeIdle();
+    return opened;
+  }
+
+  /** The session that is open, with what others have written; undefined if it is not open, or was deleted since. */
+  async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    if (open === undefined) return undefined;
+    const path = open.session.getSessionFile();
+    if (path !== undefined && !isThere(path)) return undefined;
+    try {
+      await open.session.pull();
+    } catch (error) {
+      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
+      throw error;
+    }
+    this.#open.set(id, open);
+    return open;
+  }
+
+  async #find(id: string): Promise<SessionManager | undefined> {
+    try {
+      return await this.#store.open(id);
+    } catch (error) {
+      if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
+      throw error;
+    }
+  }
+
+  async #begin(id: string, name: string): Promise<SessionManager | undefined> {
+    try {
+      const session = this.#store.create({ cwd: this.#cwd, id, createAtOnce: true });
+      session.appendSessionInfo(name);
+      await session.flush();
+      return session;
+    } catch (error) {
+      // Somebody else was faster.
+      if (isSessionError(error, "SESSION_EXISTS")) return this.#find(id);
+      throw error;
+    }
+  }
+
+  #follow(session: SessionManager): State {
+    const state = this.#newState();
+    for (const entry of session.getEntries()) state.take(entry);
+    session.on("entry_appended", ({ entry }) => state.take(entry));
+    session.on("foreign_entries", ({ entries }) => {
+      for (const entry of entries) state.take(entry);
+    });
+    return state;
+  }
+
+  async #closeIdle(): Promise<void> {
+    for (const id of [...this.#open.keys()]) {
+      if (this.#open.size <= MAX_IDLE) return;
+      if (!this.#turns.isTaken(id)) await this.#close(id);
+    }
+  }
+
+  async #close(id: string): Promise<void> {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    try {
+      await open?.session.close();
+    } catch (error) {
+      // Others cannot do anything about it: who appended was told when the append was to become durable.
+      if (!isSessionError(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import { estimateContextTokens } from "../../compaction/tokens.ts";
+import { isContextEdit } from "../../context/project-entry.ts";
+import { SessionError } from "../../errors.ts";
+import { digestOf } from "../../ids.ts";
+import type { EntryDraft } from "../../manager/entry-draft.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import type { SessionEntry } from "../../schema/entry.ts";
+import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import { loadData, spelled, storeData } from "../stored-data.ts";
+import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
+import type { Answerer } from "./item-message.ts";
+import {
+  type AppliedOperation,
+  compactionDraft,
+  draftsOfItems,
+  editDraft,
+  markerDraft,
+} from "./item-record.ts";
+
+/** What the SDK's sessions hold, such as a message, a call or its result: `AgentInputItem` is one. */
+export type AgentsItem = object;
+
+/** A change of the history that is made as a whole and once. */
+export type AgentsHistoryTransaction<Item extends AgentsItem = AgentsItem> =
+  | { type: "append_items"; items: Item[] }
+  | { type: "replace_suffix"; expectedSuffix: Item[]; replacement: Item[] };
+
+/** A change of an item that is in the history. */
+export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
+  type: "replace_function_call";
+  callId: string;
+  replacement: Item;
+}
+
+/** What items do not say about the answers among them: who gave them, for whoever reads the session without the SDK. */
+export interface OpenAIAgentsSessionOptions {
+  /** Default: `openai-responses`. */
+  readonly api?: string;
+  /** Default: `openai`. */
+  readonly provider?: string;
+  /** Id of the model. Default: `unknown`. */
+  readonly model?: string;
+}
+
+/**
+ * A session of ours as the `Session` of the OpenAI Agents SDK.
+ *
+ * Items are kept as they are and come back deep-equal, each beside the message that says the same; those of one answer are
+ * one entry. The history is that of the active branch: `session.branch(id)` moves it. Nothing is deleted: what is popped,
+ * cleared or replaced is on a branch that was left. Every promise resolves once the change is durable.
+ *
+ * @throws {SessionError} From every method that writes: `WRITE_FAILED` and what else `append` throws.
+ * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
+ */
+export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
+  readonly #session: SessionManager;
+  readonly #answerer: Answerer;
+
+  /** @param session - May be used beside this object, too, but not for two conversations at the same time. */
+  constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
+    const { api = "openai-responses", provider = "openai", model = "unknown" } = options;
+    this.#session = session;
+    this.#answerer = { api, provider, model };
+  }
+
+  /** Returns the session's id, which stays the same whatever happens to the history. */
+  async getSessionId(): Promise<string> {
+    return this.#session.getSessionId();
+  }
+
+  /**
+   * Returns items in order, as copies.
+   *
+   * @param limit - At most so many, the latest. Default: all.
+   */
+  async getItems(limit?: number): Promise<Item[]> {
+    const items = itemsOf(readHistory(this.#session));
+    const wanted = limit === undefined ? items : limit <= 0 ? [] : items.slice(-Math.ceil(limit));
+    return wanted.map((item) => this.#load(item));
+  }
+
+  /**
+   * Appends items, all of them or none.
+   *
+   * @throws {TypeError} If JSON cannot hold one of them.
+   */
+  async addItems(items: Item[]): Promise<void> {
+    const added = items.map(stored);
+    if (added.length > 0) this.#session.appendAll(draftsOfItems(added, this.#answerer, []));
+    await this.#session.flush();
+  }
+
+  /** Moves the leaf before the latest item and returns that; undefined if there is none. */
+  async popItem(): Promise<Item | undefined> {
+    const parts = readHistory(this.#session);
+    const items = itemsOf(parts);
+    const last = items.at(-1);
+    if (last === undefined) return undefined;
+    this.#replaceFrom(parts, items.length - 1, []);
+    await this.#session.flush();
+    return this.#load(last);
+  }
+
+  /** Begins a new history: the leaf moves before the first entry. */
+  async clearSession(): Promise<void> {
+    if (readHistory(this.#session).length > 0) this.#session.appendAll([markerDraft([])], { parentId: null });
+    await this.#session.flush();
+  }
+
+  /**
+   * Puts a compaction of the provider, and items behind it, in the place of the history.
+   *
+   * @param items - The compaction item first.
+   * @throws {TypeError} If the first one is no compaction.
+   */
+  async replaceHistoryWithCompaction(items: Item[]): Promise<void> {
+    const [compaction, ...rest] = items.map(stored);
+    if (compaction?.["type"] !== "compaction") {
+      throw new TypeError(
+        "A compacted history begins with an item of type compaction; use addItems for others.",
+      );
+    }
+    const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
+    this.#session.appendAll([
+      compactionDraft(compaction, tokens),
+      ...draftsOfItems(rest, this.#answerer, []),
+    ]);
+    await this.#session.flush();
+  }
+
+  /**
+   * Changes the history as a whole, once for each operation id on a branch: what was applied already succeeds without
+   * effect.
+   *
+   * @throws {TypeError} If the id was used for another transaction, or what is asked is no transaction.
+   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing has changed then.
+   */
+  async applyHistoryTransaction(args: {
+    operationId: string;
+    transaction: AgentsHistoryTransaction<Item>;
+  }): Promise<void> {
+    const { operationId: id } = args;
+    if (typeof id !== "string" || id.trim() === "")
+      throw new TypeError("A transaction needs an operationId that is not empty.");
+    const { expected, added, digest } = readTransaction(args.transaction);
+    const applied = readOperations(this.#session).get(id);
+    if (applied !== undefined && applied !== digest) {
+      throw new TypeError(
+        `Operation ${id} was applied with another transaction; give each transaction its own id.`,
+      );
+    }
+    if (applied === undefined) {
+      const parts = readHistory(this.#session);
+      const items = itemsOf(parts);
+      const keep = items.length - expected.length;
+      const isExpected = keep >= 0 && expected.every((item, i) => spelled(item) === spelled(items[keep + i]));
+      if (!isExpected) throw suffixDiffers(id, this.#session.getLeafId());
+      this.#replaceFrom(parts, keep, added, { id, digest });
+    }
+    await this.#session.flush();
+  }
+
+  /**
+   * Replaces function calls by their call id, by context edits: at an earlier leaf the old call is in the history again.
+   *
+   * Of several calls with the id the first is replaced, and the others go. An id that no call has changes nothing.
+   */
+  async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
+    const before = readHistory(this.#session);
+    let parts = before;
+    for (const { callId, replacement } of mutations) parts = withCall(parts, callId, stored(replacement));
+    const edits = parts
+      .filter((part) => !before.includes(part))
+      .map(({ entry, items }) => editDraft(entry.id, items, this.#answerer));
+    this.#session.appendAll(edits);
+    await this.#session.flush();
+  }
+
+  /**
+   * Keeps so many items of the history and puts others behind them, in one write.
+   *
+   * @param operation - Recorded in the same write.
+   */
+  #replaceFrom(
+    parts: readonly HistoryPart[],
+    keep: number,
+    added: readonly JsonObject[],
+    operation?: AppliedOperation,
+  ): void {
+    const { parentId, remaining } = this.#cut(parts, keep);
+    const branch = this.#session.getBranch();
+    const end = branch.findIndex(({ id }) => id === parentId) + 1;
+    const left = branch.slice(end);
+    const operations = [...operationsOf(left), ...(operation === undefined ? [] : [operation])];
+    const items = [...remaining, ...added];
+    // A leaf that moves without an entry would be forgotten when the session is opened again.
+    const drafts =
+      items.length === 0 ? [markerDraft(operations)] : draftsOfItems(items, this.#answerer, operations);
+    this.#session.appendAll([...editsOf(branch.slice(0, end), left), ...drafts], { parentId });
+  }
+
+  /** Finds the entry on which a history of so many items ends, and those of them that must be appended there again. */
+  #cut(
+    parts: readonly HistoryPart[],
+    keep: number,
+  ): { parentId: string | null; remaining: readonly JsonObject[] } {
+    const path = this.#session.getPathIds();
+    const [first] = parts;
+    const start = first?.entry.type === "compaction" ? path.indexOf(first.entry.id) : -1;
+    let before = 0;
+    for (const { entry, items } of parts) {
+      if (before + items.length > keep) {
+        // What a compaction keeps stands before it on the branch, where no history ends that begins with its summary.
+        if (path.indexOf(entry.id) <= start)
+          return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
+        return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
+      }
+      before += items.length;
+    }
+    return { parentId: this.#session.getLeafId(), remaining: [] };
+  }
+
+  #load(kept: JsonObject): Item {
+    const item = loadData(kept);
+    if (this.#isItem(item)) return item;
+    throw new SessionError("ENTRY_INVALID", "An item of the session is no object; repair the session.");
+  }
+
+  /** Items are what was stored: whoever names their type knows what that was. */
+  #isItem(value: unknown): value is Item {
+    return isJsonRecord(value);
+  }
+}
+
+function stored(item: unknown): JsonObject {
+  return storeData(item, "item");
+}
+
+function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
+  return parts.flatMap(({ items }) => items);
+}
+
+/** The edits of entries that stay among those that are left, so that they can be made again; the latest of each. */
+function editsOf(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
+  const ids = new Set(kept.map(({ id }) => id));
+  const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
+  return [...new Map(edits.map((edit) => [edit.targetId, { ...edit }])).values()];
+}
+
+/** Puts a call in the place of the first one with its id, and takes the others out. */
+function withCall(parts: readonly HistoryPart[], callId: string, replacement: JsonObject): HistoryPart[] {
+  let isPlaced = false;
+  return parts.map((part) => {
+    const isCall = (item: JsonObject) => item["type"] === "function_call" && item["callId"] === callId;
+    if (!part.items.some(isCall)) return part;
+    const items = part.items.flatMap((item) => {
+      if (!isCall(item)) return [item];
+      if (isPlaced) return [];
+      isPlaced = true;
+      return [replacement];
+    });
+    return { entry: part.entry, items };
+  });
+}
+
+/** What a transaction expects, what it adds, and by what it is known again. */
+function readTransaction(transaction: AgentsHistoryTransaction): {
+  expected: JsonObject[];
+  added: JsonObject[];
+  digest: string;
+} {
+  const { expected, added } = partsOf(transaction);
+  const parts = { expected: expected.map(stored), added: added.map(stored) };
+  return { ...parts, digest: digestOf(spelled({ type: transaction.type, ...parts })) };
+}
+
+function partsOf(transaction: AgentsHistoryTransaction): { expected: AgentsItem[]; added: AgentsItem[] } {
+  switch (transaction?.type) {
+    case "append_items":
+      return { expected: [], added: transaction.items };
+    case "replace_suffix":
+      return { expected: transaction.expectedSuffix, added: transaction.replacement };
+    default:
+      throw new TypeError(
+        "A transaction is of type append_items or replace_suffix; update the adapter for others.",
+      );
+  }
+}
+
+function suffixDiffers(operationId: string, leafId: string | null): SessionError {
+  return new SessionError(
+    "STALE_LEAF",
+    `The history does not end with the items that operation ${operationId} replaces. Nothing has changed; read the history and decide anew.`,
+    { details: { operationId, leafId } },
+  );
+}

@@ -1,0 +1,123 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
+import type { SessionEntry } from "../../schema/entry.ts";
+import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
+import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
+
+/** Where an entry keeps its items: in the `details` of its message, or in its own `details` or `data`. */
+const RECORD_KEY = "openaiAgents";
+
+/** `customType` of entries that hold items without a message, or say that items are gone. */
+export const ITEMS_CUSTOM_TYPE = "openai-agents.items";
+
+/** A change of the history that was applied under an id. */
+export interface AppliedOperation {
+  readonly id: string;
+  /** Digest of the transaction, by which a repetition is told from another one. */
+  readonly digest: string;
+}
+
+/** What an entry keeps for the SDK. */
+export interface ItemRecord {
+  readonly items: readonly JsonObject[];
+  /** Operations of which this entry is the last one. */
+  readonly operations: readonly AppliedOperation[];
+}
+
+/** Reads what an entry keeps for the SDK; undefined if it keeps nothing, or something else under that name. */
+export function recordOf(entry: SessionEntry): ItemRecord | undefined {
+  const { message, details, data } = fieldsOf(entry);
+  const holder = [fieldsOf(message)["details"], details, data].map((one) => fieldsOf(one)[RECORD_KEY]);
+  const record = holder.find(isJsonRecord);
+  if (record === undefined) return undefined;
+  const { items, operations } = record;
+  return {
+    items: Array.isArray(items) ? items.filter(isItem) : [],
+    operations: Array.isArray(operations) ? operations.flatMap(operationOf) : [],
+  };
+}
+
+/** Makes the drafts of entries that hold items: those of one answer in one, each other one in its own. */
+export function draftsOfItems(
+  items: readonly JsonObject[],
+  answerer: Answerer,
+  operations: readonly AppliedOperation[],
+): DraftMaker[] {
+  const groups = grouped(items);
+  return groups.map((group, i) => {
+    const record = keep(group, i === groups.length - 1 ? operations : []);
+    return (_, timestampMs) => draftOf(group, answerer, record, timestampMs);
+  });
+}
+
+/** Makes the draft of an entry that holds no items. */
+export function markerDraft(operations: readonly AppliedOperation[]): EntryDraft {
+  return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: keep([], operations) };
+}
+
+/** Makes the draft of the entry with which a history begins that its provider has compacted. */
+export function compactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
+  return (id) => ({
+    type: "compaction",
+    summary: COMPACTED_BY_PROVIDER,
+    firstKeptEntryId: id,
+    tokensBefore,
+    details: keep([item], []),
+  });
+}
+
+const COMPACTED_BY_PROVIDER =
+  "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
+
+/** Makes the draft of an entry that puts other items in the place of those of an answer. */
+export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
+  const message = messageOfItems(items, answerer, 0);
+  const content = message?.role === "assistant" ? message.content : [];
+  return {
+    type: "context_edit",
+    targetId,
+    replacement: items.length === 0 ? null : { content },
+    details: keep(items, []),
+  };
+}
+
+function draftOf(
+  items: readonly JsonObject[],
+  answerer: Answerer,
+  record: JsonObject,
+  timestampMs: number,
+): EntryDraft {
+  const message = messageOfItems(items, answerer, timestampMs);
+  if (message === undefined) return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: record };
+  return { type: "message", message: { ...message, details: record } };
+}
+
+/** Puts items of one answer that stand in a row together: to every reader but the SDK they are one message. */
+function grouped(items: readonly JsonObject[]): JsonObject[][] {
+  const groups: JsonObject[][] = [];
+  let open: JsonObject[] | undefined;
+  for (const item of items) {
+    if (open !== undefined && isAnswer(item)) {
+      open.push(item);
+      continue;
+    }
+    const group = [item];
+    groups.push(group);
+    open = isAnswer(item) ? group : undefined;
+  }
+  return groups;
+}
+
+function keep(items: readonly JsonObject[], operations: readonly AppliedOperation[]): JsonObject {
+  const applied = operations.map(({ id, digest }) => ({ id, digest }));
+  return { [RECORD_KEY]: { items: [...items], ...(applied.length > 0 && { operations: applied }) } };
+}
+
+function isItem(value: unknown): value is JsonObject {
+  return isJsonRecord(value);
+}
+
+function operationOf(value: unknown): AppliedOperation[] {
+  const { id, digest } = fieldsOf(value);
+  return typeof id === "string" && typeof digest === "string" ? [{ id, digest }] : [];
+}

@@ -1,0 +1,84 @@
+import { textsOf } from "../../context/content-text.ts";
+import { convertToLlm } from "../../context/convert-to-llm.ts";
+import { dataUrlOf } from "../../convert/images.ts";
+import type { ImageContent, TextContent } from "../../schema/content.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../schema/message.ts";
+
+/**
+ * Makes items of messages that were not stored as items, such as those of a session that another program began.
+ *
+ * Thinking stays out, since only the provider's own item could be sent back, and so do answers that failed or were
+ * aborted.
+ */
+export function itemsOfMessages(messages: readonly AgentMessage[]): JsonObject[] {
+  return convertToLlm(messages).flatMap(itemsOf);
+}
+
+function itemsOf(message: Message): JsonObject[] {
+  switch (message.role) {
+    case "system":
+      return [{ role: "system", content: textOf(message.content) }];
+    case "user":
+      return [{ type: "message", role: "user", content: contentOf(message.content) }];
+    case "assistant":
+      return message.stopReason === "error" || message.stopReason === "aborted" ? [] : answerItems(message);
+    case "toolResult":
+      return [resultItem(message)];
+  }
+}
+
+function answerItems({ content }: AssistantMessage): JsonObject[] {
+  return content.flatMap((block): JsonObject[] => {
+    if (block.type === "text" && block.text !== "") return [spoken(block.text)];
+    if (block.type !== "toolCall") return [];
+    const { id, name, arguments: args } = block;
+    return [
+      {
+        type: "function_call",
+        callId: callIdOf(id),
+        name,
+        arguments: JSON.stringify(args),
+        status: "completed",
+      },
+    ];
+  });
+}
+
+function spoken(text: string): JsonObject {
+  return {
+    type: "message",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text }],
+  };
+}
+
+function resultItem({ toolCallId, toolName, content }: ToolResultMessage): JsonObject {
+  const hasImage = content.some(({ type }) => type === "image");
+  return {
+    type: "function_call_result",
+    name: toolName,
+    callId: callIdOf(toolCallId),
+    status: "completed",
+    output: hasImage ? content.map(part) : textOf(content),
+  };
+}
+
+/** The id of a call without that of its item, which is joined to it by a bar where the API has both. */
+function callIdOf(id: string): string {
+  return id.split("|")[0] ?? id;
+}
+
+function contentOf(content: string | (TextContent | ImageContent)[]): string | JsonObject[] {
+  return typeof content === "string" ? content : content.map(part);
+}
+
+function part(block: TextContent | ImageContent): JsonObject {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", image: dataUrlOf(block) };
+}
+
+function textOf(content: string | (TextContent | ImageContent)[]): string {
+  return textsOf(content).join("\n");
+}

@@ -1,0 +1,61 @@
+import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
+
+/** The key under which bytes are kept, which JSON has no form for; nothing else may stand beside it. */
+const BYTES_KEY = "sessiontree.base64";
+
+/**
+ * Makes the form of an object in which it is kept: plain JSON, shared with nothing.
+ *
+ * Properties that are undefined are left out, as in JSON; bytes (`Uint8Array`) become base64.
+ *
+ * @param what - What the object is called in an error.
+ * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
+ */
+export function storeData(data: unknown, what: string): JsonObject {
+  const stored = isJsonRecord(data) ? store(data, what, []) : undefined;
+  if (isJsonRecord(stored)) return stored;
+  throw new TypeError(`${what} must be an object, such as a message.`);
+}
+
+/** Makes data as they were given, from the form in which they are kept; a copy. */
+export function loadData(stored: unknown): unknown {
+  if (Array.isArray(stored)) return stored.map(loadData);
+  if (!isJsonRecord(stored)) return stored;
+  const bytes = stored[BYTES_KEY];
+  if (typeof bytes === "string") return new Uint8Array(Buffer.from(bytes, "base64"));
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
+}
+
+/**
+ * Spells a value that is kept so that two spellings are equal if and only if the values are, whatever the order of keys.
+ */
+export function spelled(stored: unknown): string {
+  return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? inOrder(value) : value));
+}
+
+function inOrder(record: { [key: string]: unknown }): { [key: string]: unknown } {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function store(value: unknown, path: string, above: readonly object[]): JsonValue {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (value instanceof Uint8Array) return { [BYTES_KEY]: Buffer.from(value).toString("base64") };
+  if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
+  if (above.includes(value)) throw notKept(path, "a cycle");
+  const within = [...above, value];
+  if (Array.isArray(value)) return value.map((one, i) => store(one, `${path}[${i}]`, within));
+  if (!isPlain(value)) throw notKept(path, "no plain object");
+  if (BYTES_KEY in value) throw notKept(path, `the key ${BYTES_KEY}, in which bytes are kept`);
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return Object.fromEntries(entries.map(([key, one]) => [key, store(one, `${path}.${key}`, within)]));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function notKept(path: string, what: string): TypeError {
+  return new TypeError(`${path} is ${what}, which a session cannot keep; give plain data.`);
+}

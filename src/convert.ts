@@ -1,0 +1,94 @@
+/**
+ * sessiontree/convert: messages of providers and SDKs, to those of a session and back. Runs in a browser, too.
+ *
+ * @module
+ */
+
+export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
+export type {
+  ModelAnswerPart,
+  ModelFilePart,
+  ModelMessage,
+  ModelMessageLike,
+  ModelMessagesRequest,
+  ModelMessagesRequestLike,
+  ModelMessagesResponseLike,
+  ModelProviderOptions,
+  ModelReasoningPart,
+  ModelStepLike,
+  ModelTextPart,
+  ModelToolCallPart,
+  ModelToolOutput,
+  ModelToolResultPart,
+} from "./convert/ai-sdk/model-message-types.ts";
+export { toModelMessages } from "./convert/ai-sdk/to-model-messages.ts";
+export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
+export type {
+  AnthropicBlock,
+  AnthropicBlockLike,
+  AnthropicImage,
+  AnthropicMessage,
+  AnthropicMessageLike,
+  AnthropicRedactedThinking,
+  AnthropicRequest,
+  AnthropicRequestLike,
+  AnthropicResponseLike,
+  AnthropicText,
+  AnthropicThinking,
+  AnthropicToolResult,
+  AnthropicToolUse,
+} from "./convert/anthropic/anthropic-types.ts";
+export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-anthropic.ts";
+export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
+export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
+export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
+export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";
+export type {
+  GeminiBlob,
+  GeminiContent,
+  GeminiContentLike,
+  GeminiPart,
+  GeminiRequest,
+  GeminiRequestLike,
+  GeminiResponseLike,
+} from "./convert/gemini/gemini-types.ts";
+export { toGemini } from "./convert/gemini/to-gemini.ts";
+export type { ConvertedMessages } from "./convert/history.ts";
+export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
+export type {
+  OpenAIChatAssistantMessage,
+  OpenAIChatImage,
+  OpenAIChatMessage,
+  OpenAIChatMessageLike,
+  OpenAIChatOptions,
+  OpenAIChatRequest,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+  OpenAIChatSystemMessage,
+  OpenAIChatText,
+  OpenAIChatToolCall,
+  OpenAIChatToolMessage,
+  OpenAIChatUserMessage,
+} from "./convert/openai-chat/openai-chat-types.ts";
+export { toOpenAIChat } from "./convert/openai-chat/to-openai-chat.ts";
+export {
+  fromOpenAIResponses,
+  fromOpenAIResponsesResponse,
+} from "./convert/openai-responses/from-openai-responses.ts";
+export type {
+  OpenAICallOutput,
+  OpenAICustomToolCall,
+  OpenAIFunctionCall,
+  OpenAIInputImage,
+  OpenAIInputMessage,
+  OpenAIInputText,
+  OpenAIOutputMessage,
+  OpenAIReasoningItem,
+  OpenAIResponsesItem,
+  OpenAIResponsesItemLike,
+  OpenAIResponsesOptions,
+  OpenAIResponsesRequest,
+  OpenAIResponsesRequestLike,
+  OpenAIResponsesResponseLike,
+} from "./convert/openai-responses/openai-responses-types.ts";
+export { toOpenAIResponses } from "./convert/openai-responses/to-openai-responses.ts";

@@ -1,0 +1,239 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import { type AnswerFields, tokens, usageOf } from "../answer.ts";
+import type { ImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { callIdOf } from "../tool-ids.ts";
+import type {
+  ModelMessageLike,
+  ModelMessagesRequestLike,
+  ModelMessagesResponseLike,
+  ModelStepLike,
+} from "./model-message-types.ts";
+import {
+  plainPart,
+  readAnswer,
+  readResult,
+  readUser,
+  storablePart,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./model-parts.ts";
+import { FAMILY_APIS, type Family, familyOfPart } from "./provider-state.ts";
+
+const DEFAULTS: HistoryDefaults = { form: "modelMessage", api: "ai-sdk", provider: "unknown" };
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  "tool-calls": "toolUse",
+  "content-filter": "error",
+  error: "error",
+  interrupted: "aborted",
+};
+
+/** APIs by the names that the SDK's providers give themselves. */
+const PROVIDER_APIS: Readonly<Record<string, string>> = {
+  "anthropic.messages": "anthropic-messages",
+  "openai.responses": "openai-responses",
+  "openai.chat": "openai-completions",
+  "azure.responses": "azure-openai-responses",
+  "google.generative-ai": "google-generative-ai",
+};
+
+/**
+ * Converts model messages of the AI SDK to messages of a session.
+ *
+ * Whose messages they are is read from the state that they carry for their provider. What has no counterpart, such as
+ * structured output of tools, is kept in `details`.
+ *
+ * @param request - Messages, or `{ instructions, messages }`.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
+ */
+export function fromModelMessages(
+  request: ModelMessagesRequestLike | readonly ModelMessageLike[],
+  options: ImportOptions,
+): ConvertedMessages {
+  const { instructions, messages } =
+    "messages" in request ? request : { instructions: undefined, messages: request };
+  const reader = new ModelMessageReader(options);
+  if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
+  messages.forEach((message, index) => {
+    reader.read(message, index);
+  });
+  return reader.history.done();
+}
+
+/** Reads model messages in order. */
+export class ModelMessageReader {
+  readonly history: History;
+  readonly #options: ImportOptions;
+  /** Our id of each call by the one that pairs it. */
+  readonly #callIds = new Map<string, string>();
+
+  /** @throws {TypeError} If the options have no time. */
+  constructor(options: ImportOptions) {
+    this.history = new History(options, DEFAULTS);
+    this.#options = options;
+  }
+
+  /**
+   * Adds what a message says.
+   *
+   * @param facts - What is known of an answer beside its content.
+   * @throws {TypeError} If its role is unknown.
+   */
+  read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
+    const { role, content } = message;
+    switch (role) {
+      case "system":
+        this.history.system(index, typeof content === "string" ? content : "");
+        return;
+      case "user":
+        this.#addUser(message, index);
+        return;
+      case "assistant":
+        this.#addAnswer(message, index, facts);
+        return;
+      case "tool":
+        for (const part of partsOf(message)) this.#addResult(part, index);
+        return;
+      default:
+        throw new TypeError(
+          `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
+        );
+    }
+  }
+
+  #addUser(message: ModelMessageLike, index: number): void {
+    const given = storableMessage(message);
+    const content = readUser(given["content"]) ?? [];
+    const again = { role: "user", content: writeUser(content) };
+    this.history.user(index, content, this.history.keep(index, given, again, "a user message", plainMessage));
+  }
+
+  #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
+    const given = storableMessage(message);
+    const content = readAnswer(given["content"]);
+    const family = partsOf(message)
+      .map(familyOfPart)
+      .find((one) => one !== undefined);
+    const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
+    const details = this.history.keep(index, given, again, "an answer", plainMessage);
+    for (const block of content)
+      if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
+    this.history.answer(index, content, { ...this.#identity(family), ...facts, ...withDetails(details) });
+  }
+
+  #identity(family: Family | undefined): Partial<Pick<AssistantMessage, "api" | "provider">> {
+    if (family === undefined) return {};
+    const { api = FAMILY_APIS[family], provider = family } = this.#options;
+    return { api, provider };
+  }
+
+  #addResult(part: object, index: number): void {
+    const given = storablePart(part);
+    const result = readResult(given);
+    if (result === undefined) {
+      const { type } = fieldsOf(part);
+      this.history.report(
+        "BLOCK_DROPPED",
+        index,
+        `Left out a part of type ${String(type)}: it is a matter of one run.`,
+      );
+      return;
+    }
+    const { toolName } = fieldsOf(part);
+    const name = typeof toolName === "string" ? toolName : undefined;
+    const again = writeResult(result, name ?? "", result.toolCallId);
+    const details = this.history.keep(index, given, again, "a result", plainPart);
+    const toolCallId = this.#callIds.get(result.toolCallId) ?? result.toolCallId;
+    this.history.result(index, { ...result, toolCallId }, details, name);
+  }
+}
+
+function partsOf(message: ModelMessageLike): readonly object[] {
+  return Array.isArray(message.content) ? message.content : [];
+}
+
+function storableMessage(message: ModelMessageLike): { [name: string]: unknown } {
+  const { content } = message;
+  const stored = storablePart(message);
+  return typeof content === "string" ? stored : { ...stored, content: partsOf(message).map(storablePart) };
+}
+
+/** Makes two ways to say the same in a message equal. */
+function plainMessage(message: object): object {
+  const { role, content, ...rest } = fieldsOf(message);
+  const isAnswer = role === "assistant" && typeof content === "string";
+  const parts = isAnswer ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
+  return {
+    role,
+    ...rest,
+    content: Array.isArray(parts) ? parts.map((part) => plainPart(fieldsOf(part))) : parts,
+  };
+}
+
+/**
+ * Makes the messages of a result of `generateText`: each answer with the usage of its step, and the results of its tools.
+ *
+ * @param result - What `generateText` returned; of `streamText`, `{ steps, responseMessages }`, both awaited.
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#ai-sdk
+ */
+export function fromModelMessagesResponse(
+  result: ModelMessagesResponseLike,
+  options: ImportOptions,
+): ConvertedMessages {
+  const { steps, response, responseMessages = response?.messages ?? [] } = result;
+  const reader = new ModelMessageReader(options);
+  const answers = responseMessages.filter(({ role }) => role === "assistant");
+  responseMessages.forEach((message, index) => {
+    // Steps that said nothing leave no message, so that the last answers are the last steps'.
+    const step =
+      message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
+    reader.read(message, index, step === undefined ? {} : factsOf(step, options));
+  });
+  return reader.history.done();
+}
+
+function factsOf(step: ModelStepLike, options: ImportOptions): Partial<AnswerFields> {
+  const { finishReason, usage, response } = step;
+  const { provider: name, modelId = response.modelId } = fieldsOf(fieldsOf(step)["model"]);
+  const { rawFinishReason = finishReason } = fieldsOf(step);
+  const model = options.model ?? String(modelId);
+  const stopReason = STOP_REASONS[finishReason] ?? "stop";
+  return {
+    ...(typeof name === "string" && identityOf(name, options)),
+    model,
+    ...(response.modelId !== model && { responseModel: response.modelId }),
+    responseId: response.id,
+    usage: readUsage(usage),
+    stopReason,
+    rawStopReason: String(rawFinishReason),
+    ...(stopReason === "error" && { errorMessage: `The model call ended with ${finishReason}.` }),
+  };
+}
+
+function identityOf(name: string, { api, provider }: ImportOptions): Partial<AnswerFields> {
+  const known = api ?? (Object.hasOwn(PROVIDER_APIS, name) ? PROVIDER_APIS[name] : undefined);
+  return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
+}
+
+function readUsage(usage: object) {
+  const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
+  const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
+  const cacheRead = tokens(cacheReadTokens);
+  const cacheWrite = tokens(cacheWriteTokens);
+  return usageOf({
+    input: noCacheTokens ?? tokens(inputTokens) - cacheRead - cacheWrite,
+    output: outputTokens,
+    cacheRead,
+    cacheWrite,
+    reasoning: fieldsOf(outputTokenDetails)["reasoningTokens"],
+    total: totalTokens,
+  });
+}

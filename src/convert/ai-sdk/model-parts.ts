@@ -1,0 +1,196 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { isJsonRecord } from "../../schema/json.ts";
+import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { withoutFields } from "../raw-form.ts";
+import { base64Of, mediaTypeOf } from "./file-data.ts";
+import type {
+  ModelAnswerPart,
+  ModelFilePart,
+  ModelTextPart,
+  ModelToolOutput,
+  ModelToolResultPart,
+} from "./model-message-types.ts";
+import {
+  type Family,
+  readCallState,
+  readReasoning,
+  readTextSignature,
+  stateOf,
+  writeReasoning,
+  writeState,
+} from "./provider-state.ts";
+
+/** Fields by which a provider is asked to cache; a matter of one request. */
+const CACHE_FIELDS = ["cacheControl", "cache_control", "cachePoint"];
+
+/** Writes what the user says. */
+export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
+  return typeof content === "string" ? content : content.map(writeUserBlock);
+}
+
+function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
+  if (block.type === "text") return { type: "text", text: block.text };
+  return { type: "file", data: block.data, mediaType: block.mimeType };
+}
+
+/**
+ * Writes an answer.
+ *
+ * @param family - Whose state goes with it; undefined for none.
+ * @param idOf - Makes the id of a call by which its result finds it.
+ */
+export function writeAnswer(
+  content: readonly AnswerBlock[],
+  family: Family | undefined,
+  idOf: (id: string) => string,
+): ModelAnswerPart[] {
+  return content.flatMap((block): ModelAnswerPart[] => {
+    if (block.type === "thinking") return writeReasoning(block, family);
+    if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
+    const { id, name, arguments: input } = block;
+    return [{ type: "tool-call", toolCallId: idOf(id), toolName: name, input, ...writeState(block, family) }];
+  });
+}
+
+/** Writes a result. */
+export function writeResult(
+  { content, isError }: ReadResult | ToolResultMessage,
+  toolName: string,
+  toolCallId: string,
+): ModelToolResultPart {
+  return { type: "tool-result", toolCallId, toolName, output: writeOutput(content, isError) };
+}
+
+function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  if (isError) return { type: "error-text", value: texts.join("\n") };
+  if (content.length === texts.length && texts.length < 2) return { type: "text", value: texts.join("") };
+  return {
+    type: "content",
+    value: content.map((block) =>
+      block.type === "text"
+        ? { type: "text", text: block.text }
+        : { type: "file", data: { type: "data", data: block.data }, mediaType: block.mimeType },
+    ),
+  };
+}
+
+/** Reads what the user says. */
+export function readUser(content: unknown): UserMessage["content"] | undefined {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(readUserPart) : undefined;
+}
+
+function readUserPart(part: unknown): UserBlock {
+  const { type, text } = fieldsOf(part);
+  return type === "text" && typeof text === "string" ? { type: "text", text } : readFile(part);
+}
+
+/** Reads a file, or stands a text for one that cannot be held. */
+function readFile(part: unknown): UserBlock {
+  const { type, filename, image, data = image, url = data } = fieldsOf(part);
+  const base64 = base64Of(data);
+  const mimeType = base64 === undefined ? undefined : mediaTypeOf(part, base64);
+  const address = fieldsOf(url)["url"] ?? url;
+  const shown = address instanceof URL ? address.href : address;
+  const isAddress = typeof shown === "string" && /^[a-z]+:\/\//i.test(shown);
+  const kind = typeof mimeType === "string" && !mimeType.startsWith("image/") ? mimeType : String(type);
+  return (
+    imageOf(mimeType, base64) ??
+    imageOfDataUrl(shown) ??
+    placeholder(kind, filename ?? (isAddress ? shown : undefined))
+  );
+}
+
+/** Reads an answer; parts that have no counterpart, and what the provider did by itself, are passed over. */
+export function readAnswer(content: unknown): AnswerBlock[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const blocks: AnswerBlock[] = [];
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at];
+    const { type, text } = fieldsOf(part);
+    if (type === "text" && typeof text === "string")
+      blocks.push({ type: "text", text, ...readTextSignature(part) });
+    else if (type === "tool-call") blocks.push(...readCall(part));
+    else if (type === "reasoning") {
+      const group = parts.slice(at, endOfItem(parts, at));
+      blocks.push(readReasoning(group));
+      at += group.length - 1;
+    }
+  }
+  return blocks;
+}
+
+/** Returns the end of the reasoning parts that one item of OpenAI's was split into. */
+function endOfItem(parts: readonly unknown[], start: number): number {
+  const itemOf = (part: unknown) => fieldsOf(stateOf(part)["openai"])["itemId"];
+  const id = itemOf(parts[start]);
+  let end = start + 1;
+  if (id === undefined) return end;
+  while (end < parts.length && fieldsOf(parts[end])["type"] === "reasoning" && itemOf(parts[end]) === id)
+    end++;
+  return end;
+}
+
+function readCall(part: unknown): AnswerBlock[] {
+  const { toolCallId, toolName, input, providerExecuted } = fieldsOf(part);
+  if (typeof toolCallId !== "string" || typeof toolName !== "string" || providerExecuted === true) return [];
+  const given = isJsonRecord(input) ? input : {};
+  return [{ type: "toolCall", name: toolName, arguments: given, ...readCallState(part, toolCallId) }];
+}
+
+/** Reads a result; undefined if the part is none. */
+export function readResult(part: unknown): ReadResult | undefined {
+  const { type, toolCallId, output } = fieldsOf(part);
+  if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
+  const { type: kind, value, reason } = fieldsOf(output);
+  const isError = kind === "error-text" || kind === "error-json" || kind === "execution-denied";
+  const said = kind === "execution-denied" ? (reason ?? "Tool execution was denied.") : value;
+  return { toolCallId, content: readOutput(kind, said), isError };
+}
+
+function readOutput(kind: unknown, value: unknown): UserBlock[] {
+  if (kind === "content" && Array.isArray(value)) return value.map(readUserPart);
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/** Copies a part without requests to cache, with bytes as base64 and addresses as texts, so that it can be stored. */
+export function storablePart(part: object): { [name: string]: unknown } {
+  const { providerOptions, output, ...rest } = withoutFields(part);
+  const options = Object.entries(fieldsOf(providerOptions)).flatMap(([name, state]) => {
+    const kept = withoutFields(fieldsOf(state), CACHE_FIELDS);
+    return Object.keys(kept).length === 0 ? [] : [[name, kept] as const];
+  });
+  const { value } = fieldsOf(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => storablePart(fieldsOf(one))) } : {};
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, storableData(field)])),
+    ...(options.length > 0 && { providerOptions: Object.fromEntries(options) }),
+    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+  };
+}
+
+function storableData(data: unknown): unknown {
+  if (data instanceof URL) return data.href;
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return base64Of(data);
+  const { type, data: inner } = fieldsOf(data);
+  return type === "data" && inner !== undefined ? { type, data: storableData(inner) } : data;
+}
+
+/** Makes two ways to say the same in a part equal: a file as it is, in an object, or as an image. */
+export function plainPart(part: object): object {
+  const { data, image, output, ...rest } = storablePart(part);
+  const file = data ?? image;
+  const { value } = fieldsOf(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => plainPart(fieldsOf(one))) } : {};
+  return {
+    ...rest,
+    ...(file !== undefined && { data: base64Of(file) ?? file }),
+    ...(image !== undefined && { type: "file", mediaType: mediaTypeOf(part, base64Of(image) ?? "") }),
+    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+  };
+}

@@ -1,0 +1,166 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import { isSignature } from "../gemini/write-parts.ts";
+import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
+import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
+
+/** The providers whose state the AI SDK carries, by the names of their fields. */
+export type Family = "anthropic" | "openai" | "google";
+
+const FAMILIES: Readonly<Record<string, Family>> = {
+  "anthropic-messages": "anthropic",
+  "openai-responses": "openai",
+  "openai-codex-responses": "openai",
+  "azure-openai-responses": "openai",
+  "google-generative-ai": "google",
+  "google-vertex": "google",
+};
+
+/** The API that messages with a provider's state came over. */
+export const FAMILY_APIS: Readonly<Record<Family, string>> = {
+  anthropic: "anthropic-messages",
+  openai: "openai-responses",
+  google: "google-generative-ai",
+};
+
+/** Stands for thinking that the provider withheld. */
+const REDACTED = "[Reasoning redacted]";
+
+/** Returns whose state messages of an API carry; undefined if they carry none. */
+export function familyOf(api: string): Family | undefined {
+  return Object.hasOwn(FAMILIES, api) ? FAMILIES[api] : undefined;
+}
+
+/** Returns whose state a part carries. */
+export function familyOfPart(part: unknown): Family | undefined {
+  const options = stateOf(part);
+  return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
+}
+
+/** Returns what a part of a model message or of a UI message holds for providers. */
+export function stateOf(part: unknown): { readonly [name: string]: unknown } {
+  const { providerOptions, providerMetadata, callProviderMetadata } = fieldsOf(part);
+  return fieldsOf(providerOptions ?? providerMetadata ?? callProviderMetadata);
+}
+
+/** Tells whether thinking can go back over an API. */
+export function canReplay({ thinking, thinkingSignature }: ThinkingContent, api: string): boolean {
+  const isSigned = thinkingSignature !== undefined && thinkingSignature !== "";
+  switch (familyOf(api)) {
+    case "anthropic":
+      return isSigned;
+    case "openai":
+      return reasoningItemOf(thinkingSignature, false) !== undefined;
+    case "google":
+      return isSigned ? isSignature(thinkingSignature) : thinking !== "";
+    default:
+      return thinking !== "";
+  }
+}
+
+/** Tells whether the signature of a text or a call can go back over an API. */
+export function canSign(signature: string, api: string): boolean {
+  const family = familyOf(api);
+  if (family === "google") return isSignature(signature);
+  return family === "openai" && textItemOf(signature) !== undefined;
+}
+
+/** Writes thinking; OpenAI's has a part for each paragraph of its summary. */
+export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
+  const { thinking: text, thinkingSignature: signature = "", redacted } = block;
+  if (family === "anthropic" && redacted) {
+    return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signature } } }];
+  }
+  if (family !== "openai") {
+    const field = family === "anthropic" ? "signature" : "thoughtSignature";
+    const hasState = family !== undefined && signature !== "";
+    return [
+      { type: "reasoning", text, ...(hasState && { providerOptions: { [family]: { [field]: signature } } }) },
+    ];
+  }
+  const item = reasoningItemOf(signature, false);
+  if (item === undefined) return [];
+  const encrypted = item.encrypted_content;
+  const providerOptions = {
+    openai: {
+      itemId: item.id,
+      ...(typeof encrypted === "string" && { reasoningEncryptedContent: encrypted }),
+    },
+  };
+  const texts = item.summary.length === 0 ? [""] : item.summary.map((part) => part.text);
+  return texts.map((summary) => ({ type: "reasoning", text: summary, providerOptions }));
+}
+
+/**
+ * Reads thinking.
+ *
+ * @param parts - One part, or all with the same item of OpenAI's.
+ */
+export function readReasoning(parts: readonly unknown[]): ThinkingContent {
+  const { anthropic, openai, google } = stateOf(parts[0]);
+  const texts = parts.map((part) => String(fieldsOf(part)["text"] ?? ""));
+  const { signature, redactedData } = fieldsOf(anthropic);
+  if (typeof redactedData === "string") {
+    return { type: "thinking", thinking: REDACTED, thinkingSignature: redactedData, redacted: true };
+  }
+  const { itemId } = fieldsOf(openai);
+  if (typeof itemId === "string") return readItem(itemId, texts, parts);
+  const { thoughtSignature = signature } = fieldsOf(google);
+  const thinking = texts.join("\n\n");
+  return typeof thoughtSignature === "string"
+    ? { type: "thinking", thinking, thinkingSignature: thoughtSignature }
+    : { type: "thinking", thinking };
+}
+
+function readItem(id: string, texts: readonly string[], parts: readonly unknown[]): ThinkingContent {
+  const states = parts.map((part) => fieldsOf(stateOf(part)["openai"])["reasoningEncryptedContent"]);
+  const encrypted = states.find((state) => typeof state === "string");
+  const summary = texts.filter((text) => text !== "").map((text) => ({ type: "summary_text", text }));
+  const item = {
+    type: "reasoning",
+    id,
+    summary,
+    ...(encrypted !== undefined && { encrypted_content: encrypted }),
+  };
+  return { type: "thinking", thinking: texts.join("\n\n"), thinkingSignature: JSON.stringify(item) };
+}
+
+/** Returns the field for the state of a text or a call; empty if there is none. */
+export function writeState(
+  block: TextContent | ToolCall,
+  family: Family | undefined,
+): { providerOptions?: ModelProviderOptions } {
+  const signature = block.type === "text" ? block.textSignature : block.thoughtSignature;
+  if (family === "google" && isSignature(signature)) {
+    return { providerOptions: { google: { thoughtSignature: signature } } };
+  }
+  if (family !== "openai") return {};
+  const item = block.type === "text" ? textItemOf(signature) : undefined;
+  const itemId = block.type === "text" ? item?.id : callItemOf(block.id, "fc");
+  if (itemId === undefined) return {};
+  return { providerOptions: { openai: { itemId, ...(item?.phase !== undefined && { phase: item.phase }) } } };
+}
+
+/** Reads the signature of a text. */
+export function readTextSignature(part: unknown): { textSignature?: string } {
+  const { openai, google } = stateOf(part);
+  const { itemId, phase } = fieldsOf(openai);
+  const { thoughtSignature } = fieldsOf(google);
+  if (typeof itemId === "string") {
+    return {
+      textSignature: JSON.stringify({ v: 1, id: itemId, ...(typeof phase === "string" && { phase }) }),
+    };
+  }
+  return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
+}
+
+/** Reads the state of a call: our id of it, and its signature. */
+export function readCallState(part: unknown, toolCallId: string): Pick<ToolCall, "id" | "thoughtSignature"> {
+  const { openai, google } = stateOf(part);
+  const { itemId } = fieldsOf(openai);
+  const { thoughtSignature } = fieldsOf(google);
+  return {
+    id: typeof itemId === "string" ? `${toolCallId}|${itemId}` : toolCallId,
+    ...(typeof thoughtSignature === "string" && { thoughtSignature }),
+  };
+}

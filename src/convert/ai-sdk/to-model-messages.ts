@@ -1,0 +1,78 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { RequestOptions } from "../conversion-options.ts";
+import type { Dialect } from "../dialect.ts";
+import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
+import type { ModelMessage, ModelMessagesRequest, ModelToolResultPart } from "./model-message-types.ts";
+import { readAnswer, readResult, readUser, writeAnswer, writeResult, writeUser } from "./model-parts.ts";
+import { canReplay, canSign, familyOf } from "./provider-state.ts";
+
+const MAX_ID = 64;
+
+/** What model messages can say, whoever the provider is behind the AI SDK. */
+export const MODEL_MESSAGES: Dialect = {
+  form: "modelMessage",
+  apis: undefined,
+  provider: undefined,
+  systemInFront: "all",
+  startsWithUser: true,
+  imageTypes: undefined,
+  takesImages: ({ isError }) => !isError,
+  maxNameLength: undefined,
+  mayEndInThinking: false,
+  keepsSignedText: (api) => familyOf(api) === "google",
+  isSignature: canSign,
+  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  isBlank: (text) => text.trim() === "",
+  canReplay,
+  readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
+  readAnswer: (raw) => (isMessage(raw) ? readAnswer(raw.content) : undefined),
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to model messages of the AI SDK.
+ *
+ * Signatures and ids of items go where the SDK's own providers look for them. The results of an answer stand in one message.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `instructions` and `messages` for `generateText` and `streamText`, and what could not be said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
+ */
+export function toModelMessages(
+  messages: readonly AgentMessage[],
+  options: RequestOptions = {},
+): ModelMessagesRequest {
+  const { system, items, ids, issues } = planRequest(messages, MODEL_MESSAGES, options);
+  const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
+  return { ...(system !== "" && { instructions: system }), messages: request, issues: issues.list() };
+}
+
+function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessage[] {
+  if (item.kind === "system") return [];
+  if (item.kind === "user")
+    return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
+  const family = item.isOwn ? familyOf(item.api) : undefined;
+  // OpenAI misses the reasoning of items that it knows by id.
+  const isIncomplete = family === "openai" && item.hasLostThinking;
+  const content = isIncomplete ? item.content.filter(({ type }) => type !== "thinking") : item.content;
+  const answer: ModelMessage = isMessage(item.raw)
+    ? item.raw
+    : { role: "assistant", content: writeAnswer(content, isIncomplete ? undefined : family, idOf) };
+  if (item.results.length === 0) return [answer];
+  const results = item.results.map(
+    ({ message, raw }): ModelToolResultPart =>
+      isResult(raw) ? raw : writeResult(message, message.toolName, idOf(message.toolCallId)),
+  );
+  return [answer, { role: "tool", content: results }];
+}
+
+/** Tells whether a message was kept. Parts that came later are sent as they were received. */
+function isMessage(raw: unknown): raw is ModelMessage {
+  return typeof fieldsOf(raw)["role"] === "string";
+}
+
+function isResult(raw: unknown): raw is ModelToolResultPart {
+  return readResult(raw) !== undefined;
+}

@@ -1,0 +1,84 @@
+import type { Usage } from "../schema/content.ts";
+import type { AssistantMessage } from "../schema/message.ts";
+import type { ConversionIssue } from "./conversion-issue.ts";
+
+/** An answer made from a provider's response. */
+export interface ConvertedAnswer {
+  readonly message: AssistantMessage;
+  readonly issues: readonly ConversionIssue[];
+}
+
+/** What an answer says about itself; what is left out is filled in. */
+export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
+  Partial<Omit<AssistantMessage, "role" | "content">>;
+
+/**
+ * Makes an assistant message, with the fields filled in that are there for bookkeeping.
+ *
+ * @param content - A text, or blocks.
+ * @param fields - At least `timestamp`, in Unix milliseconds. Default: no tokens, `unknown` as API, provider and model, and
+ *   a stop reason of `toolUse` if it calls tools and `stop` otherwise.
+ * @throws {TypeError} If there is no time.
+ * @example
+ * import { SessionManager } from "sessiontree";
+ * import { assistantMessage } from "sessiontree/convert";
+ *
+ * const session = SessionManager.inMemory();
+ * session.appendMessage(assistantMessage("Good morning.", { timestamp: Date.now() }));
+ */
+export function assistantMessage(
+  content: string | AssistantMessage["content"],
+  fields: AnswerFields,
+): AssistantMessage {
+  if (!Number.isFinite(fields?.timestamp)) {
+    throw new TypeError("An assistant message needs a time; give { timestamp: Date.now() }.");
+  }
+  const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  const isCall = blocks.some(({ type }) => type === "toolCall");
+  return {
+    role: "assistant",
+    content: blocks,
+    api: "unknown",
+    provider: "unknown",
+    model: "unknown",
+    usage: usageOf({}),
+    stopReason: isCall ? "toolUse" : "stop",
+    ...fields,
+  };
+}
+
+/** Tokens as a provider counts them; what it does not say may be left out. */
+export interface TokenCounts {
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly cacheRead?: unknown;
+  readonly cacheWrite?: unknown;
+  readonly cacheWrite1h?: unknown;
+  readonly reasoning?: unknown;
+  readonly total?: unknown;
+}
+
+/** Makes usage of what a provider counted, without prices. */
+export function usageOf(counts: TokenCounts): Usage {
+  const input = tokens(counts.input);
+  const output = tokens(counts.output);
+  const cacheRead = tokens(counts.cacheRead);
+  const cacheWrite = tokens(counts.cacheWrite);
+  const cacheWrite1h = tokens(counts.cacheWrite1h);
+  const reasoning = tokens(counts.reasoning);
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    ...(cacheWrite1h > 0 && { cacheWrite1h }),
+    ...(reasoning > 0 && { reasoning }),
+    totalTokens: tokens(counts.total) || input + output + cacheRead + cacheWrite,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+  };
+}
+
+/** Returns a number of tokens; 0 if it is none. */
+export function tokens(value: unknown): number {
+  return typeof value === "number" && value > 0 ? value : 0;
+}

@@ -1,0 +1,130 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { isJsonRecord } from "../../schema/json.ts";
+import type { ToolResultMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOf, placeholder } from "../images.ts";
+import { isSameJson, withoutFields } from "../raw-form.ts";
+import type {
+  AnthropicBlock,
+  AnthropicImage,
+  AnthropicRedactedThinking,
+  AnthropicText,
+  AnthropicThinking,
+  AnthropicToolResult,
+  AnthropicToolUse,
+} from "./anthropic-types.ts";
+
+/** Stands for thinking that the provider withheld. */
+const REDACTED = "[Reasoning redacted]";
+
+/** Writes what the user says. */
+export function writeUser(content: readonly UserBlock[]): (AnthropicText | AnthropicImage)[] {
+  return content.map(writeUserBlock);
+}
+
+function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const { mimeType, data } = block;
+  if (isImageType(mimeType)) return { type: "image", source: { type: "base64", media_type: mimeType, data } };
+  return placeholder("image", mimeType);
+}
+
+/** Tells whether the API takes images of this type. */
+export function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["media_type"] {
+  return ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(mimeType);
+}
+
+/**
+ * Writes a block of an answer.
+ *
+ * @param idOf - Makes the provider's id of one of ours.
+ */
+export function writeAnswerBlock(
+  block: AnswerBlock,
+  idOf: (id: string) => string,
+): AnthropicText | AnthropicThinking | AnthropicRedactedThinking | AnthropicToolUse {
+  if (block.type === "text") return { type: "text", text: block.text };
+  if (block.type === "toolCall") {
+    return { type: "tool_use", id: idOf(block.id), name: block.name, input: block.arguments };
+  }
+  const signature = block.thinkingSignature ?? "";
+  return block.redacted
+    ? { type: "redacted_thinking", data: signature }
+    : { type: "thinking", thinking: block.thinking, signature };
+}
+
+/** Writes a result as it is, whether or not the API takes it. */
+export function writeResult(result: ReadResult | ToolResultMessage, id: string): AnthropicToolResult {
+  const content = result.content.map(writeUserBlock);
+  return {
+    type: "tool_result",
+    tool_use_id: id,
+    ...(content.length > 0 && { content }),
+    ...(result.isError && { is_error: true as const }),
+  };
+}
+
+/** Reads blocks that the user may have said; results among them are passed over. */
+export function readUser(raw: unknown): UserBlock[] | undefined {
+  if (!isBlocks(raw)) return undefined;
+  return raw.flatMap((block) => (block.type === "tool_result" ? [] : [readUserBlock(block)]));
+}
+
+function readUserBlock(block: unknown): UserBlock {
+  const { type, text, source, title } = fieldsOf(block);
+  const from = fieldsOf(source);
+  if (type === "text" && typeof text === "string") return { type: "text", text };
+  if (type === "document" && from["type"] === "text" && typeof from["data"] === "string") {
+    return { type: "text", text: from["data"] };
+  }
+  const image = from["type"] === "base64" ? imageOf(from["media_type"], from["data"]) : undefined;
+  if (type === "image" && image !== undefined) return image;
+  return placeholder(String(type).replaceAll("_", " "), title ?? from["url"] ?? from["file_id"] ?? source);
+}
+
+/** Reads the blocks of an answer; those that have no counterpart are passed over. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  return isBlocks(raw) ? raw.flatMap(readAnswerBlock) : undefined;
+}
+
+function readAnswerBlock(block: unknown): AnswerBlock[] {
+  const { type, text, thinking, signature, data, id, name, input } = fieldsOf(block);
+  if (type === "text" && typeof text === "string") return [{ type: "text", text }];
+  if (type === "thinking" && typeof thinking === "string") {
+    return [
+      { type: "thinking", thinking, ...(typeof signature === "string" && { thinkingSignature: signature }) },
+    ];
+  }
+  if (type === "redacted_thinking" && typeof data === "string") {
+    return [{ type: "thinking", thinking: REDACTED, thinkingSignature: data, redacted: true }];
+  }
+  if (type !== "tool_use" || typeof id !== "string" || typeof name !== "string") return [];
+  return [{ type: "toolCall", id, name, arguments: isJsonRecord(input) ? input : {} }];
+}
+
+/** Reads a result; undefined if it is none. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { type, tool_use_id, content, is_error } = fieldsOf(raw);
+  if (type !== "tool_result" || typeof tool_use_id !== "string") return undefined;
+  const blocks =
+    typeof content === "string" ? [{ type: "text", text: content }] : isBlocks(content) ? content : [];
+  return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
+}
+
+/** Copies a block without what belongs to one request (cache marks) and without what says nothing. */
+export function strippedBlock(block: object): { [name: string]: unknown } {
+  const { content, is_error, caller, ...rest } = withoutFields(block, ["cache_control"]);
+  const inner = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const isTold = Array.isArray(inner) ? inner.length > 0 : inner !== undefined;
+  return {
+    ...rest,
+    ...(isTold && { content: isBlocks(inner) ? inner.map(strippedBlock) : inner }),
+    ...(is_error === true && { is_error }),
+    ...(caller !== undefined && !isSameJson(caller, { type: "direct" }) && { caller }),
+  };
+}
+
+/** Tells whether a value is a list of blocks. Blocks of kinds that came later are sent as they were received. */
+export function isBlocks(value: unknown): value is AnthropicBlock[] {
+  return Array.isArray(value) && value.every((block) => typeof fieldsOf(block)["type"] === "string");
+}

@@ -1,0 +1,98 @@
+import type { AgentMessage } from "../../schema/message.ts";
+import type { ConversionIssues } from "../conversion-issue.ts";
+import type { RequestOptions } from "../conversion-options.ts";
+import type { Dialect } from "../dialect.ts";
+import { type PlannedResult, planRequest } from "../request-plan.ts";
+import { ToolIds } from "../tool-ids.ts";
+import {
+  isBlocks,
+  readAnswer,
+  readResult,
+  readUser,
+  writeAnswerBlock,
+  writeResult,
+  writeUser,
+} from "./anthropic-content.ts";
+import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-types.ts";
+
+const MAX_ID = 64;
+const MAX_NAME = 128;
+
+/** Said where a failed call has no words, since the API wants some. */
+const NO_WORDS = "(no output)";
+
+const ANTHROPIC: Dialect = {
+  form: "anthropic",
+  apis: new Set(["anthropic-messages"]),
+  provider: "anthropic",
+  systemInFront: "all",
+  startsWithUser: true,
+  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  takesImages: ({ isError }) => !isError,
+  maxNameLength: MAX_NAME,
+  mayEndInThinking: false,
+  keepsSignedText: () => false,
+  isSignature: () => true,
+  newIds: () => new ToolIds(MAX_ID),
+  isBlank: (text) => text.trim() === "",
+  canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
+  readUser,
+  readAnswer,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to a request of Anthropic's Messages API.
+ *
+ * The results of an answer stand in one message behind it, before anything else. Thinking of the model that is asked comes
+ * back as it was, in its place; that of others is left out.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `system` and `messages` for `messages.create`, and what could not be said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
+ */
+export function toAnthropic(
+  messages: readonly AgentMessage[],
+  options: RequestOptions = {},
+): AnthropicRequest {
+  const { system, items, ids, issues } = planRequest(messages, ANTHROPIC, options);
+  const request: AnthropicMessage[] = items.flatMap((item): AnthropicMessage[] => {
+    if (item.kind === "system") return [];
+    if (item.kind === "user") {
+      const content = typeof item.content === "string" ? item.content : writeUser(item.content);
+      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : content }];
+    }
+    const blocks = isBlocks(item.raw)
+      ? item.raw
+      : item.content.map((block) => writeAnswerBlock(block, (id) => ids.of(id)));
+    const answer: AnthropicMessage = { role: "assistant", content: blocks };
+    if (item.results.length === 0) return [answer];
+    const results = item.results.map((result) => resultBlock(result, ids, issues));
+    return [answer, { role: "user", content: results }];
+  });
+  trimEnd(request.at(-1));
+  return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
+}
+
+function resultBlock(
+  { message, raw, index }: PlannedResult,
+  ids: ToolIds,
+  issues: ConversionIssues,
+): AnthropicToolResult {
+  const result = isResult(raw) ? raw : writeResult(message, ids.of(message.toolCallId));
+  if (result.is_error !== true || result.content !== undefined) return result;
+  issues.report("CONTENT_ADDED", index, "Put a text into the result of a failed call that said nothing.");
+  return { ...result, content: [{ type: "text", text: NO_WORDS }] };
+}
+
+function isResult(raw: unknown): raw is AnthropicToolResult {
+  return readResult(raw) !== undefined;
+}
+
+/** Takes the white space off the end of a request that ends in an answer: the API refuses to go on from there. */
+function trimEnd(message: AnthropicMessage | undefined): void {
+  if (message?.role !== "assistant" || typeof message.content === "string") return;
+  const last = message.content.at(-1);
+  if (last?.type !== "text") return;
+  message.content = [...message.content.slice(0, -1), { ...last, text: last.text.trimEnd() }];
+}

@@ -1,0 +1,119 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { TextContent } from "../../schema/content.ts";
+import { isJsonRecord } from "../../schema/json.ts";
+import type { UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOf, placeholder } from "../images.ts";
+import { withoutFields } from "../raw-form.ts";
+
+/** What newer models accept in place of a signature that there is none of, as for a call that another model made. */
+export const NO_SIGNATURE = "skip_thought_signature_validator";
+
+/** Reads what the user says out of parts; results among them are passed over. A text alone stays one. */
+export function readUser(raw: unknown): UserMessage["content"] | undefined {
+  if (!Array.isArray(raw)) return undefined;
+  const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
+  const [first] = blocks;
+  return blocks.length === 1 && first?.type === "text" ? first.text : blocks;
+}
+
+function readUserPart(part: unknown): UserBlock {
+  const { text, inlineData, fileData } = fieldsOf(part);
+  if (typeof text === "string") return { type: "text", text };
+  if (inlineData !== undefined) return readBlob(inlineData);
+  const { fileUri, mimeType } = fieldsOf(fileData);
+  return placeholder(typeof mimeType === "string" ? mimeType : "part", fileUri);
+}
+
+function readBlob(blob: unknown): UserBlock {
+  const { mimeType, data, displayName } = fieldsOf(blob);
+  return imageOf(mimeType, data) ?? placeholder(String(mimeType), displayName);
+}
+
+/**
+ * Reads the parts of an answer; those that have no counterpart are passed over.
+ *
+ * @param index - Where the content stands, for the ids of calls that have none.
+ */
+export function readAnswerParts(parts: readonly unknown[], index: number): AnswerBlock[] {
+  return parts.flatMap((part, at): AnswerBlock[] => {
+    const { text, thought, functionCall } = fieldsOf(part);
+    const signature = signatureOf(part);
+    if (isJsonRecord(functionCall)) {
+      const { id, name, args } = functionCall;
+      if (typeof name !== "string") return [];
+      return [
+        {
+          type: "toolCall",
+          id: typeof id === "string" && id !== "" ? id : `${name}_${index}_${at}`,
+          name,
+          arguments: isJsonRecord(args) ? args : {},
+          ...(signature !== undefined && { thoughtSignature: signature }),
+        },
+      ];
+    }
+    if (typeof text !== "string") return [];
+    if (thought === true) {
+      return [
+        {
+          type: "thinking",
+          thinking: text,
+          ...(signature !== undefined && { thinkingSignature: signature }),
+        },
+      ];
+    }
+    return [{ type: "text", text, ...(signature !== undefined && { textSignature: signature }) }];
+  });
+}
+
+function signatureOf(part: unknown): string | undefined {
+  const { thoughtSignature } = fieldsOf(part);
+  return typeof thoughtSignature === "string" && thoughtSignature !== NO_SIGNATURE
+    ? thoughtSignature
+    : undefined;
+}
+
+/** Tells whether a part is a result. */
+export function isResponse(part: unknown): boolean {
+  return isJsonRecord(fieldsOf(part)["functionResponse"]);
+}
+
+/**
+ * Reads a result out of a part.
+ *
+ * @param idOf - Returns the id of the call that a result without one answers, by its name.
+ */
+export function readResponse(part: unknown, idOf: (name: unknown) => string): ReadResult {
+  const { id, name, response, parts } = fieldsOf(fieldsOf(part)["functionResponse"]);
+  const { output, error } = fieldsOf(response);
+  const isError = error !== undefined;
+  const blobs = Array.isArray(parts) ? parts : [];
+  return {
+    toolCallId: typeof id === "string" && id !== "" ? id : idOf(name),
+    content: [
+      ...textsOfOutput(isError ? error : (output ?? response)),
+      ...blobs.map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
+    ],
+    isError,
+  };
+}
+
+function textsOfOutput(output: unknown): TextContent[] {
+  const text = typeof output === "string" ? output : JSON.stringify(output ?? "");
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/** Makes two ways to say the same in a part equal: ids may be made up, and a missing signature may be written out. */
+export function plainPart(part: object): object {
+  const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
+  return {
+    ...rest,
+    ...(thoughtSignature !== NO_SIGNATURE && { thoughtSignature }),
+    ...(functionCall !== undefined && {
+      functionCall: { args: {}, ...withoutFields(fieldsOf(functionCall), ["id"]) },
+    }),
+    ...(functionResponse !== undefined && {
+      functionResponse: withoutFields(fieldsOf(functionResponse), ["id"]),
+    }),
+  };
+}

@@ -1,0 +1,88 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { RequestOptions } from "../conversion-options.ts";
+import type { Dialect } from "../dialect.ts";
+import type { ModelIdentity } from "../model-identity.ts";
+import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { ToolIds } from "../tool-ids.ts";
+import type { GeminiContent, GeminiPart, GeminiRequest } from "./gemini-types.ts";
+import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
+import { type CallStyle, isSignature, writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
+
+const MAX_ID = 64;
+const MAX_NAME = 64;
+
+/** The first generation that wants signatures and ids, and takes images in results. */
+const NEW_GENERATION = 3;
+
+const GEMINI: Dialect = {
+  form: "gemini",
+  apis: new Set(["google-generative-ai", "google-vertex"]),
+  provider: "google",
+  systemInFront: "all",
+  startsWithUser: true,
+  imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
+  takesImages: (_, target) => isNewGeneration(target),
+  maxNameLength: MAX_NAME,
+  mayEndInThinking: true,
+  keepsSignedText: () => true,
+  isSignature,
+  newIds: () => new ToolIds(MAX_ID),
+  isBlank: (text) => text === "",
+  canReplay: ({ thinking, thinkingSignature }) =>
+    thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
+  readUser,
+  readAnswer: (raw) => (Array.isArray(raw) ? readAnswerParts(raw, -1) : undefined),
+  readResult: (raw) => (isPart(raw) ? readResponse(raw, () => "") : undefined),
+};
+
+/**
+ * Converts the messages of a context to a request of Gemini's `generateContent`.
+ *
+ * Every signature returns on the part that it came with. Roles alternate: what follows from the same side joins the content
+ * before it.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param options - `model` also tells of which generation the model is; without it the newest is assumed.
+ * @returns `contents`, `systemInstruction` for the request's `config`, and what could not be said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
+ */
+export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {
+  const { system, items, ids, issues, target } = planRequest(messages, GEMINI, options);
+  const style: CallStyle = { isNew: isNewGeneration(target), idOf: (id) => ids.of(id) };
+  const contents: GeminiContent[] = [];
+  for (const { role, parts } of items.flatMap((item) => writeItem(item, style))) {
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts: [...parts] });
+  }
+  const instruction = system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } };
+  return { ...instruction, contents, issues: issues.list() };
+}
+
+function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
+  if (item.kind === "system") return [];
+  if (item.kind === "user") {
+    return [{ role: "user", parts: isParts(item.raw) ? item.raw : writeUser(item.content) }];
+  }
+  const parts = isParts(item.raw) ? item.raw : writeAnswer(item.content, style);
+  const responses = item.results.map(({ message, raw }) =>
+    isPart(raw) ? raw : writeResponse(message, message.toolName, style),
+  );
+  const answer: GeminiContent = { role: "model", parts };
+  return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];
+}
+
+function isNewGeneration(target: ModelIdentity | undefined): boolean {
+  const [, generation] = /gemini-(\d+)/.exec(target?.model ?? "") ?? [];
+  return generation === undefined || Number(generation) >= NEW_GENERATION;
+}
+
+/** Tells whether parts were kept. Kinds that came later are sent as they were received. */
+function isParts(raw: unknown): raw is GeminiPart[] {
+  return Array.isArray(raw);
+}
+
+function isPart(raw: unknown): raw is GeminiPart {
+  return typeof fieldsOf(raw)["functionResponse"] === "object";
+}

@@ -1,0 +1,69 @@
+import type { UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import type { GeminiPart } from "./gemini-types.ts";
+import { NO_SIGNATURE } from "./read-parts.ts";
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Tells whether a signature can be one of Gemini's. */
+export function isSignature(signature: string | undefined): signature is string {
+  return signature !== undefined && signature !== "" && BASE64.test(signature);
+}
+
+/** Writes what the user says. */
+export function writeUser(content: UserMessage["content"]): GeminiPart[] {
+  return typeof content === "string" ? [{ text: content }] : content.map(writeUserBlock);
+}
+
+function writeUserBlock(block: UserBlock): GeminiPart {
+  if (block.type === "text") return { text: block.text };
+  return { inlineData: { mimeType: block.mimeType, data: block.data } };
+}
+
+/** How calls and results are written. */
+export interface CallStyle {
+  /** Whether the model refuses calls without signature and understands ids and images of results. */
+  readonly isNew: boolean;
+  /** Makes the provider's id of one of ours. */
+  readonly idOf: (id: string) => string;
+}
+
+/** Writes an answer: a part for each block, since signatures belong to parts. */
+export function writeAnswer(content: readonly AnswerBlock[], { isNew, idOf }: CallStyle): GeminiPart[] {
+  const firstCall = content.find(({ type }) => type === "toolCall");
+  return content.map((block): GeminiPart => {
+    if (block.type === "text") return { text: block.text, ...signed(block.textSignature) };
+    if (block.type === "thinking")
+      return { thought: true, text: block.thinking, ...signed(block.thinkingSignature) };
+    const { name, arguments: args, thoughtSignature } = block;
+    return {
+      functionCall: { name, args, ...(isNew && { id: idOf(block.id) }) },
+      ...(isNew && block === firstCall && { thoughtSignature: NO_SIGNATURE }),
+      ...signed(thoughtSignature),
+    };
+  });
+}
+
+function signed(signature: string | undefined): { thoughtSignature?: string } {
+  return isSignature(signature) ? { thoughtSignature: signature } : {};
+}
+
+/** Writes a result. */
+export function writeResponse(
+  { content, isError, toolCallId }: ReadResult,
+  name: string,
+  { isNew, idOf }: CallStyle,
+): GeminiPart {
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const parts = content.flatMap(({ type, ...image }) =>
+    "data" in image ? [{ inlineData: { mimeType: image.mimeType, data: image.data } }] : [],
+  );
+  return {
+    functionResponse: {
+      name,
+      response: isError ? { error: text } : { output: text },
+      ...(isNew && { id: idOf(toolCallId) }),
+      ...(parts.length > 0 && { parts }),
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { JsonObject } from "../schema/json.ts";
+import type { AssistantMessage, Message, UserMessage } from "../schema/message.ts";
+import { type AnswerFields, assistantMessage } from "./answer.ts";
+import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
+import { type ImportOptions, timesOf } from "./conversion-options.ts";
+import type { ReadResult } from "./dialect.ts";
+import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
+
+/** Messages made from those of an SDK. */
+export interface ConvertedMessages {
+  readonly messages: Message[];
+  readonly issues: readonly ConversionIssue[];
+}
+
+/** Whose messages are converted, where the options do not say. */
+export interface HistoryDefaults {
+  readonly form: FormName;
+  readonly api: string;
+  readonly provider: string;
+}
+
+/** Name of a tool whose call nobody has seen. */
+const UNKNOWN_TOOL = "unknown";
+
+/** Gathers the messages that an SDK's are converted to, in their order. */
+export class History {
+  readonly issues = new ConversionIssues();
+  readonly #messages: Message[] = [];
+  readonly #toolNames = new Map<string, string>();
+  readonly #form: FormName;
+  readonly #timeOf: (index: number) => number;
+  readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
+
+  /** @throws {TypeError} If the options have no time. */
+  constructor(options: ImportOptions, { form, api, provider }: HistoryDefaults) {
+    this.#form = form;
+    this.#timeOf = timesOf(options);
+    this.#identity = {
+      api: options.api ?? api,
+      provider: options.provider ?? provider,
+      model: options.model ?? "unknown",
+    };
+  }
+
+  /** Adds instructions. */
+  system(index: number, content: string, details?: JsonObject): void {
+    this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.#timeOf(index) });
+  }
+
+  /** Adds what the user said. */
+  user(index: number, content: UserMessage["content"], details?: JsonObject): void {
+    this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.#timeOf(index) });
+  }
+
+  /** Adds an answer and returns it. */
+  answer(
+    index: number,
+    content: AssistantMessage["content"],
+    fields: Partial<AnswerFields> = {},
+  ): AssistantMessage {
+    for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    const message = assistantMessage(content, {
+      ...this.#identity,
+      timestamp: this.#timeOf(index),
+      ...fields,
+    });
+    this.#messages.push(message);
+    return message;
+  }
+
+  /** Adds what a tool gave back. */
+  result(index: number, result: ReadResult, details?: JsonObject, toolName?: string): void {
+    this.#messages.push({
+      role: "toolResult",
+      toolCallId: result.toolCallId,
+      toolName: toolName ?? this.#toolNames.get(result.toolCallId) ?? UNKNOWN_TOOL,
+      content: result.content,
+      ...withDetails(details),
+      isError: result.isError,
+      timestamp: this.#timeOf(index),
+    });
+  }
+
+  /** Reports what had no counterpart. */
+  report(code: ConversionIssueCode, index: number, message: string): void {
+    this.issues.report(code, index, message);
+  }
+
+  /**
+   * Keeps what was given if what is made of it does not say the same, and reports it.
+   *
+   * @param given - As the SDK says it, without what is never stored.
+   * @param again - What the SDK would be given back without it.
+   * @param what - What is converted, for the report.
+   * @param plain - Makes two ways to say the same equal.
+   */
+  keep(
+    index: number,
+    given: object,
+    again: object,
+    what: string,
+    plain = (said: object) => said,
+  ): JsonObject | undefined {
+    if (isSameJson(plain(given), plain(again))) return undefined;
+    this.report(
+      "KEPT_IN_DETAILS",
+      index,
+      `Kept ${what} in details.${this.#form}: not all of it has a counterpart.`,
+    );
+    return keepRaw(this.#form, given);
+  }
+
+  /** Returns the messages and what was reported. */
+  done(): ConvertedMessages {
+    return { messages: this.#messages, issues: this.issues.list() };
+  }
+}
+
+/** Makes the field of a message that holds what was kept of it. */
+export function withDetails(details: JsonObject | undefined): { details?: JsonObject } {
+  return details === undefined ? {} : { details };
+}

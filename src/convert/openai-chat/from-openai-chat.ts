@@ -1,0 +1,172 @@
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { digestOf } from "../../ids.ts";
+import type { StopReason } from "../../schema/message.ts";
+import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
+import type { ImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import {
+  plainMessage,
+  readAnswer,
+  readResult,
+  readUser,
+  strippedMessage,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-chat-content.ts";
+import type {
+  OpenAIChatMessageLike,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+} from "./openai-chat-types.ts";
+
+const DEFAULTS: HistoryDefaults = { form: "openaiChat", api: "openai-completions", provider: "openai" };
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "toolUse",
+  function_call: "toolUse",
+  content_filter: "error",
+};
+
+const LEGACY_ID_LENGTH = 24;
+
+/**
+ * Converts messages of OpenAI's Chat Completions API to those of a session.
+ *
+ * Arguments of calls are parsed; where a model wrote none that are JSON, they are `{}`, and its words are kept in `details`,
+ * as is everything else without a counterpart.
+ *
+ * @param request - Messages, or `{ messages }`.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and parts). Source: docs/messages.md#openai-chat-completions
+ */
+export function fromOpenAIChat(
+  request: OpenAIChatRequestLike | readonly OpenAIChatMessageLike[],
+  options: ImportOptions,
+): ConvertedMessages {
+  const history = new History(options, DEFAULTS);
+  const legacy = new LegacyCalls();
+  const messages = "messages" in request ? request.messages : request;
+  messages.forEach((message, index) => {
+    addMessage(history, legacy.modernize(message, index), index);
+  });
+  return history.done();
+}
+
+function addMessage(history: History, message: object, index: number): void {
+  const stripped = strippedMessage(message);
+  const { role } = stripped;
+  const user = readUser(stripped);
+  const answer = readAnswer(stripped);
+  const result = readResult(stripped);
+  if (role === "system" || role === "developer") {
+    const { name } = stripped;
+    if (name !== undefined) history.report("FLAG_DROPPED", index, "Left out the name of a system message.");
+    history.system(index, textsOf(stripped["content"]).join("\n"));
+  } else if (user !== undefined) {
+    history.user(index, user, history.keep(index, stripped, writeUser(user), "a user message", plainMessage));
+  } else if (answer !== undefined) {
+    const again = writeAnswer(answer, (id) => id);
+    history.answer(
+      index,
+      answer,
+      withDetails(history.keep(index, stripped, again, "an answer", plainMessage)),
+    );
+  } else if (result !== undefined) {
+    const again = writeResult(result, result.toolCallId);
+    history.result(index, result, history.keep(index, stripped, again, "a result", plainMessage));
+  } else {
+    throw new TypeError(`Message ${index} has the role ${JSON.stringify(role)}, or a result without an id.`);
+  }
+}
+
+/** Gives calls of the time before there were ids the form of today. */
+class LegacyCalls {
+  readonly #open: { readonly name: unknown; readonly id: string }[] = [];
+
+  modernize(message: object, index: number): object {
+    const { function_call, ...rest } = fieldsOf(message);
+    const { name, arguments: given } = fieldsOf(function_call);
+    if (rest["role"] === "function") {
+      const at = this.#open.findIndex((call) => call.name === rest["name"]);
+      const [call] = at === -1 ? [] : this.#open.splice(at, 1);
+      const id = call?.id ?? legacyId(index, rest["name"]);
+      return { role: "tool", tool_call_id: id, content: rest["content"] };
+    }
+    if (typeof name !== "string") return message;
+    const id = legacyId(index, name);
+    this.#open.push({ name, id });
+    return { ...rest, tool_calls: [{ id, type: "function", function: { name, arguments: given } }] };
+  }
+}
+
+function legacyId(index: number, name: unknown): string {
+  return `call_${digestOf(`${index}\n${String(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
+}
+
+/**
+ * Makes the assistant message of a response: of `chat.completions.create`, or of a stream's `finalChatCompletion()`.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#openai-chat-completions
+ */
+export function fromOpenAIChatResponse(
+  response: OpenAIChatResponseLike,
+  options: ImportOptions,
+): ConvertedAnswer {
+  const { id, model, choices, usage } = response;
+  const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
+  const [choice] = choices;
+  const stripped = strippedMessage(choice?.message ?? { role: "assistant" });
+  const content = readAnswer(stripped) ?? [];
+  const again = writeAnswer(content, (id) => id);
+  const details = history.keep(0, stripped, again, "an answer", plainMessage);
+  const reason = choice?.finish_reason ?? undefined;
+  const stopReason =
+    choice === undefined
+      ? "error"
+      : stopReasonOf(
+          reason,
+          content.some(({ type }) => type === "toolCall"),
+        );
+  const message = history.answer(0, content, {
+    responseId: id,
+    ...(options.model !== undefined && options.model !== model && { responseModel: model }),
+    usage: readUsage(fieldsOf(usage)),
+    stopReason,
+    ...(reason !== undefined && { rawStopReason: reason }),
+    ...(stopReason === "error" && { errorMessage: errorOf(response, reason) }),
+    ...withDetails(details),
+  });
+  return { message, issues: history.done().issues };
+}
+
+function stopReasonOf(reason: string | undefined, isCalling: boolean): StopReason {
+  const said = reason === undefined ? "pending" : (STOP_REASONS[reason] ?? "stop");
+  // Some servers say that the model was done when it waits for its tools.
+  return said === "stop" && isCalling ? "toolUse" : said;
+}
+
+function errorOf(response: object, reason: string | undefined): string {
+  if (reason !== undefined) return "The provider's filter withheld the answer.";
+  const { message } = fieldsOf(fieldsOf(response)["error"]);
+  return typeof message === "string" ? message : "The response has no choices.";
+}
+
+function readUsage(usage: { readonly [name: string]: unknown }) {
+  const prompt = fieldsOf(usage["prompt_tokens_details"]);
+  const cacheRead = tokens(prompt["cached_tokens"]);
+  const cacheWrite = tokens(prompt["cache_write_tokens"]);
+  return usageOf({
+    input: tokens(usage["prompt_tokens"]) - cacheRead - cacheWrite,
+    output: usage["completion_tokens"],
+    cacheRead,
+    cacheWrite,
+    reasoning: fieldsOf(usage["completion_tokens_details"])["reasoning_tokens"],
+    total: usage["total_tokens"],
+  });
+}

@@ -1,0 +1,204 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { withoutFields } from "../raw-form.ts";
+import { parseArguments, parseJson } from "../tool-arguments.ts";
+import type {
+  OpenAIChatAssistantMessage,
+  OpenAIChatImage,
+  OpenAIChatText,
+  OpenAIChatToolCall,
+  OpenAIChatToolMessage,
+  OpenAIChatUserMessage,
+} from "./openai-chat-types.ts";
+
+/** Fields in which servers show reasoning; the name of the one it came in is its signature. */
+const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+
+type ReasoningField = (typeof REASONING_FIELDS)[number];
+
+/** Writes what the user says. */
+export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
+  return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
+}
+
+function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
+  if (block.type === "text") return { type: "text", text: block.text };
+  return { type: "image_url", image_url: { url: dataUrlOf(block) } };
+}
+
+/**
+ * Writes an answer. Its texts become one, since many servers take nothing else.
+ *
+ * @param idOf - Makes the provider's id of one of ours.
+ */
+export function writeAnswer(
+  content: readonly AnswerBlock[],
+  idOf: (id: string) => string,
+): OpenAIChatAssistantMessage {
+  const texts = content.filter((block) => block.type === "text");
+  const calls = content.filter((block) => block.type === "toolCall");
+  const thinking = content.filter((block) => block.type === "thinking");
+  return {
+    role: "assistant",
+    content: texts.length === 0 ? null : texts.map(({ text }) => text).join(""),
+    ...writeReasoning(thinking, calls),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, idOf(call.id))) }),
+  };
+}
+
+function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly ToolCall[]) {
+  const details = [
+    ...thinking.flatMap(({ thinkingSignature }) => reasoningDetails(thinkingSignature) ?? []),
+    // What older writers stored with the call that it belongs to.
+    ...calls.flatMap(({ thoughtSignature }) => {
+      const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature);
+      return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
+    }),
+  ];
+  const shown: Partial<Record<ReasoningField, string>> = {};
+  for (const { thinking: text, thinkingSignature } of thinking) {
+    const field = reasoningField(thinkingSignature);
+    if (field === undefined) continue;
+    const before = shown[field];
+    shown[field] = before === undefined ? text : `${before}\n${text}`;
+  }
+  return { ...shown, ...(details.length > 0 && { reasoning_details: details }) };
+}
+
+/** Tells whether a signature says where in a message the thinking goes. */
+export function isReplayable(signature: string | undefined): boolean {
+  return reasoningField(signature) !== undefined || reasoningDetails(signature) !== undefined;
+}
+
+function reasoningField(signature: string | undefined): ReasoningField | undefined {
+  return REASONING_FIELDS.find((field) => field === signature);
+}
+
+function reasoningDetails(signature: string | undefined): unknown[] | undefined {
+  const details = signature?.startsWith("[") ? parseJson(signature) : undefined;
+  return Array.isArray(details) && details.length > 0 ? details : undefined;
+}
+
+function writeCall({ name, arguments: given }: ToolCall, id: string): OpenAIChatToolCall {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(given) } };
+}
+
+/** Writes a result. */
+export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
+  const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return { role: "tool", tool_call_id: id, content: texts.join("\n") };
+}
+
+/** Reads what the user says out of a message. */
+export function readUser(raw: unknown): UserMessage["content"] | undefined {
+  const { role, content } = fieldsOf(raw);
+  if (role !== "user") return undefined;
+  return typeof content === "string" ? content : partsOf(content).map(readPart);
+}
+
+function readPart(part: unknown): UserBlock {
+  const { type, text, image_url, file, refusal } = fieldsOf(part);
+  if (type === "text" && typeof text === "string") return { type: "text", text };
+  if (type === "refusal" && typeof refusal === "string") return { type: "text", text: refusal };
+  const { url } = fieldsOf(image_url);
+  if (type === "image_url") return imageOfDataUrl(url) ?? placeholder("image", addressOf(url));
+  return placeholder(type === "input_audio" ? "audio" : String(type), fieldsOf(file)["filename"]);
+}
+
+/** An address to show; the data of a `data:` URL is none. */
+function addressOf(url: unknown): unknown {
+  return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
+}
+
+/** Reads an answer: its reasoning, its text, its calls. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  const message = fieldsOf(raw);
+  if (message["role"] !== "assistant") return undefined;
+  const { content, refusal, tool_calls } = message;
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
+  const said = [...parts, { type: "refusal", refusal }].map(fieldsOf).flatMap((part): AnswerBlock[] => {
+    const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
+    return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
+  });
+  return [...readReasoning(message), ...said, ...partsOf(tool_calls).flatMap(readCall)];
+}
+
+function readReasoning(message: { readonly [name: string]: unknown }): ThinkingContent[] {
+  const field = REASONING_FIELDS.find((name) => typeof message[name] === "string" && message[name] !== "");
+  const shown = field === undefined ? undefined : message[field];
+  const details = partsOf(message["reasoning_details"]);
+  if (details.length > 0) {
+    const thinking = typeof shown === "string" ? shown : details.map(textOfDetail).join("");
+    return [{ type: "thinking", thinking, thinkingSignature: JSON.stringify(details) }];
+  }
+  if (field === undefined || typeof shown !== "string") return [];
+  return [{ type: "thinking", thinking: shown, thinkingSignature: field }];
+}
+
+function textOfDetail(detail: unknown): string {
+  const { text, summary } = fieldsOf(detail);
+  return typeof text === "string" ? text : typeof summary === "string" ? summary : "";
+}
+
+function readCall(call: unknown): AnswerBlock[] {
+  const { id, function: called, custom } = fieldsOf(call);
+  const { name, arguments: given } = fieldsOf(called);
+  if (typeof id !== "string") return [];
+  if (typeof name === "string")
+    return [{ type: "toolCall", id, name, arguments: parseArguments(given) ?? {} }];
+  const { name: customName, input } = fieldsOf(custom);
+  return typeof customName === "string"
+    ? [{ type: "toolCall", id, name: customName, arguments: { input } }]
+    : [];
+}
+
+/** Reads a result out of a message. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { role, tool_call_id, content } = fieldsOf(raw);
+  if (role !== "tool" || typeof tool_call_id !== "string") return undefined;
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
+  const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
+  return { toolCallId: tool_call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+}
+
+/** Copies a message without what says nothing, as responses have it. */
+export function strippedMessage(message: object): { [name: string]: unknown } {
+  const { annotations, reasoning_details, ...rest } = withoutFields(message);
+  const hasAnnotations = partsOf(annotations).length > 0;
+  const hasDetails = partsOf(reasoning_details).length > 0;
+  // The text of the details stands in a field of its own, too.
+  const said = hasDetails ? withoutFields(rest, REASONING_FIELDS) : rest;
+  return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
+}
+
+/** Makes two ways to say the same in a message equal: JSON with and without spaces, one part and a text. */
+export function plainMessage(message: object): object {
+  const { content, tool_calls, ...rest } = strippedMessage(message);
+  const said = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
+  const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";
+  return {
+    ...rest,
+    content: said.filter(isSaid).map(plainPart),
+    tool_calls: partsOf(tool_calls).map(plainCall),
+  };
+}
+
+function plainPart(part: unknown): unknown {
+  const { image_url, ...rest } = fieldsOf(part);
+  const { detail, ...address } = fieldsOf(image_url);
+  if (image_url === undefined) return rest;
+  return { ...rest, image_url: detail === "auto" ? address : image_url };
+}
+
+function plainCall(call: unknown): unknown {
+  const { function: called, ...rest } = fieldsOf(call);
+  const { arguments: given, ...facts } = fieldsOf(called);
+  return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
+}
+
+function partsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

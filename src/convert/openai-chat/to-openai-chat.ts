@@ -1,0 +1,76 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { Dialect } from "../dialect.ts";
+import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
+import {
+  isReplayable,
+  readAnswer,
+  readResult,
+  readUser,
+  writeAnswer,
+  writeResult,
+  writeUser,
+} from "./openai-chat-content.ts";
+import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-types.ts";
+
+const MAX_ID = 40;
+const MAX_NAME = 64;
+
+const OPENAI_CHAT: Dialect = {
+  form: "openaiChat",
+  apis: new Set(["openai-completions"]),
+  provider: "openai",
+  systemInFront: "none",
+  startsWithUser: false,
+  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  takesImages: () => false,
+  maxNameLength: MAX_NAME,
+  mayEndInThinking: true,
+  keepsSignedText: () => false,
+  isSignature: () => true,
+  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  isBlank: (text) => text === "",
+  canReplay: ({ thinkingSignature }) => isReplayable(thinkingSignature),
+  readUser,
+  readAnswer,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak, too.
+ *
+ * Each result stands behind the answer that asked for it; images of results follow as the user's. Reasoning goes back into
+ * the field that it came in.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `messages` for `chat.completions.create`, and what could not be said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
+ */
+export function toOpenAIChat(
+  messages: readonly AgentMessage[],
+  options: OpenAIChatOptions = {},
+): OpenAIChatRequest {
+  const plan = planRequest(messages, OPENAI_CHAT, options);
+  const role = options.systemRole ?? "system";
+  const request = plan.items.flatMap((item) => writeItem(item, plan, role));
+  if (plan.system !== "") request.unshift({ role, content: plan.system });
+  return { messages: request, issues: plan.issues.list() };
+}
+
+function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "developer"): OpenAIChatMessage[] {
+  if (item.kind === "system") return [{ role, content: item.text }];
+  if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
+  const idOf = (id: string) => plan.ids.of(id);
+  const results = item.results.map(({ message, raw, index }) => {
+    if (message.isError)
+      plan.issues.report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+    return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
+  });
+  return [isMessage(item.raw) ? item.raw : writeAnswer(item.content, idOf), ...results];
+}
+
+/** Tells whether a message was kept. Fields that came later are sent as they were received. */
+function isMessage(raw: unknown): raw is OpenAIChatMessage {
+  return typeof fieldsOf(raw)["role"] === "string";
+}

@@ -1,0 +1,188 @@
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { StopReason } from "../../schema/message.ts";
+import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
+import type { ImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { callIdOf } from "../tool-ids.ts";
+import type {
+  OpenAIResponsesItemLike,
+  OpenAIResponsesRequestLike,
+  OpenAIResponsesResponseLike,
+} from "./openai-responses-types.ts";
+import { plainItem, readAnswer, readResult, readUser } from "./read-items.ts";
+import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
+
+const DEFAULTS: HistoryDefaults = { form: "openaiResponses", api: "openai-responses", provider: "openai" };
+
+const INCOMPLETE: Readonly<Record<string, StopReason>> = {
+  max_output_tokens: "length",
+  max_messages: "length",
+  content_filter: "error",
+  steered: "aborted",
+};
+
+const STATUSES: Readonly<Record<string, StopReason>> = {
+  failed: "error",
+  cancelled: "aborted",
+  in_progress: "pending",
+  queued: "deferred",
+};
+
+/**
+ * Converts items of OpenAI's Responses API to messages of a session.
+ *
+ * Items of the model that stand together become one answer. Reasoning is kept whole; items without a counterpart, such as
+ * a web search, are kept in `details` with the answer that they stand in.
+ *
+ * @param request - Items, or `{ instructions, input }`.
+ * @throws {TypeError} If an item is a message with an unknown role, or there is no time.
+ * @remarks Cost: O(items and parts). Source: docs/messages.md#openai-responses
+ */
+export function fromOpenAIResponses(
+  request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
+  options: ImportOptions,
+): ConvertedMessages {
+  const history = new History(options, DEFAULTS);
+  const { instructions, input } = isItems(request) ? { instructions: undefined, input: request } : request;
+  if (typeof instructions === "string" && instructions !== "") history.system(-1, instructions);
+  if (typeof input === "string") history.user(0, input);
+  else new ItemReader(history).read(input ?? []);
+  return history.done();
+}
+
+function isItems(
+  request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
+): request is readonly OpenAIResponsesItemLike[] {
+  return Array.isArray(request);
+}
+
+/** Reads items in order, gathering those that make up one answer. */
+class ItemReader {
+  readonly #history: History;
+  /** Our id of each call by the one that pairs it. */
+  readonly #callIds = new Map<string, string>();
+  #group: { readonly index: number; readonly items: object[] } | undefined;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  read(items: readonly object[]): void {
+    items.forEach((item, index) => {
+      const { role } = fieldsOf(item);
+      const result = readResult(item);
+      if (result === undefined && (role === undefined || role === "assistant")) {
+        this.#group ??= { index, items: [] };
+        this.#group.items.push(item);
+        return;
+      }
+      this.#endAnswer();
+      if (result !== undefined) this.#addResult(item, index);
+      else this.#addMessage(item, index);
+    });
+    this.#endAnswer();
+  }
+
+  #endAnswer(): void {
+    if (this.#group === undefined) return;
+    const { index, items } = this.#group;
+    this.#group = undefined;
+    const { content, details } = readOutput(this.#history, items, index);
+    for (const block of content)
+      if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
+    this.#history.answer(index, content, withDetails(details));
+  }
+
+  #addResult(item: object, index: number): void {
+    const result = readResult(item);
+    if (result === undefined) return;
+    const type =
+      fieldsOf(item)["type"] === "custom_tool_call_output"
+        ? "custom_tool_call_output"
+        : "function_call_output";
+    const again = writeResult(result, type, result.toolCallId);
+    const details = this.#history.keep(index, item, again, "a result", plainItem);
+    const toolCallId = this.#callIds.get(result.toolCallId) ?? result.toolCallId;
+    this.#history.result(index, { ...result, toolCallId }, details);
+  }
+
+  #addMessage(item: object, index: number): void {
+    const { role, content } = fieldsOf(item);
+    const user = readUser(item);
+    if (user !== undefined) {
+      const details = this.#history.keep(index, item, writeUser(user), "a user message", plainItem);
+      this.#history.user(index, user, details);
+    } else if (role === "system" || role === "developer") {
+      const parts = Array.isArray(content)
+        ? content.map((part) => ({ ...fieldsOf(part), type: "text" }))
+        : content;
+      this.#history.system(index, textsOf(parts).join("\n"));
+    } else {
+      throw new TypeError(`Item ${index} has the role ${JSON.stringify(role)}, which OpenAI does not know.`);
+    }
+  }
+}
+
+function readOutput(history: History, items: readonly object[], index: number) {
+  const content = readAnswer(items) ?? [];
+  const again = writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf });
+  const plain = (list: object) => Object.values(list).map(plainItem);
+  return { content, details: history.keep(index, items, again, "an answer", plain) };
+}
+
+/**
+ * Makes the assistant message of a response: of `responses.create`, or of the event that completes a stream.
+ *
+ * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
+ * @throws {TypeError} If there is no time.
+ * @remarks Source: docs/messages.md#openai-responses
+ */
+export function fromOpenAIResponsesResponse(
+  response: OpenAIResponsesResponseLike,
+  options: ImportOptions,
+): ConvertedAnswer {
+  const { id, model, output, usage } = response;
+  const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
+  const { content, details } = readOutput(history, output, 0);
+  const reason = reasonOf(response);
+  const isCalling = content.some(({ type }) => type === "toolCall");
+  const stopReason = STATUSES[reason] ?? INCOMPLETE[reason] ?? (isCalling ? "toolUse" : "stop");
+  const message = history.answer(0, content, {
+    responseId: id,
+    ...(options.model !== undefined && options.model !== model && { responseModel: model }),
+    usage: readUsage(fieldsOf(usage)),
+    stopReason,
+    rawStopReason: reason,
+    ...(stopReason === "error" && { errorMessage: errorOf(response) }),
+    ...withDetails(details),
+  });
+  return { message, issues: history.done().issues };
+}
+
+/** Returns the provider's word for why it stopped. */
+function reasonOf(response: object): string {
+  const { status, incomplete_details } = fieldsOf(response);
+  const { reason } = fieldsOf(incomplete_details);
+  if (typeof reason === "string") return reason;
+  return typeof status === "string" ? status : "completed";
+}
+
+function errorOf(response: object): string {
+  const { message } = fieldsOf(fieldsOf(response)["error"]);
+  return typeof message === "string" ? message : "The provider withheld the answer.";
+}
+
+function readUsage(usage: { readonly [name: string]: unknown }) {
+  const details = fieldsOf(usage["input_tokens_details"]);
+  const cacheRead = tokens(details["cached_tokens"]);
+  const cacheWrite = tokens(details["cache_write_tokens"]);
+  return usageOf({
+    input: tokens(usage["input_tokens"]) - cacheRead - cacheWrite,
+    output: usage["output_tokens"],
+    cacheRead,
+    cacheWrite,
+    reasoning: fieldsOf(usage["output_tokens_details"])["reasoning_tokens"],
+    total: usage["total_tokens"],
+  });
+}

@@ -1,0 +1,61 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { digestOf } from "../../ids.ts";
+import { parseJson } from "../tool-arguments.ts";
+import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
+
+/** Types of items that are results. */
+export const OUTPUT_TYPES: ReadonlySet<unknown> = new Set([
+  "function_call_output",
+  "custom_tool_call_output",
+]);
+
+/** Characters that an id may have. */
+export const MAX_ID = 64;
+
+const DIGEST_LENGTH = 24;
+
+/** What the signature of a text says about its item. */
+export interface TextItem {
+  readonly id: string;
+  readonly phase: "commentary" | "final_answer" | undefined;
+}
+
+/**
+ * Reads the signature of a text.
+ *
+ * @param signature - `{ v, id, phase }` as JSON, or an id alone as older writers stored it.
+ */
+export function textItemOf(signature: string | undefined): TextItem | undefined {
+  if (signature === undefined) return undefined;
+  const { id = signature, phase } = fieldsOf(parseJson(signature));
+  if (typeof id !== "string" || !id.startsWith("msg")) return undefined;
+  return {
+    id: id.length <= MAX_ID ? id : `msg_${digestOf(id).slice(0, DIGEST_LENGTH)}`,
+    phase: phase === "commentary" || phase === "final_answer" ? phase : undefined,
+  };
+}
+
+/**
+ * Reads the reasoning item out of the signature of thinking.
+ *
+ * @param needsContent - Whether an item without encrypted content means nothing to the provider.
+ */
+export function reasoningItemOf(
+  signature: string | undefined,
+  needsContent: boolean,
+): OpenAIReasoningItem | undefined {
+  const item = signature === undefined ? undefined : parseJson(signature);
+  if (!isReasoning(item) || item.id.length > MAX_ID) return undefined;
+  return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
+}
+
+function isReasoning(item: unknown): item is OpenAIReasoningItem {
+  const { type, id, summary } = fieldsOf(item);
+  return type === "reasoning" && typeof id === "string" && id.startsWith("rs") && Array.isArray(summary);
+}
+
+/** Returns the part of a call's id that names its item; undefined if the provider would refuse it. */
+export function callItemOf(id: string, prefix: "fc" | "ctc"): string | undefined {
+  const [, item] = id.split("|");
+  return item?.startsWith(prefix) && item.length <= MAX_ID ? item : undefined;
+}

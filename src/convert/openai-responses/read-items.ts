@@ -1,0 +1,113 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { imageOfDataUrl, placeholder } from "../images.ts";
+import { withoutFields } from "../raw-form.ts";
+import { parseArguments } from "../tool-arguments.ts";
+import { OUTPUT_TYPES } from "./item-ids.ts";
+
+/** Fields that say nothing beside the content, in what a response has and a request may leave out. */
+const SILENT_FIELDS = ["status", "logprobs"];
+
+/** Reads what the user says out of a message item. */
+export function readUser(raw: unknown): UserMessage["content"] | undefined {
+  const { role, content } = fieldsOf(raw);
+  if (role !== "user") return undefined;
+  return typeof content === "string" ? content : listOf(content).map(readPart);
+}
+
+/** Reads the items of an answer; those that have no counterpart are passed over. */
+export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
+  return Array.isArray(raw) ? raw.flatMap(readAnswerItem) : undefined;
+}
+
+function readAnswerItem(item: unknown): AnswerBlock[] {
+  const { type, role, call_id, id, name, namespace, input } = fieldsOf(item);
+  if (role === "assistant") return readMessage(fieldsOf(item));
+  if (type === "reasoning") {
+    return [{ type: "thinking", thinking: reasoningText(item), thinkingSignature: JSON.stringify(item) }];
+  }
+  const isCustom = type === "custom_tool_call";
+  if ((type !== "function_call" && !isCustom) || typeof call_id !== "string" || typeof name !== "string")
+    return [];
+  return [
+    {
+      type: "toolCall",
+      id: typeof id === "string" ? `${call_id}|${id}` : call_id,
+      name,
+      arguments: isCustom ? { input } : (parseArguments(fieldsOf(item)["arguments"]) ?? {}),
+      ...(typeof namespace === "string" && { namespace }),
+    },
+  ];
+}
+
+function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] {
+  const { content, id, phase } = item;
+  const parts = typeof content === "string" ? [{ text: content }] : listOf(content);
+  const signature =
+    typeof id === "string"
+      ? { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) }
+      : {};
+  return parts.map(fieldsOf).flatMap(({ text, refusal }): AnswerBlock[] => {
+    const said = text ?? refusal;
+    return typeof said === "string" ? [{ type: "text", text: said, ...signature }] : [];
+  });
+}
+
+/** Returns the text to show of a reasoning item. */
+export function reasoningText(item: unknown): string {
+  const { summary, content } = fieldsOf(item);
+  const parts = listOf(summary).length > 0 ? summary : content;
+  return listOf(parts)
+    .flatMap((part) => fieldsOf(part)["text"] ?? [])
+    .join("\n\n");
+}
+
+/** Reads a result out of an item. */
+export function readResult(raw: unknown): ReadResult | undefined {
+  const { type, call_id, output } = fieldsOf(raw);
+  if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;
+  const parts = typeof output === "string" ? [{ type: "input_text", text: output }] : listOf(output);
+  const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
+  return { toolCallId: call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+}
+
+function readPart(part: unknown): UserBlock {
+  const { type, text, image_url, file_id, filename } = fieldsOf(part);
+  if (typeof text === "string") return { type: "text", text };
+  if (type !== "input_image") return placeholder(String(type).replace("input_", ""), filename ?? file_id);
+  const isData = typeof image_url === "string" && image_url.startsWith("data:");
+  return imageOfDataUrl(image_url) ?? placeholder("image", isData ? undefined : (image_url ?? file_id));
+}
+
+/** Makes two ways to say the same in an item equal. */
+export function plainItem(item: object): object {
+  const {
+    arguments: given,
+    annotations,
+    content,
+    output,
+    detail,
+    type,
+    ...rest
+  } = withoutFields(item, SILENT_FIELDS);
+  return {
+    ...rest,
+    ...(type !== "message" && { type }),
+    ...(given !== undefined && { arguments: parseArguments(given) ?? given }),
+    ...(listOf(annotations).length > 0 && { annotations }),
+    ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
+    ...(output !== undefined && { output: plainParts(output, "user") }),
+    ...(detail !== undefined && detail !== "auto" && { detail }),
+  };
+}
+
+function plainParts(content: unknown, role: unknown): unknown {
+  const type = role === "assistant" ? "output_text" : "input_text";
+  const parts = typeof content === "string" ? [{ type, text: content }] : listOf(content);
+  return parts.filter((part) => fieldsOf(part)["text"] !== "").map((part) => plainItem(fieldsOf(part)));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

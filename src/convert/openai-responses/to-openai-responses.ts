@@ -1,0 +1,128 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { Dialect } from "../dialect.ts";
+import { type PlannedAnswer, planRequest, type RequestPlan } from "../request-plan.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import type {
+  OpenAICallOutput,
+  OpenAIInputMessage,
+  OpenAIResponsesItem,
+  OpenAIResponsesOptions,
+  OpenAIResponsesRequest,
+} from "./openai-responses-types.ts";
+import { readAnswer, readResult, readUser } from "./read-items.ts";
+import { customInputOf, writeAnswer, writeResult, writeUser } from "./write-items.ts";
+
+const MAX_NAME = 64;
+
+const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
+  form: "openaiResponses",
+  apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
+  provider: "openai",
+  systemInFront: "leading",
+  startsWithUser: false,
+  imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  takesImages: () => true,
+  maxNameLength: MAX_NAME,
+  mayEndInThinking: false,
+  keepsSignedText: () => false,
+  isSignature: () => true,
+  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  isBlank: (text) => text === "",
+  readUser,
+  readAnswer,
+  readResult,
+};
+
+/**
+ * Converts the messages of a context to a request of OpenAI's Responses API.
+ *
+ * Reasoning of the model that is asked comes back as it was, with the item behind it. Where it cannot, the items of its
+ * answer go without their ids, since the provider misses the reasoning of items that it knows by id.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `instructions` and `input` for `responses.create`, and what could not be said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
+ */
+export function toOpenAIResponses(
+  messages: readonly AgentMessage[],
+  options: OpenAIResponsesOptions = {},
+): OpenAIResponsesRequest {
+  const isStored = options.store ?? true;
+  const dialect: Dialect = {
+    ...OPENAI_RESPONSES,
+    canReplay: ({ thinkingSignature }) => reasoningItemOf(thinkingSignature, !isStored) !== undefined,
+  };
+  const plan = planRequest(messages, dialect, options);
+  const writer = new ItemWriter(plan);
+  const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
+    if (item.kind === "system") return [{ role: "developer", content: item.text }];
+    if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
+    return writer.write(item);
+  });
+  return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
+}
+
+/** Writes answers so that no item is there twice and none without what belongs to it. */
+class ItemWriter {
+  readonly #plan: RequestPlan;
+  readonly #usedIds = new Set<string>();
+
+  constructor(plan: RequestPlan) {
+    this.#plan = plan;
+  }
+
+  write(answer: PlannedAnswer): OpenAIResponsesItem[] {
+    const { results } = answer;
+    const custom = new Set<string>();
+    for (const block of answer.content) {
+      const isCustom = block.type === "toolCall" && answer.isOwn && customInputOf(block) !== undefined;
+      if (isCustom) custom.add(block.id);
+    }
+    const outputs = results.map(({ message, raw, index }): OpenAIResponsesItem => {
+      if (message.isError) this.#report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+      const isCustom = custom.has(message.toolCallId);
+      const type = isCustom ? "custom_tool_call_output" : "function_call_output";
+      return isOutput(raw, type) ? raw : writeResult(message, type, this.#plan.ids.of(message.toolCallId));
+    });
+    return [...this.#writeItems(answer), ...outputs];
+  }
+
+  #writeItems({ content, isOwn, hasLostThinking, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
+    const style = { isOwn, idOf: (id: string) => this.#plan.ids.of(id) };
+    const items = isItems(raw) ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn });
+    const ids = items.flatMap((item) => idsOf(item));
+    const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
+    if (!hasLostThinking && !isRepeated) {
+      for (const id of ids) this.#usedIds.add(id);
+      return items;
+    }
+    if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
+      this.#report("THINKING_DROPPED", index, "Left out reasoning without the item that it belongs to.");
+    }
+    return writeAnswer(content, { ...style, hasItemIds: false });
+  }
+
+  #report(code: "THINKING_DROPPED" | "FLAG_DROPPED", index: number, message: string): void {
+    this.#plan.issues.report(code, index, message);
+  }
+}
+
+function idsOf(item: OpenAIResponsesItem): string[] {
+  const { id } = fieldsOf(item);
+  return typeof id === "string" ? [id] : [];
+}
+
+/** Tells whether items were kept. Kinds that came later are sent as they were received. */
+function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
+  return readAnswer(raw) !== undefined;
+}
+
+function isMessage(raw: unknown): raw is OpenAIInputMessage {
+  return readUser(raw) !== undefined;
+}
+
+function isOutput(raw: unknown, type: OpenAICallOutput["type"]): raw is OpenAICallOutput {
+  return fieldsOf(raw)["type"] === type;
+}

@@ -1,0 +1,114 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { TextContent, ToolCall } from "../../schema/content.ts";
+import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
+import { dataUrlOf } from "../images.ts";
+import { callItemOf, reasoningItemOf, textItemOf } from "./item-ids.ts";
+import type {
+  OpenAICallOutput,
+  OpenAIInputImage,
+  OpenAIInputMessage,
+  OpenAIInputText,
+  OpenAIOutputMessage,
+  OpenAIResponsesItem,
+} from "./openai-responses-types.ts";
+
+/** Writes what the user says. */
+export function writeUser(content: UserMessage["content"]): OpenAIInputMessage {
+  return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
+}
+
+function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", detail: "auto", image_url: dataUrlOf(block) };
+}
+
+/** How the items of an answer are written. */
+export interface AnswerStyle {
+  /** Whether items are called by their ids and reasoning goes with them: the provider then knows which belongs to which. */
+  readonly hasItemIds: boolean;
+  /** Whether calls of tools that take any text are written as such. */
+  readonly isOwn: boolean;
+  /** Makes the provider's id of a call. */
+  readonly idOf: (id: string) => string;
+}
+
+/** Writes an answer as items. */
+export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle): OpenAIResponsesItem[] {
+  const items: OpenAIResponsesItem[] = [];
+  for (const block of content) {
+    if (block.type === "toolCall") items.push(writeCall(block, style));
+    else if (block.type === "text") addText(items, block, style.hasItemIds);
+    else {
+      const reasoning = style.hasItemIds ? reasoningItemOf(block.thinkingSignature, false) : undefined;
+      if (reasoning !== undefined) items.push(reasoning);
+    }
+  }
+  return items;
+}
+
+/** Adds a text as an item, or as a part of the item before it if both have one id. */
+function addText(
+  items: OpenAIResponsesItem[],
+  { text, textSignature }: TextContent,
+  hasItemIds: boolean,
+): void {
+  const item = textItemOf(textSignature);
+  const phase = item?.phase === undefined ? {} : { phase: item.phase };
+  if (item === undefined || !hasItemIds) {
+    items.push({ role: "assistant", content: text, ...phase });
+    return;
+  }
+  const part = { type: "output_text" as const, text, annotations: [] as [] };
+  const last = items.at(-1);
+  if (isOutputMessage(last) && last.id === item.id) last.content.push(part);
+  else
+    items.push({
+      type: "message",
+      role: "assistant",
+      id: item.id,
+      status: "completed",
+      content: [part],
+      ...phase,
+    });
+}
+
+function isOutputMessage(item: OpenAIResponsesItem | undefined): item is OpenAIOutputMessage {
+  return fieldsOf(item)["type"] === "message";
+}
+
+function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): OpenAIResponsesItem {
+  const { name, namespace } = call;
+  const call_id = idOf(call.id);
+  const input = isOwn ? customInputOf(call) : undefined;
+  const itemId = hasItemIds ? callItemOf(call.id, input === undefined ? "fc" : "ctc") : undefined;
+  const id = itemId === undefined ? {} : { id: itemId };
+  if (input !== undefined) return { type: "custom_tool_call", call_id, name, input, ...id };
+  return {
+    type: "function_call",
+    call_id,
+    name,
+    arguments: JSON.stringify(call.arguments),
+    ...id,
+    ...(namespace !== undefined && isOwn && { namespace }),
+  };
+}
+
+/** Returns what a tool was given that takes any text; undefined if the call is one of a function. */
+export function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
+  const { input, ...others } = given;
+  const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
+  return isCustom && typeof input === "string" ? input : undefined;
+}
+
+/** Writes a result. */
+export function writeResult(
+  { content }: ReadResult | ToolResultMessage,
+  type: OpenAICallOutput["type"],
+  call_id: string,
+): OpenAICallOutput {
+  const [first] = content;
+  if (first === undefined) return { type, call_id, output: "" };
+  const isText = content.length === 1 && first.type === "text";
+  return { type, call_id, output: isText ? first.text : content.map(writePart) };
+}

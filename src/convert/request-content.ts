@@ -1,0 +1,153 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import type { AssistantMessage } from "../schema/message.ts";
+import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
+import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
+import { placeholder } from "./images.ts";
+import { plainName } from "./tool-ids.ts";
+
+/** Content of an answer as it can be sent. */
+export interface AnswerContent {
+  readonly blocks: AnswerBlock[];
+  /** Whether thinking had to be left out of it. */
+  readonly hasLostThinking: boolean;
+}
+
+/** Takes out of content what a provider refuses: empty texts, thinking of others, blocks that nobody knows. */
+export class RequestContent {
+  readonly #dialect: Dialect;
+  readonly #issues: ConversionIssues;
+
+  constructor(dialect: Dialect, issues: ConversionIssues) {
+    this.#dialect = dialect;
+    this.#issues = issues;
+  }
+
+  /**
+   * Returns what can be sent of an answer.
+   *
+   * @param isOwn - Whether the model that is asked wrote it.
+   */
+  ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerContent {
+    const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const known = given.filter(isAnswerBlock);
+    if (known.length < given.length) this.#dropUnknown(index);
+    const kept = known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
+    const blocks = this.#dialect.mayEndInThinking ? kept : this.#withoutThinkingAtEnd(kept, index);
+    return { blocks, hasLostThinking: blocks.filter(isThinking).length < known.filter(isThinking).length };
+  }
+
+  /** Leaves out all thinking of an answer that ends in it: providers refuse that, and half of the thinking, too. */
+  #withoutThinkingAtEnd(blocks: AnswerBlock[], index: number): AnswerBlock[] {
+    const last = blocks.at(-1);
+    if (last === undefined || !isThinking(last) || blocks.every(isThinking)) return blocks;
+    this.#report("THINKING_DROPPED", index, "Left out the thinking of an answer that ends in it.");
+    return blocks.filter((block) => !isThinking(block));
+  }
+
+  /** Returns what can be sent of what a user said; empty if that is nothing. */
+  ofUser(content: unknown, index: number): string | UserBlock[] {
+    if (typeof content !== "string") return this.ofTool(content, index);
+    return this.#dialect.isBlank(content) ? "" : content;
+  }
+
+  /** Returns what can be sent of what a tool gave back. Some writers store a text instead of blocks. */
+  ofTool(content: unknown, index: number): UserBlock[] {
+    if (typeof content === "string") return this.#text({ type: "text", text: content }, false, index);
+    const given: readonly unknown[] = Array.isArray(content) ? content : [];
+    return given.flatMap((block): UserBlock[] => {
+      if (isText(block)) return this.#text(block, false, index);
+      if (isImage(block)) return [this.#image(block, index)];
+      this.#dropUnknown(index);
+      return [];
+    });
+  }
+
+  /** Returns the name that a tool has in the request. */
+  toolName(name: unknown, index: number): string {
+    const given = typeof name === "string" && name !== "" ? name : "unknown";
+    const { maxNameLength } = this.#dialect;
+    const fitting = maxNameLength === undefined ? given : plainName(given, maxNameLength);
+    if (fitting !== name) this.#report("ID_CHANGED", index, `Calls tool ${JSON.stringify(name)} ${fitting}.`);
+    return fitting;
+  }
+
+  #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
+    if (block.type === "thinking") {
+      if (isOwn && this.#dialect.canReplay(block, api)) return [block];
+      this.#report("THINKING_DROPPED", index, "Left out thinking that the model asked would not accept.");
+      return [];
+    }
+    const kept = this.#signed(block, isOwn, api, index);
+    if (kept.type === "text") return this.#text(kept, this.#dialect.keepsSignedText(api), index);
+    const name = this.toolName(kept.name, index);
+    return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
+  }
+
+  /** Returns the block without a signature that means nothing to who is asked. */
+  #signed(block: TextContent | ToolCall, isOwn: boolean, api: string, index: number): TextContent | ToolCall {
+    const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
+    if (signature === undefined) return block;
+    if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature, api)) return block;
+    this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
+    const {
+      textSignature: _text,
+      thoughtSignature: _thought,
+      ...unsigned
+    } = {
+      textSignature: undefined,
+      thoughtSignature: undefined,
+      ...block,
+    };
+    return unsigned;
+  }
+
+  #text(block: TextContent, mayBeSigned: boolean, index: number): TextContent[] {
+    const isSigned = mayBeSigned && block.textSignature !== undefined;
+    if (isSigned || !this.#dialect.isBlank(block.text)) return [block];
+    this.#report("BLOCK_DROPPED", index, "Left out an empty text.");
+    return [];
+  }
+
+  #image(block: ImageContent, index: number): UserBlock {
+    const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
+    if (isKnown && block.data !== "") return block;
+    this.#report("CONTENT_REPLACED", index, `Put a text for an image of type ${block.mimeType}.`);
+    return placeholder("image", block.mimeType);
+  }
+
+  #arguments(given: unknown, index: number): Record<string, unknown> {
+    if (isJsonRecord(given)) return given;
+    this.#report("CONTENT_REPLACED", index, "Put {} for arguments of a tool call that are no object.");
+    return {};
+  }
+
+  #dropUnknown(index: number): void {
+    this.#report("BLOCK_DROPPED", index, "Left out a block of an unknown kind.");
+  }
+
+  #report(code: ConversionIssueCode, index: number, message: string): void {
+    this.#issues.report(code, index, message);
+  }
+}
+
+function isText(block: unknown): block is TextContent {
+  const { type, text } = fieldsOf(block);
+  return type === "text" && typeof text === "string";
+}
+
+function isImage(block: unknown): block is ImageContent {
+  const { type, data, mimeType } = fieldsOf(block);
+  return type === "image" && typeof data === "string" && typeof mimeType === "string";
+}
+
+function isThinking({ type }: AnswerBlock): boolean {
+  return type === "thinking";
+}
+
+function isAnswerBlock(block: unknown): block is AnswerBlock {
+  const { type, thinking, id } = fieldsOf(block);
+  if (type === "thinking") return typeof thinking === "string";
+  return type === "toolCall" ? typeof id === "string" : isText(block);
+}

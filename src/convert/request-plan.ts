@@ -1,0 +1,318 @@
+import { textsOf } from "../context/content-text.ts";
+import { convertToLlm } from "../context/convert-to-llm.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { foldSystemMessages } from "../context/system-message.ts";
+import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
+import type { ImageContent } from "../schema/content.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  Message,
+  SystemMessage,
+  ToolResultMessage,
+  UserMessage,
+} from "../schema/message.ts";
+import { ConversionIssues } from "./conversion-issue.ts";
+import type { RequestOptions } from "./conversion-options.ts";
+import type { AnswerBlock, Dialect } from "./dialect.ts";
+import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
+import { isSameJson, rawOf } from "./raw-form.ts";
+import { RequestContent } from "./request-content.ts";
+import type { ToolIds } from "./tool-ids.ts";
+
+/** Instructions that stand between messages. */
+export interface PlannedSystem {
+  readonly kind: "system";
+  readonly index: number;
+  readonly text: string;
+  readonly message: SystemMessage;
+}
+
+/** What the user says. */
+export interface PlannedUser {
+  readonly kind: "user";
+  readonly index: number;
+  readonly content: UserMessage["content"];
+  /** What was kept of it in this form, if it still says the same. */
+  readonly raw: unknown;
+}
+
+/** What a tool gave back. */
+export interface PlannedResult {
+  readonly index: number;
+  readonly message: ToolResultMessage;
+  readonly raw: unknown;
+}
+
+/** An answer, ready to be sent, with the results of its calls in their order. */
+export interface PlannedAnswer {
+  readonly kind: "answer";
+  readonly index: number;
+  readonly content: readonly AnswerBlock[];
+  /** The API that it came over. */
+  readonly api: string;
+  /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
+  readonly isOwn: boolean;
+  /** Whether thinking had to be left out of it. */
+  readonly hasLostThinking: boolean;
+  readonly results: readonly PlannedResult[];
+  readonly raw: unknown;
+}
+
+/** A part of a request in order. */
+export type PlannedItem = PlannedSystem | PlannedUser | PlannedAnswer;
+
+/** A request before it is put into a provider's words. */
+export interface RequestPlan {
+  /** What stands before the conversation; empty if there is nothing. */
+  readonly system: string;
+  readonly items: PlannedItem[];
+  readonly target: ModelIdentity | undefined;
+  readonly ids: ToolIds;
+  readonly issues: ConversionIssues;
+}
+
+/** Said where a provider wants the user to speak first. */
+const FIRST_WORDS = "(The conversation starts with an answer.)";
+
+/** Said in a result whose images follow it, if it says nothing else. */
+const IMAGES_FOLLOW = "(see the image that follows)";
+
+const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
+  resultMade: "has no result and got one that says so",
+  resultMoved: "has its result further on; it was moved behind the call",
+  resultDropped: "has a result that nothing asked for; it was left out",
+  callDropped: "cannot be paired; it was left out",
+  callRenamed: "has an id that was used before; it got another one",
+  messageDropped: "was all that the message held; the message was left out",
+};
+
+/** A message of the provider's, with the index of what it was made from. */
+interface Indexed<M = Message> {
+  readonly message: M;
+  readonly index: number;
+}
+
+/**
+ * Brings a conversation into the order that every provider wants: finished messages, each call with its results behind
+ * it, no thinking of other models, nothing empty.
+ *
+ * @param messages - The messages of a context; neither they nor the list are changed.
+ */
+export function planRequest(
+  messages: readonly AgentMessage[],
+  dialect: Dialect,
+  options: RequestOptions,
+): RequestPlan {
+  return new Planner(dialect, options).plan(messages);
+}
+
+class Planner {
+  readonly #dialect: Dialect;
+  readonly #options: RequestOptions;
+  readonly #issues = new ConversionIssues();
+  readonly #ids: ToolIds;
+  readonly #content: RequestContent;
+  /** Names of the tools that were called, by the ids of the calls: results go by those. */
+  readonly #callNames = new Map<string, string>();
+  #target: ModelIdentity | undefined;
+
+  constructor(dialect: Dialect, options: RequestOptions) {
+    this.#dialect = dialect;
+    this.#options = options;
+    this.#ids = dialect.newIds();
+    this.#content = new RequestContent(dialect, this.#issues);
+  }
+
+  plan(messages: readonly AgentMessage[]): RequestPlan {
+    const paired = this.#pair(this.#finished(messages));
+    const all = paired.map(({ message }) => message);
+    this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    this.#reportTools(all);
+    const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
+    const front = this.#systemInFront(items);
+    const system = systemText(front.map(({ message }) => message));
+    const rest = items.filter(
+      (item) => item.kind !== "system" || !(front.includes(item) || this.#dialect.isBlank(item.text)),
+    );
+    this.#startWithUser(rest);
+    return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  #startWithUser(items: PlannedItem[]): void {
+    const first = items.find((item) => item.kind !== "system");
+    if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
+    const { index } = first;
+    this.#issues.report("CONTENT_ADDED", index, "Put a user message before the answer that comes first.");
+    items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
+  }
+
+  /** Lists what providers understand and what was said to its end. */
+  #finished(messages: readonly AgentMessage[]): Indexed[] {
+    return messages.flatMap((message, index) => {
+      const converted = convertToLlm([message]);
+      if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `No provider knows messages of role ${roleOf(message)}.`,
+        );
+      }
+      return converted.flatMap((one) => {
+        if (one.role !== "assistant" || !isUnfinished(one)) return [{ message: one, index }];
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `Left out an answer that ended with ${one.stopReason}.`,
+        );
+        return [];
+      });
+    });
+  }
+
+  #pair(given: readonly Indexed[]): Indexed[] {
+    const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
+    const dropped = new Set<number>();
+    for (const { kind, index, toolCallId } of repairs) {
+      if (kind === "messageDropped") dropped.add(index);
+      const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
+    }
+    // What is no result keeps its order; a result goes by its own index, or that of its call if it was made.
+    const others = given.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
+    const results = new Map(given.map(({ message, index }) => [message, index]));
+    let at = -1;
+    return messages.map((message) => {
+      if (message.role !== "toolResult") at++;
+      const index = others[at]?.index ?? -1;
+      return { message, index: message.role === "toolResult" ? (results.get(message) ?? index) : index };
+    });
+  }
+
+  #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
+    const { systemInFront } = this.#dialect;
+    const systems = items.filter((item) => item.kind === "system");
+    const rest = items.findIndex(({ kind }) => kind !== "system");
+    const leading = rest === -1 ? systems : systems.slice(0, rest);
+    // A section replaces another one by name, wherever the two stand; only together do they say what holds.
+    const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
+    if (!hasSections && systemInFront === "none") return [];
+    if (!hasSections && systemInFront === "leading") return leading;
+    for (const { index } of systems.slice(leading.length)) {
+      this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
+    }
+    return systems;
+  }
+
+  #reportTools(messages: readonly Message[]): void {
+    const tools = foldSystemMessages(messages, 0)?.toolsAdded ?? [];
+    if (tools.length === 0) return;
+    const names = tools.map(({ name }) => name).join(", ");
+    this.#issues.report("TOOLS_DROPPED", -1, `Pass these tools with the request: ${names}.`);
+  }
+
+  #items(messages: readonly Indexed[]): PlannedItem[] {
+    const items: PlannedItem[] = [];
+    let results: PlannedResult[] = [];
+    for (const { message, index } of messages) {
+      if (message.role === "toolResult") {
+        results.push(this.#result(message, index));
+        continue;
+      }
+      results = [];
+      const item =
+        message.role === "assistant" ? this.#answer(message, index, results) : this.#other(message, index);
+      if (item !== undefined) items.push(item);
+      else
+        this.#issues.report("MESSAGE_DROPPED", index, `Left out a ${message.role} message without content.`);
+    }
+    return items;
+  }
+
+  #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
+    if (message.role === "system") {
+      return { kind: "system", index, text: systemText([message]), message };
+    }
+    const content = this.#content.ofUser(message.content, index);
+    const raw = this.#raw(message, this.#dialect.readUser, content);
+    return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
+  }
+
+  #answer(
+    message: AssistantMessage,
+    index: number,
+    results: readonly PlannedResult[],
+  ): PlannedAnswer | undefined {
+    const isOwn = this.#options.dropThinking !== true && isWrittenBy(this.#target, message);
+    const { blocks, hasLostThinking } = this.#content.ofAnswer(message, isOwn, index);
+    const calls = blocks.filter((block) => block.type === "toolCall");
+    for (const { id, name } of calls) this.#callNames.set(id, name);
+    const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
+    if (changed.length > 0)
+      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider refuses.");
+    const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
+    // Thinking alone is no answer, and providers refuse it.
+    if (raw === undefined && blocks.every(({ type }) => type === "thinking")) return undefined;
+    return { kind: "answer", index, content: blocks, api: message.api, isOwn, hasLostThinking, results, raw };
+  }
+
+  #result(message: ToolResultMessage, index: number): PlannedResult {
+    const { toolCallId } = message;
+    const content = this.#content.ofTool(message.content, index);
+    const isError = message.isError === true;
+    const raw = this.#ids.isUnchanged(toolCallId)
+      ? this.#raw(message, this.#dialect.readResult, {
+          toolCallId: this.#ids.of(toolCallId),
+          content,
+          isError,
+        })
+      : undefined;
+    const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
+    return { index, message: { ...message, toolName, content, isError }, raw };
+  }
+
+  /** Takes images out of results that cannot hold them, and lets the user show them behind all results. */
+  #moveImages(item: PlannedItem): PlannedItem[] {
+    if (item.kind !== "answer") return [item];
+    const moved: ImageContent[] = [];
+    const results = item.results.map((result) => {
+      const { message, index } = result;
+      const images = message.content.filter((block) => block.type === "image");
+      if (images.length === 0 || this.#dialect.takesImages(message, this.#target)) return result;
+      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result behind the results.");
+      moved.push(...images);
+      const texts = message.content.filter((block) => block.type === "text");
+      const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];
+      return { index, message: { ...message, content }, raw: undefined };
+    });
+    if (moved.length === 0) return [item];
+    const index = results.at(-1)?.index ?? item.index;
+    return [
+      { ...item, results },
+      { kind: "user", index, content: moved, raw: undefined },
+    ];
+  }
+
+  /** Returns what was kept of a message, if it still says what is to be sent. */
+  #raw(message: object, read: (raw: unknown) => unknown, sent: unknown): unknown {
+    const raw = rawOf(message, this.#dialect.form);
+    return raw !== undefined && isSameJson(read(raw), sent) ? raw : undefined;
+  }
+}
+
+/** Returns what several system messages say together. */
+function systemText(messages: readonly SystemMessage[]): string {
+  const folded = foldSystemMessages(messages, 0);
+  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
+  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
+}
+
+/** Tells whether the model was stopped while it wrote. */
+function isUnfinished(message: AssistantMessage): boolean {
+  return message.stopReason === "error" || message.stopReason === "aborted";
+}
+
+function roleOf(message: unknown): string {
+  return JSON.stringify(fieldsOf(message)["role"]) ?? "undefined";
+}

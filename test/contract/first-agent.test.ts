@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { SessionManager } from "sessiontree";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { ProviderServer } from "../support/provider-server/provider-server.ts";
+import { describeWith } from "../support/sdk.ts";
+import { readDocPrograms } from "./support/doc-programs.ts";
+import { ROOT, readText } from "./support/repository.ts";
+import { install, link } from "./support/run-programs.ts";
+import { RunningAgent } from "./support/running-agent.ts";
+
+const PAGE = "docs/first-agent.md";
+const files = readDocPrograms(PAGE, readText(PAGE)).filter(({ name }) => name !== undefined);
+
+/** The files of the page that are programs, and the packages that they are written with. */
+const AGENTS: readonly { readonly file: string; readonly packages: readonly string[] }[] = [
+  { file: "with-anthropic.ts", packages: ["@anthropic-ai/sdk"] },
+  { file: "with-openai.ts", packages: ["openai"] },
+];
+
+let folder = "";
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "sessiontree-agent-"));
+  await install(folder);
+  for (const { name = "", text } of files) writeFileSync(join(folder, name), text);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("every program of the page is run", () => {
+  const programs = files.map(({ name }) => name).filter((name) => name !== "agent.ts");
+  expect(programs).toEqual(AGENTS.map(({ file }) => file));
+});
+
+for (const { file, packages } of AGENTS) {
+  describeWith(packages, `the first agent, ${file}`, () => {
+    /** Makes a project with a file to read, and gives what starts the agent there. */
+    async function project(server: ProviderServer): Promise<{ home: string; start: () => RunningAgent }> {
+      for (const name of packages) {
+        const place = join(folder, "node_modules", name);
+        rmSync(place, { recursive: true, force: true });
+        link(join(ROOT, "node_modules", name), place);
+      }
+      const home = mkdtempSync(join(folder, "project-"));
+      writeFileSync(join(home, "notes.txt"), "The cart is empty on Mondays.");
+      const script = join(home, "agent.mjs");
+      await build({
+        entryPoints: [join(folder, file)],
+        outfile: script,
+        bundle: true,
+        format: "esm",
+        platform: "node",
+        packages: "external",
+        logLevel: "silent",
+      });
+      const env = {
+        PATH: process.env["PATH"],
+        HOME: home,
+        ANTHROPIC_API_KEY: "none",
+        ANTHROPIC_BASE_URL: server.origin,
+        OPENAI_API_KEY: "none",
+        OPENAI_BASE_URL: `${server.origin}/v1`,
+      };
+      const start = () => {
+        const agent = new RunningAgent(script, home, env);
+        onTestFinished(() => agent.stop());
+        return agent;
+      };
+      return { home, start };
+    }
+
+    const lastRequest = (server: ProviderServer) => JSON.stringify(server.requests.at(-1)?.body);
+
+    test("answers, runs tools, goes back, is interrupted, compacts, and goes on when it is started again", async () => {
+      await using server = await ProviderServer.start();
+      const { home, start } = await project(server);
+      const agent = start();
+      await agent.hear("1 entries so far.");
+
+      server.script(
+        { thinking: "A file.", calls: [{ name: "read_file", arguments: { path: "notes.txt" } }] },
+        { text: "It is empty on Mondays." },
+      );
+      agent.say("What do the notes say?");
+      await agent.hear("It is empty on Mondays.\n");
+      expect(lastRequest(server)).toContain("The cart is empty on Mondays.");
+      expect(lastRequest(server)).toContain("You help with this project.");
+
+      server.script({ text: "I read files." });
+      agent.say("/back");
+      agent.say("What can you do?");
+      await agent.hear("I read files.\n");
+      expect(lastRequest(server)).not.toContain("Mondays");
+
+      server.script({ text: "Once upon a time there was a cart.", hangsAfter: 6 });
+      agent.say("Tell me a story.");
+      await agent.hear("Once");
+      agent.interrupt();
+      server.script({ text: "I stopped." });
+      agent.say("Are you there?");
+      await agent.hear("I stopped.\n");
+      expect(lastRequest(server)).not.toContain("Once");
+
+      server.script({ text: "That is long." }, { text: "They pasted a log." }, { text: "As I said." });
+      agent.say(`Look: ${"all work and no play ".repeat(5_000)}`);
+      await agent.hear("That is long.\n");
+      agent.say("/compact");
+      agent.say("And?");
+      await agent.hear("As I said.\n");
+      expect(lastRequest(server)).toContain("They pasted a log.");
+      expect(lastRequest(server)).not.toContain("What can you do?");
+      expect(await agent.end()).toBe(0);
+      expect(agent.errors).toBe("");
+
+      const again = start();
+      await again.hear("entries so far.");
+      server.script({ text: "Still here." });
+      again.say("Hello again.");
+      await again.hear("Still here.\n");
+      expect(lastRequest(server)).toContain("As I said.");
+      expect(await again.end()).toBe(0);
+      expect(server.faults).toEqual([]);
+
+      const [name = ""] = readdirSync(join(home, "sessions"));
+      const session = SessionManager.open(join(home, "sessions", name));
+      expect(session.issues).toEqual([]);
+      expect(session.getLeaves()).toHaveLength(2);
+      const aborted = session.getEntries().filter((entry) => {
+        return (
+          entry.type === "message" &&
+          entry.message.role === "assistant" &&
+          entry.message.stopReason === "aborted"
+        );
+      });
+      expect(JSON.stringify(aborted)).toContain("Once");
+    });
+
+    test("shows what a provider refuses, and goes on", async () => {
+      await using server = await ProviderServer.start();
+      const { start } = await project(server);
+      const agent = start();
+      await agent.hear("entries so far.\n");
+      agent.say("Anybody?");
+      await agent.hear("\n");
+      server.script({ text: "Yes." });
+      agent.say("Anybody now?");
+      await agent.hear("Yes.\n");
+      expect(agent.errors).toContain("the script has no answer left");
+      expect(lastRequest(server)).toContain("Anybody?");
+      expect(await agent.end()).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { fromModelMessages, toModelMessages } from "sessiontree/convert";
+import { describe, expect, it } from "vitest";
+import type { TextContent, ThinkingContent, ToolCall } from "../../src/schema/content.ts";
+import fc from "../support/fast-check.ts";
+import { checkModelMessages } from "../support/provider-rules/model-messages.ts";
+import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
+
+const itemId = fc.uuid().map((id) => id.replaceAll("-", ""));
+const signature = fc.base64String({ minLength: 4, maxLength: 12 });
+const plainCall = (call: ToolCall) => fc.constant(call);
+const oneResult = fc.oneof(
+  fc.record({
+    content: fc.array(fc.oneof(textBlock, imageBlock), { maxLength: 2 }),
+    isError: fc.constant(false),
+  }),
+  fc.record({ content: fc.array(textBlock, { maxLength: 1 }), isError: fc.constant(true) }),
+);
+
+const shared = {
+  user: fc.oneof(words, fc.array(fc.oneof(textBlock, imageBlock), { minLength: 1, maxLength: 3 })),
+  result: oneResult,
+  repeatsRoles: true,
+};
+
+/** What model messages can say of each provider. Something of it has to be there, for it to be known whose it is. */
+const forms: readonly (readonly [string, Sayable])[] = [
+  [
+    "Anthropic",
+    {
+      ...shared,
+      identity: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+      thinking: fc.array(
+        fc.tuple(words, words).map(
+          ([text, thinkingSignature]): ThinkingContent => ({
+            type: "thinking",
+            thinking: text,
+            thinkingSignature,
+          }),
+        ),
+        { minLength: 1, maxLength: 2 },
+      ),
+      texts: fc.array(textBlock, { maxLength: 2 }),
+      callId: fc.stringMatching(/^toolu_[a-zA-Z0-9]{1,8}$/),
+      call: plainCall,
+    },
+  ],
+  [
+    "OpenAI",
+    {
+      ...shared,
+      identity: { api: "openai-responses", provider: "openai", model: "m" },
+      thinking: fc.array(
+        fc.tuple(itemId, fc.array(words, { maxLength: 2 })).map(([id, summary]): ThinkingContent => {
+          const parts = summary.map((text) => ({ type: "summary_text", text }));
+          const item = { type: "reasoning", id: `rs_${id}`, summary: parts, encrypted_content: "enc" };
+          return {
+            type: "thinking",
+            thinking: summary.join("\n\n"),
+            thinkingSignature: JSON.stringify(item),
+          };
+        }),
+        { minLength: 1, maxLength: 2 },
+      ),
+      texts: fc.array(
+        fc.tuple(textBlock, itemId).map(
+          ([block, id]): TextContent => ({
+            ...block,
+            textSignature: JSON.stringify({ v: 1, id: `msg_${id}` }),
+          }),
+        ),
+        { maxLength: 2 },
+      ),
+      callId: fc.tuple(itemId, itemId).map(([a, b]) => `call_${a}|fc_${b}`),
+      call: plainCall,
+    },
+  ],
+  [
+    "Google",
+    {
+      ...shared,
+      identity: { api: "google-generative-ai", provider: "google", model: "m" },
+      thinking: fc.array(
+        fc.tuple(words, signature).map(
+          ([text, thinkingSignature]): ThinkingContent => ({
+            type: "thinking",
+            thinking: text,
+            thinkingSignature,
+          }),
+        ),
+        { minLength: 1, maxLength: 2 },
+      ),
+      texts: fc.array(
+        fc
+          .tuple(fc.oneof(words, fc.constant("")), signature)
+          .map(([text, textSignature]): TextContent => ({ type: "text", text, textSignature })),
+        { maxLength: 2 },
+      ),
+      callId: fc.stringMatching(/^[a-z]{1,4}_[0-9]{1,8}$/),
+      call: (call) => signature.map((thoughtSignature) => ({ ...call, thoughtSignature })),
+    },
+  ],
+  [
+    "anybody",
+    {
+      ...shared,
+      identity: { api: "ai-sdk", provider: "unknown", model: "m" },
+      thinking: fc.array(
+        words.map((thinking): ThinkingContent => ({ type: "thinking", thinking })),
+        { maxLength: 2 },
+      ),
+      texts: fc.array(textBlock, { maxLength: 2 }),
+      callId: fc.stringMatching(/^[a-z]{1,4}_[0-9]{1,8}$/),
+      call: plainCall,
+    },
+  ],
+];
+
+describe("toModelMessages and fromModelMessages", () => {
+  it.each(forms)("give back what model messages can say of %s, without an issue", (_, form) => {
+    fc.assert(
+      fc.property(sayable(form), (messages) => {
+        const { issues, ...request } = toModelMessages(messages);
+        expect(issues).toEqual([]);
+        expect(checkModelMessages(request)).toEqual([]);
+        expect(fromModelMessages(request, { timestamp: 0, model: "m" })).toEqual({ messages, issues: [] });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("never make an invalid request, and change nothing of what they are given", () => {
+    const home = { api: "anthropic-messages", provider: "anthropic", model: "m" };
+    fc.assert(
+      fc.property(hostile(home), fc.boolean(), (messages, dropThinking) => {
+        const before = structuredClone(messages);
+        const { issues, ...request } = toModelMessages(messages, { dropThinking });
+        expect(messages).toEqual(before);
+        expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
+        if (request.messages.length > 0) expect(checkModelMessages(request)).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each(forms)("make the same messages for %s again of what they read from some", (_, { identity }) => {
+    fc.assert(
+      fc.property(hostile(identity), (messages) => {
+        const { issues: _, ...request } = toModelMessages(messages, identity);
+        const read = fromModelMessages(request, { timestamp: 0, ...identity });
+        expect({ ...toModelMessages(read.messages, identity), issues: [] }).toEqual({
+          ...request,
+          issues: [],
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

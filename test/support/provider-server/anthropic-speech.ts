@@ -1,0 +1,76 @@
+import { checkAnthropicRequest } from "../provider-rules/anthropic.ts";
+import {
+  type NextId,
+  pieces,
+  type ScriptedAnswer,
+  type SpokenAnswer,
+  signatureOf,
+  USAGE,
+} from "./scripted-answer.ts";
+
+type Block = { readonly type: string; readonly [field: string]: unknown };
+
+/** Says what is wrong with a request to the Messages API. */
+export function judgeAnthropic(request: unknown, issued: readonly (readonly object[])[]): string[] {
+  return checkAnthropicRequest(request, {
+    issued,
+    isSignature: (signature, thinking) => signature === signatureOf(thinking),
+  });
+}
+
+/** Speaks an answer as the Messages API does. */
+export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
+  const { thinking, text, calls = [], isCut = false } = answer;
+  const content: Block[] = [
+    ...(thinking === undefined ? [] : [{ type: "thinking", thinking, signature: signatureOf(thinking) }]),
+    ...(text === undefined ? [] : [{ type: "text", text, citations: null }]),
+    ...calls.map(({ name, arguments: input }) => ({ type: "tool_use", id: nextId("toolu"), name, input })),
+  ];
+  const stop_reason = isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
+  const usage = {
+    // What the cache served is not counted twice here, as it is by others.
+    input_tokens: USAGE.input - USAGE.cached,
+    output_tokens: USAGE.output,
+    cache_read_input_tokens: USAGE.cached,
+    cache_creation_input_tokens: 0,
+  };
+  const base = { id: nextId("msg"), type: "message", role: "assistant", model, stop_sequence: null };
+  const start = { ...base, content: [], stop_reason: null, usage: { ...usage, output_tokens: 1 } };
+  const events = [
+    { type: "message_start", message: start },
+    { type: "ping" },
+    ...content.flatMap(blockEvents),
+    { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage },
+    { type: "message_stop" },
+  ];
+  return {
+    body: { ...base, content, stop_reason, usage },
+    events: events.map((data) => ({ name: data.type, data })),
+    issued: content,
+  };
+}
+
+function blockEvents(block: Block, index: number): { readonly type: string }[] {
+  const deltas = deltasOf(block).map((delta) => ({ type: "content_block_delta", index, delta }));
+  return [
+    { type: "content_block_start", index, content_block: emptied(block) } as { type: string },
+    ...deltas,
+    { type: "content_block_stop", index } as { type: string },
+  ];
+}
+
+function emptied(block: Block): Block {
+  if (block.type === "text") return { ...block, text: "" };
+  return block.type === "tool_use" ? { ...block, input: {} } : { ...block, thinking: "", signature: "" };
+}
+
+function deltasOf({ type, text, thinking, signature, input }: Block): object[] {
+  if (type === "text") return pieces(String(text)).map((piece) => ({ type: "text_delta", text: piece }));
+  if (type === "tool_use") {
+    return pieces(JSON.stringify(input)).map((partial_json) => ({ type: "input_json_delta", partial_json }));
+  }
+  return [
+    ...pieces(String(thinking)).map((piece) => ({ type: "thinking_delta", thinking: piece })),
+    { type: "signature_delta", signature },
+  ];
+}

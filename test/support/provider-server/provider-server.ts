@@ -1,0 +1,146 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fields } from "../provider-rules/json.ts";
+import { checkOpenAIChatRequest } from "../provider-rules/openai-chat.ts";
+import { checkOpenAIResponsesRequest } from "../provider-rules/openai-responses.ts";
+import { judgeAnthropic, speakAnthropic } from "./anthropic-speech.ts";
+import { speakOpenAIChat } from "./openai-chat-speech.ts";
+import { compactOpenAI, speakOpenAIResponses } from "./openai-responses-speech.ts";
+import type { NextId, ScriptedAnswer, SpokenAnswer } from "./scripted-answer.ts";
+
+/** An API of the server: what it refuses, and how it speaks. */
+interface Protocol {
+  judge(request: unknown, issued: readonly (readonly object[])[]): string[];
+  speak(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer;
+}
+
+const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map([
+  ["/v1/messages", { judge: judgeAnthropic, speak: speakAnthropic }],
+  ["/v1/chat/completions", { judge: checkOpenAIChatRequest, speak: speakOpenAIChat }],
+  [
+    "/v1/responses",
+    {
+      judge: (request, issued) => checkOpenAIResponsesRequest(request, { issued }),
+      speak: speakOpenAIResponses,
+    } satisfies Protocol,
+  ],
+]);
+
+/** A request that came in. */
+export interface SeenRequest {
+  readonly path: string;
+  readonly body: { readonly [field: string]: unknown };
+  /** What it was refused for; empty if it was answered. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * A server on the loopback address that speaks the protocols of the providers, refuses what they refuse, in their words and
+ * with status 400, and answers as a script says.
+ */
+export class ProviderServer implements AsyncDisposable {
+  readonly requests: SeenRequest[] = [];
+  readonly #script: ScriptedAnswer[] = [];
+  readonly #issued: (readonly object[])[] = [];
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch((error: unknown) => response.destroy(asError(error)));
+  });
+  #ids = 0;
+
+  private constructor() {}
+
+  /** Starts a server on a free port. */
+  static async start(): Promise<ProviderServer> {
+    const server = new ProviderServer();
+    server.#server.listen(0, "127.0.0.1");
+    await once(server.#server, "listening");
+    return server;
+  }
+
+  /** The address of the server, without a slash at its end. */
+  get origin(): string {
+    const address: AddressInfo | string | null = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the server is not listening");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** Puts answers behind those that wait to be given. */
+  script(...answers: readonly ScriptedAnswer[]): void {
+    this.#script.push(...answers);
+  }
+
+  /** What the requests were refused for. */
+  get faults(): string[] {
+    return this.requests.flatMap(({ faults }) => faults);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? "/", this.origin).pathname;
+    const body = fields(JSON.parse(await textOf(request)));
+    if (path === "/v1/responses/compact") {
+      const faults = checkOpenAIResponsesRequest(body, { issued: this.#issued });
+      this.requests.push({ path, body, faults });
+      if (faults.length > 0) refuse(response, 400, faults);
+      else send(response, 200, compactOpenAI(this.#nextId));
+      return;
+    }
+    const protocol = PROTOCOLS.get(path);
+    if (protocol === undefined) return refuse(response, 404, [`there is no ${path}`]);
+    const faults = protocol.judge(body, this.#issued);
+    this.requests.push({ path, body, faults });
+    if (faults.length > 0) return refuse(response, 400, faults);
+    const answer = this.#script.shift();
+    // Clients try again after 5xx, and a missing line of the script would be a test that hangs.
+    if (answer === undefined) return refuse(response, 400, ["the script has no answer left"]);
+    const spoken = protocol.speak(answer, String(body["model"]), this.#nextId);
+    if (answer.hangsAfter === undefined) this.#issued.push(spoken.issued);
+    if (body["stream"] === true) await stream(response, spoken, answer.hangsAfter);
+    else send(response, 200, spoken.body);
+  }
+
+  readonly #nextId: NextId = (prefix) => {
+    this.#ids++;
+    return `${prefix}_${String(this.#ids).padStart(8, "0")}`;
+  };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  request.setEncoding("utf8");
+  for await (const piece of request) text += String(piece);
+  return text;
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function refuse(response: ServerResponse, status: number, faults: readonly string[]): void {
+  const error = { type: "invalid_request_error", message: faults.join("\n"), code: null, param: null };
+  send(response, status, { type: "error", error });
+}
+
+async function stream(
+  response: ServerResponse,
+  { events }: SpokenAnswer,
+  hangsAfter?: number,
+): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const { name, data } of events.slice(0, hangsAfter)) {
+    const text = typeof data === "string" ? data : JSON.stringify(data);
+    response.write(`${name === undefined ? "" : `event: ${name}\n`}data: ${text}\n\n`);
+  }
+  if (hangsAfter === undefined) response.end();
+  else await once(response, "close");
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

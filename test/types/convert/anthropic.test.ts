@@ -1,0 +1,35 @@
+import type { Anthropic } from "@anthropic-ai/sdk";
+import type {
+  AnthropicBlock,
+  AnthropicBlockLike,
+  AnthropicMessage,
+  AnthropicMessageLike,
+  AnthropicRequest,
+  AnthropicRequestLike,
+  AnthropicResponseLike,
+} from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
+
+// What is asked of types fails in the compiler (`npm run types`), not at run time. @anthropic-ai/sdk 1.12.0
+
+test("what toAnthropic makes is what the SDK takes", () => {
+  expectTypeOf<AnthropicBlock>().toExtend<Anthropic.ContentBlockParam>();
+  expectTypeOf<AnthropicMessage>().toExtend<Anthropic.MessageParam>();
+  type Params = Omit<AnthropicRequest, "issues"> & { model: string; max_tokens: number };
+  expectTypeOf<Params>().toExtend<Anthropic.MessageCreateParamsNonStreaming>();
+});
+
+test("what the SDK types is what fromAnthropic takes", () => {
+  expectTypeOf<Anthropic.ContentBlockParam>().toExtend<AnthropicBlockLike>();
+  expectTypeOf<Anthropic.ContentBlock>().toExtend<AnthropicBlockLike>();
+  expectTypeOf<Anthropic.MessageParam>().toExtend<AnthropicMessageLike>();
+  expectTypeOf<Anthropic.MessageCreateParams>().toExtend<AnthropicRequestLike>();
+  expectTypeOf<Anthropic.Message>().toExtend<AnthropicResponseLike>();
+  expectTypeOf<AnthropicRequest>().toExtend<AnthropicRequestLike>();
+});
+
+test("what is neither is refused", () => {
+  expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<AnthropicMessageLike>();
+  expectTypeOf<{ role: "user"; content: { text: string }[] }>().not.toExtend<AnthropicMessageLike>();
+  expectTypeOf<{ role: "system"; content: string }>().not.toExtend<AnthropicMessage>();
+});

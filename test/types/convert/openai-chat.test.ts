@@ -1,0 +1,30 @@
+import type { OpenAI } from "openai";
+import type {
+  OpenAIChatMessage,
+  OpenAIChatMessageLike,
+  OpenAIChatRequest,
+  OpenAIChatRequestLike,
+  OpenAIChatResponseLike,
+} from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
+
+// What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
+
+test("what toOpenAIChat makes is what the SDK takes", () => {
+  expectTypeOf<OpenAIChatMessage>().toExtend<OpenAI.Chat.ChatCompletionMessageParam>();
+  type Params = Omit<OpenAIChatRequest, "issues"> & { model: string };
+  expectTypeOf<Params>().toExtend<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>();
+});
+
+test("what the SDK types is what fromOpenAIChat takes", () => {
+  expectTypeOf<OpenAI.Chat.ChatCompletionMessageParam>().toExtend<OpenAIChatMessageLike>();
+  expectTypeOf<OpenAI.Chat.ChatCompletionMessage>().toExtend<OpenAIChatMessageLike>();
+  expectTypeOf<OpenAI.Chat.ChatCompletionCreateParams>().toExtend<OpenAIChatRequestLike>();
+  expectTypeOf<OpenAI.Chat.ChatCompletion>().toExtend<OpenAIChatResponseLike>();
+  expectTypeOf<OpenAIChatRequest>().toExtend<OpenAIChatRequestLike>();
+});
+
+test("what is neither is refused", () => {
+  expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<OpenAIChatMessageLike>();
+  expectTypeOf<{ role: "tool"; content: string }>().not.toExtend<OpenAIChatMessage>();
+});

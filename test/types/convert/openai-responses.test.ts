@@ -1,0 +1,30 @@
+import type { OpenAI } from "openai";
+import type {
+  OpenAIResponsesItem,
+  OpenAIResponsesItemLike,
+  OpenAIResponsesRequest,
+  OpenAIResponsesRequestLike,
+  OpenAIResponsesResponseLike,
+} from "sessiontree/convert";
+import { expectTypeOf, test } from "vitest";
+
+// What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
+
+test("what toOpenAIResponses makes is what the SDK takes", () => {
+  expectTypeOf<OpenAIResponsesItem>().toExtend<OpenAI.Responses.ResponseInputItem>();
+  type Params = Omit<OpenAIResponsesRequest, "issues"> & { model: string };
+  expectTypeOf<Params>().toExtend<OpenAI.Responses.ResponseCreateParamsNonStreaming>();
+});
+
+test("what the SDK types is what fromOpenAIResponses takes", () => {
+  expectTypeOf<OpenAI.Responses.ResponseInputItem>().toExtend<OpenAIResponsesItemLike>();
+  expectTypeOf<OpenAI.Responses.ResponseOutputItem>().toExtend<OpenAIResponsesItemLike>();
+  expectTypeOf<OpenAI.Responses.ResponseCreateParams>().toExtend<OpenAIResponsesRequestLike>();
+  expectTypeOf<OpenAI.Responses.Response>().toExtend<OpenAIResponsesResponseLike>();
+  expectTypeOf<OpenAIResponsesRequest>().toExtend<OpenAIResponsesRequestLike>();
+});
+
+test("what is neither is refused", () => {
+  expectTypeOf<{ type: 1; role: "user" }>().not.toExtend<OpenAIResponsesItemLike>();
+  expectTypeOf<{ type: "function_call"; call_id: string }>().not.toExtend<OpenAIResponsesItem>();
+});
