@@ -40,6 +40,11 @@ export type {
 } from "./convert/anthropic/anthropic-types.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
+export {
+  type AppendedConversation,
+  appendConversation,
+  type ConversationSession,
+} from "./convert/append-conversation.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
 export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";

@@ -1,4 +1,3 @@
-import { textsOf } from "../context/content-text.ts";
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
@@ -19,6 +18,7 @@ import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
 import { isSameJson, rawOf } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
+import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
 
 /** Instructions that stand between messages. */
@@ -299,13 +299,6 @@ class Planner {
     const raw = rawOf(message, this.#dialect.form);
     return raw !== undefined && isSameJson(read(raw), sent) ? raw : undefined;
   }
-}
-
-/** Returns what several system messages say together. */
-function systemText(messages: readonly SystemMessage[]): string {
-  const folded = foldSystemMessages(messages, 0);
-  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
-  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 
 /** Tells whether the model was stopped while it wrote. */
