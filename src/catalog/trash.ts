@@ -7,6 +7,7 @@ import { ifPresent, isThere, realFileSystem, syncFolder } from "../store/file-sy
 import { LeaseSlot } from "../store/lease-slot.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { hasErrorCode } from "../store/system-error.ts";
+import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 
@@ -55,6 +56,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   } finally {
     lease.release();
   }
+  forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
 }
 
