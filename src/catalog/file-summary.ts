@@ -1,9 +1,12 @@
+import { statSync } from "node:fs";
+import { NotAPlainFileError } from "../store/append-file.ts";
 import { readRange, realFileSystem } from "../store/file-system.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
 import { summarizePlainly } from "./plain-summary.ts";
 import type { SessionSummary } from "./session-summary.ts";
+import { isSystemError } from "./skipping.ts";
 
 /** What is known of a file, and how the file stood when that was found. */
 export interface FileSummary extends FileMark {
@@ -73,10 +76,33 @@ async function readPlainly(file: OpenFile, pace: Pace): Promise<Found> {
   return { summary: plain?.summary, lastId: plain?.lastId, tail };
 }
 
+/** Tells whether what was found of a file still says something of it: it is as it was, or has only grown. */
+export function isStillTrue(path: string, known: FileSummary): boolean {
+  try {
+    const stats = statSync(path);
+    if (isUnchanged(stats, known)) return true;
+    if (!stats.isFile() || stats.ino !== known.ino) return false;
+    const file = openFile(path);
+    try {
+      return hasGrown(file, known);
+    } finally {
+      closeFile(file);
+    }
+  } catch (error) {
+    // It has gone, or cannot be read any more.
+    if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
+    return false;
+  }
+}
+
+/** Whether the bytes that were known are still there, as far as the last of them tell, with more behind. */
+function hasGrown(file: OpenFile, { ino, size, end }: FileSummary): boolean {
+  if (end === undefined || file.ino !== ino || file.size <= size) return false;
+  return tailBefore(file, size, end.tail.length) === end.tail;
+}
+
 async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
-  if (known.summary === undefined || known.end === undefined) return undefined;
-  const hasGrown = file.ino === known.ino && file.size > known.size;
-  if (!hasGrown || tailBefore(file, known.size, known.end.tail.length) !== known.end.tail) return undefined;
+  if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
   const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });
   return scanFrom(file, known.size, scan, pace);
 }

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isJsonRecord } from "../schema/json.ts";
-import { readAtomicJson, writeAtomicJson } from "../store/atomic-json.ts";
+import { writeAtomicJson } from "../store/atomic-json.ts";
 import { absolutePath } from "../store/session-paths.ts";
+import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
-import type { FileSummary } from "./file-summary.ts";
+import { type FileSummary, isStillTrue } from "./file-summary.ts";
+import { noteCacheFolder } from "./forget-session.ts";
 import type { SessionFile } from "./session-files.ts";
 import { isSystemError } from "./skipping.ts";
-import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
+import type { FolderSummaries } from "./summary-columns.ts";
 
 /** How summaries are kept between runs. */
 export interface CacheOptions {
@@ -18,9 +19,6 @@ export interface CacheOptions {
   /** Told what went wrong with the cache; the list itself does not need it. */
   readonly onCacheError?: (error: unknown) => void;
 }
-
-/** Raised whenever what is kept, or what it means, changes. */
-const CACHE_VERSION = 2;
 
 /** What is known of one folder's files, by name. */
 interface FolderCache {
@@ -33,7 +31,8 @@ interface FolderCache {
  * Summaries of session files, kept between runs.
  *
  * One small file for each folder of sessions, valid for as long as a session file has the same size, time and inode.
- * It is replaced as a whole: of two processes that do so at once, one wins, and nothing is lost but work.
+ * It is replaced as a whole: of two processes that do so at once, one wins, and nothing is lost but work. A row holds text
+ * of its session, so what is no more true of a file is not kept.
  */
 export class SummaryCache {
   readonly #options: CacheOptions;
@@ -44,6 +43,7 @@ export class SummaryCache {
     this.#options = options;
     const { cache = true, cacheDir } = options;
     this.#folder = cache ? absolutePath(cacheDir ?? defaultCacheFolder()) : undefined;
+    if (this.#folder !== undefined) noteCacheFolder(this.#folder);
   }
 
   /** Gives what is known of a file, which may have changed since; undefined if nothing is. */
@@ -78,10 +78,22 @@ export class SummaryCache {
       }
       if (!cache.isDirty) continue;
       cache.isDirty = false;
-      const { columns, text } = columnsOf(cache.files);
-      const content = { version: CACHE_VERSION, folder, files: columns };
-      await this.#guarded(() => writeAtomicJson(cache.path, content, text));
+      await this.#guarded(async () => {
+        // What was redacted or removed since it was read must not come back into the cache.
+        for (const [name, known] of cache.files) {
+          if (!isStillTrue(join(folder, name), known)) cache.files.delete(name);
+        }
+        const { content, text } = contentOf({ folder, files: cache.files });
+        await writeAtomicJson(cache.path, content, text);
+      });
     }
+    await this.#guarded(async () => this.#sweep());
+  }
+
+  #sweep(): void {
+    if (this.#folder === undefined) return;
+    const ours = new Set(Array.from(this.#loaded.values(), ({ path }) => path));
+    sweepCache(this.#folder, (path) => ours.has(path));
   }
 
   #cacheOf(folder: string): FolderCache | undefined {
@@ -98,10 +110,8 @@ export class SummaryCache {
 
   #load(path: string, folder: string): FolderSummaries {
     try {
-      const kept = readAtomicJson(path);
-      const content = isJsonRecord(kept?.value) ? kept.value : {};
-      const isOurs = content["version"] === CACHE_VERSION && content["folder"] === folder;
-      return (isOurs && readColumns(content["files"], kept?.text ?? "")) || new Map();
+      const cached = readCachedFolder(path);
+      return cached?.folder === folder ? cached.files : new Map();
     } catch (error) {
       this.#tell(error);
       return new Map();

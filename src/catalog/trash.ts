@@ -8,6 +8,7 @@ import { LeaseSlot } from "../store/lease-slot.ts";
 import { removeOldFile } from "../store/replace-file.ts";
 import { absolutePath } from "../store/session-paths.ts";
 import { hasErrorCode } from "../store/system-error.ts";
+import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 
@@ -56,6 +57,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   } finally {
     lease.release();
   }
+  forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
 }
 

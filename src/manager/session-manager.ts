@@ -1,4 +1,5 @@
 import { findRecentSession, findSessionById, listSessions } from "../catalog/catalog.ts";
+import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -306,7 +307,9 @@ export class SessionManager extends SessionAppender {
    */
   redact(entryId: string, replacement = "[redacted]"): string {
     const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
-    return this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement), record).id;
+    const { id } = this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
+    if (this.core.log.path !== undefined) forgetSession(this.core.log.path);
+    return id;
   }
 
   /** Resolves when everything appended so far survives a power cut. */

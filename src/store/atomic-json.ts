@@ -38,13 +38,24 @@ export interface KeptJson {
  * @throws The system's error; the old file is then still there.
  */
 export async function writeAtomicJson(path: string, value: object, text = ""): Promise<void> {
-  const behind = text === "" ? "" : `\n${text}`;
-  const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
+  const bytes = bytesOf(value, text);
   makeFolder(realFileSystem, dirname(path));
-  const bytes = Buffer.concat([Buffer.from(frontOf(content)), content]);
   const { default: writeFileAtomic } = await import("write-file-atomic");
   // A fresh object, since the package writes into it.
   await writeFileAtomic(path, bytes, { mode: FILE_MODE, fsync: false });
+}
+
+/** Does the same at once. */
+export function writeAtomicJsonNow(path: string, value: object, text = ""): void {
+  const bytes = bytesOf(value, text);
+  makeFolder(realFileSystem, dirname(path));
+  writeFileAtomic.sync(path, bytes, { mode: FILE_MODE, fsync: false });
+}
+
+function bytesOf(value: object, text: string): Buffer {
+  const behind = text === "" ? "" : `\n${text}`;
+  const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
+  return Buffer.concat([Buffer.from(frontOf(content)), content]);
 }
 
 /**

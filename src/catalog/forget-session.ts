@@ -1,0 +1,42 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { messageOf } from "../errors.ts";
+import { ifPresent } from "../store/file-system.ts";
+import { absolutePath } from "../store/session-paths.ts";
+import { purgeCache } from "./cache-files.ts";
+import { defaultCacheFolder } from "./cache-folder.ts";
+
+/** Folders of caches that this process has used, beside the default one. */
+const used = new Set<string>();
+
+/** Takes note of the folder of a cache, so that sessions can be forgotten there. */
+export function noteCacheFolder(folder: string): void {
+  used.add(folder);
+}
+
+/**
+ * Takes what lists keep of a session out of the caches, after its text has been changed or removed for good.
+ *
+ * A cache that cannot be cleaned becomes a warning of the process: what was done to the session has taken effect.
+ *
+ * @param path - Absolute; the file may be gone.
+ * @remarks Cost: O(bytes of the caches).
+ */
+export function forgetSession(path: string): void {
+  const [folder, name] = [realPath(dirname(path)), basename(path)];
+  const isKept = (row: { folder: string; name: string }) =>
+    row.name !== name || realPath(row.folder) !== folder;
+  for (const cache of new Set([absolutePath(defaultCacheFolder()), ...used])) {
+    try {
+      purgeCache(cache, isKept);
+    } catch (error) {
+      const warning = `The cache of lists in ${cache} may still hold text of ${path}: ${messageOf(error)}. Delete it.`;
+      process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
+    }
+  }
+}
+
+/** The real path of a folder; that which was given if it is gone. */
+function realPath(folder: string): string {
+  return ifPresent(() => realpathSync(folder)) ?? folder;
+}

@@ -1,0 +1,151 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { deleteSession, iterateSessions, SessionManager } from "sessiontree";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { listSessions } from "../../src/catalog/catalog.ts";
+import { Chain, header, put, temporaryFolder, touch } from "./support/sessions.ts";
+
+const SECRET = "hunter2";
+
+let sessionDir: string;
+let cacheDir: string;
+let path: string;
+beforeEach(() => {
+  sessionDir = temporaryFolder();
+  cacheDir = temporaryFolder();
+  path = put(join(sessionDir, "a.jsonl"), new Chain().name(SECRET).user(SECRET).text, 0);
+  put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("harmless").text, 1);
+});
+
+const list = (folder = sessionDir) => listSessions({ sessionDir: folder, cacheDir });
+
+/** All that a cache holds, whatever its files are called. */
+const cached = (folder = cacheDir) =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), "utf8"))
+    .join("\n");
+
+/** Takes the secret out of the file, as another program does that knows of no cache. */
+function redactElsewhere(): void {
+  renameSync(put(join(sessionDir, "new"), readFileSync(path, "utf8").replaceAll(SECRET, "[gone]"), 5), path);
+}
+
+/** Makes the files of the cache look as if nobody had been at them for so many hours. */
+function age(hours: number): void {
+  const then = Date.now() / 1000 - hours * 3600;
+  for (const name of readdirSync(cacheDir)) utimesSync(join(cacheDir, name), then, then);
+}
+
+describe("what a cache of lists holds of a session", () => {
+  test("goes when an entry is redacted, and nothing else of the folder does", async () => {
+    await list();
+    expect(cached()).toContain(SECRET);
+    const session = SessionManager.open(path);
+    for (const { id } of session.getEntries()) session.redact(id);
+    expect(cached()).not.toContain(SECRET);
+    expect(cached()).toContain("harmless");
+    expect((await list()).map(({ firstMessage }) => firstMessage).sort()).toEqual(["[redacted]", "harmless"]);
+    expect(cached()).not.toContain(SECRET);
+  });
+
+  test.each([{ permanent: true }, { permanent: true, force: true }])(
+    "goes when it is deleted with %j",
+    async (options) => {
+      await list();
+      await deleteSession(path, options);
+      expect(cached()).not.toContain(SECRET);
+      expect(cached()).toContain("harmless");
+    },
+  );
+
+  test("goes from the default cache, too, under whatever name the folder was listed", async () => {
+    vi.stubEnv("XDG_CACHE_HOME", cacheDir);
+    const other = temporaryFolder();
+    rmSync(other, { recursive: true });
+    renameSync(sessionDir, other);
+    symlinkSync(other, sessionDir);
+    await listSessions({ sessionDir });
+    await listSessions({ sessionDir: other });
+    const folder = join(cacheDir, "sessiontree");
+    expect(readdirSync(folder)).toHaveLength(2);
+    await deleteSession(join(other, "a.jsonl"), { permanent: true });
+    expect(cached(folder)).not.toContain(SECRET);
+    vi.unstubAllEnvs();
+  });
+
+  test("does not come back by a list that was at it meanwhile", async () => {
+    for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
+      if (id === "b") continue;
+      const session = SessionManager.open(path);
+      for (const { id: entryId } of session.getEntries()) session.redact(entryId);
+    }
+    expect(cached()).not.toContain(SECRET);
+    expect(cached()).toContain("harmless");
+  });
+
+  test("stays as far as it is known when the file grows while it is listed", async () => {
+    for await (const { id } of iterateSessions({ sessionDir, cacheDir })) {
+      if (id !== "b") SessionManager.open(path).appendSessionInfo("another name");
+    }
+    expect(cached()).toContain(SECRET);
+    expect(await list()).toContainEqual(
+      expect.objectContaining({ name: "another name", firstMessage: SECRET }),
+    );
+  });
+
+  test("goes when the folder is listed after another program redacted or removed the file", async () => {
+    await list();
+    redactElsewhere();
+    await list();
+    expect(cached()).not.toContain(SECRET);
+    rmSync(path);
+    await list();
+    expect(cached()).not.toContain("[gone]");
+  });
+
+  test("goes by any list of a later day if nobody lists that folder any more", async () => {
+    const elsewhere = temporaryFolder();
+    await list();
+    redactElsewhere();
+    age(23);
+    await list(elsewhere);
+    expect(cached()).toContain(SECRET);
+    age(25);
+    await list(elsewhere);
+    expect(cached()).not.toContain(SECRET);
+    expect(cached()).toContain("harmless");
+    rmSync(sessionDir, { recursive: true });
+    age(25);
+    await list(elsewhere);
+    expect(cached()).not.toContain("harmless");
+  });
+
+  test("goes with what a process left that was killed while it wrote the cache", async () => {
+    await list();
+    const [name = ""] = readdirSync(cacheDir);
+    const left = put(join(cacheDir, `${name}.123456`), SECRET);
+    await list();
+    expect(existsSync(left)).toBe(true);
+    touch(left, 0);
+    await list();
+    expect(existsSync(left)).toBe(false);
+  });
+
+  test("that cannot be taken out is a warning, and the session is redacted all the same", async () => {
+    await list();
+    const [name = ""] = readdirSync(cacheDir);
+    rmSync(join(cacheDir, name));
+    put(join(cacheDir, name, "in-the-way"), "");
+    const warn = vi.spyOn(process, "emitWarning").mockReturnValue();
+    const session = SessionManager.open(path);
+    session.redact(session.getLeafId() ?? "");
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining(`${cacheDir} may still hold text of ${path}: EISDIR`),
+      {
+        code: "SESSIONTREE_CACHE",
+      },
+    );
+    warn.mockRestore();
+    expect(readFileSync(path, "utf8")).toContain("[redacted]");
+  });
+});
