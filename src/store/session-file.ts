@@ -2,7 +2,15 @@ import { dirname } from "node:path";
 import { SessionIndex } from "../reading/session-index.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { FileChangedError, fileError, gone, type Intent, notASession, ReplacedError } from "./file-errors.ts";
+import {
+  FileChangedError,
+  fileError,
+  gone,
+  type Intent,
+  laneSession,
+  notASession,
+  ReplacedError,
+} from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
@@ -88,6 +96,7 @@ export class SessionFile {
     } while (index.position < total && !index.isRejected);
     // A header without a line break behind it is found at the end.
     if (!index.isRejected) index.end();
+    if (index.isLaneSession) throw laneSession(this.path);
     if (total > 0 && index.header === undefined) throw notASession(this.path);
     this.#seen = undefined;
     this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
