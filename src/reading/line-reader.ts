@@ -161,7 +161,7 @@ export class LineReader implements LineSink {
   /** Takes the first record of a file, which should be its header. */
   takeFirst(record: JsonRecord, place: LinePlace): void {
     if (record["type"] !== "session") {
-      if (record["type"] === "title") this.#title = nameOf(record["title"]) ?? this.#title;
+      if (isTitleSlot(record)) this.#title = nameOf(record["title"]);
       this.#issues.put("RECORD_BEFORE_HEADER", place);
       this.#countOther();
       return;
@@ -225,6 +225,11 @@ export class LineReader implements LineSink {
     this.#leafRecord = undefined;
     this.#adder.hasDamageBehindLast = true;
   }
+}
+
+/** Tells whether a record is the one that oh-my-pi puts before the header and overwrites in place. */
+function isTitleSlot(record: JsonRecord): boolean {
+  return record["type"] === "title" && typeof record["v"] === "number";
 }
 
 /** Tells whether a record is the header with which files of pi's version 4 begin. */
