@@ -37,12 +37,6 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
   }
 }
 
-/** Names the blobs to which a stored message refers, as they are written. */
-export function blobsIn(message: unknown): string[] {
-  const { content } = fieldsOf(message);
-  return Array.isArray(content) ? content.filter(isBlobImage).map(({ data }) => data) : [];
-}
-
 function isBlobImage(block: unknown): block is ImageContent {
   const { type, data } = fieldsOf(block);
   return type === "image" && typeof data === "string" && data.startsWith(BLOB_PREFIX);

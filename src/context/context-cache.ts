@@ -1,5 +1,6 @@
 import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage } from "../schema/message.ts";
+import { type ReadBlob, withBlobImages } from "./blob-images.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 import { projectSelected } from "./project-entry.ts";
@@ -40,6 +41,12 @@ export class ContextCache {
   #projection: PathProjection | undefined;
   /** Survives rebuilding, so that a made message stays the same object for as long as its entry does. */
   readonly #made = new WeakMap<AnySessionEntry, MadeMessages>();
+  readonly #readBlob: ReadBlob | undefined;
+
+  /** @param readBlob - Gives images that entries refer to. Default: none is there. */
+  constructor(readBlob?: ReadBlob) {
+    this.#readBlob = readBlob;
+  }
 
   /**
    * Gives the context of the path, which is built if it is not there.
@@ -70,7 +77,8 @@ export class ContextCache {
   readonly #project: ProjectEntry = (entry, edit, keepsTail) => {
     const made = this.#made.get(entry);
     if (made !== undefined && made.edit === edit && made.keepsTail === keepsTail) return made.messages;
-    const messages = projectSelected(entry, edit, keepsTail);
+    const projected = projectSelected(entry, edit, keepsTail);
+    const messages = projected.map((message) => withBlobImages(message, this.#readBlob));
     const isStored = messages.length === 0 || messages[0] === fieldsOf(entry)["message"];
     if (!isStored) this.#made.set(entry, { messages, edit, keepsTail });
     return messages;

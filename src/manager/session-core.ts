@@ -4,7 +4,9 @@ import { isSessionError, SessionError } from "../errors.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { AgentMessage } from "../schema/message.ts";
+import { readBlobImage } from "../store/blob-images.ts";
 import { EntryCache } from "../store/entry-cache.ts";
+import { realFileSystem } from "../store/file-system.ts";
 import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
@@ -28,7 +30,7 @@ export class SessionCore {
   #cache: EntryCache;
   #bookkeeping: Bookkeeping;
   readonly #maker: EntryMaker;
-  readonly #context = new ContextCache();
+  readonly #context = new ContextCache((digest) => this.#readBlob(digest));
   #leaf: number;
   /** Its id, which the tree would have to spell anew for each append; null before the first entry. */
   #leafId: string | null;
@@ -374,6 +376,12 @@ export class SessionCore {
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.tree.revision;
     this.#listen();
+  }
+
+  /** Reads an image that lies beside the session's file. */
+  #readBlob(digest: string): string | undefined {
+    const { path } = this.#log;
+    return path === undefined ? undefined : readBlobImage(realFileSystem, path, digest);
   }
 
   #newBookkeeping(): Bookkeeping {

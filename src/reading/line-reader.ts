@@ -36,6 +36,7 @@ export class LineReader implements LineSink {
   /** Whether an entry was spelled in another way than the head reader knows. */
   #isMixed = false;
   #isRejected = false;
+  #isLaneSession = false;
   #leafRecord: JsonRecord | undefined;
 
   constructor(adder: EntryAdder, issues: IssueLog) {
@@ -56,6 +57,11 @@ export class LineReader implements LineSink {
   /** Whether the first records hold no header, so that this is no session. */
   get isRejected(): boolean {
     return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
+  }
+
+  /** Whether this is a session of pi's version 4, whose records have a `kind` in place of a `type`. */
+  get isLaneSession(): boolean {
+    return this.#isLaneSession;
   }
 
   /** The `leaf` record that is the last line. */
@@ -136,6 +142,7 @@ export class LineReader implements LineSink {
   #takeValue(value: unknown, place: LinePlace, text: Uint8Array): void {
     this.#leafRecord = undefined;
     const type = isJsonRecord(value) ? value["type"] : undefined;
+    if (this.#header === undefined && isLaneHeader(value)) this.#isLaneSession = this.#isRejected = true;
     if (!isJsonRecord(value) || typeof type !== "string") {
       this.#issues.put("NOT_AN_ENTRY", place);
       this.#countDamage(true);
@@ -154,7 +161,7 @@ export class LineReader implements LineSink {
   /** Takes the first record of a file, which should be its header. */
   takeFirst(record: JsonRecord, place: LinePlace): void {
     if (record["type"] !== "session") {
-      if (record["type"] === "title") this.#title = nameOf(record["title"]) ?? this.#title;
+      if (isTitleSlot(record)) this.#title = nameOf(record["title"]);
       this.#issues.put("RECORD_BEFORE_HEADER", place);
       this.#countOther();
       return;
@@ -218,6 +225,16 @@ export class LineReader implements LineSink {
     this.#leafRecord = undefined;
     this.#adder.hasDamageBehindLast = true;
   }
+}
+
+/** Tells whether a record is the one that oh-my-pi puts before the header and overwrites in place. */
+function isTitleSlot(record: JsonRecord): boolean {
+  return record["type"] === "title" && typeof record["v"] === "number";
+}
+
+/** Tells whether a record is the header with which files of pi's version 4 begin. */
+function isLaneHeader(value: unknown): boolean {
+  return isJsonRecord(value) && value["kind"] === "header" && typeof value["version"] === "number";
 }
 
 function placeOf(line: ScannedLine): LinePlace {

@@ -84,6 +84,11 @@ export class SessionIndex {
     return this.#lines.isRejected;
   }
 
+  /** Whether this is a session of pi's version 4, which is rejected. */
+  get isLaneSession(): boolean {
+    return this.#lines.isLaneSession;
+  }
+
   /** Whether nothing behind the header is of this format, so that the file is another program's. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;

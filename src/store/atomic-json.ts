@@ -40,16 +40,20 @@ export interface KeptJson {
 export async function writeAtomicJson(path: string, value: object, text = ""): Promise<void> {
   const bytes = bytesOf(value, text);
   makeFolder(realFileSystem, dirname(path));
-  const { default: writeFileAtomic } = await import("write-file-atomic");
   // A fresh object, since the package writes into it.
-  await writeFileAtomic(path, bytes, { mode: FILE_MODE, fsync: false });
+  await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
 }
 
 /** Does the same at once. */
 export function writeAtomicJsonNow(path: string, value: object, text = ""): void {
   const bytes = bytesOf(value, text);
   makeFolder(realFileSystem, dirname(path));
-  writeFileAtomic.sync(path, bytes, { mode: FILE_MODE, fsync: false });
+  loadWriter().sync(path, bytes, { mode: FILE_MODE, fsync: false });
+}
+
+/** Loads the package when something is written, not when a session is opened. */
+function loadWriter(): typeof import("write-file-atomic") {
+  return createRequire(import.meta.url)("write-file-atomic");
 }
 
 function bytesOf(value: object, text: string): Buffer {

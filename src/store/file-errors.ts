@@ -78,6 +78,15 @@ export function notASession(path: string): SessionError {
   );
 }
 
+/** The error for a session of pi's version 4. */
+export function laneSession(path: string): SessionError {
+  return new SessionError(
+    "NOT_A_SESSION",
+    `${path} is a session of pi's version 4 (kind: "header"), which this library does not read. Open it with pi.`,
+    { details: { path, version: 4 } },
+  );
+}
+
 /** The error for a file whose name has gone and which is not held open. */
 export function gone(path: string, cause?: unknown): SessionError {
   return new SessionError(

@@ -9,6 +9,7 @@ import {
   fileError,
   gone,
   type Intent,
+  laneSession,
   notASession,
   ReplacedError,
   untilUnchanged,
@@ -108,6 +109,7 @@ export class SessionFile {
       } while (index.position < total && !index.isRejected);
       // A header without a line break behind it is found at the end.
       if (!index.isRejected) index.end();
+      if (index.isLaneSession) throw laneSession(this.path);
       if (total > 0 && index.header === undefined) throw notASession(this.path);
       this.#seen = undefined;
       this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));

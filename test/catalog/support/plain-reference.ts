@@ -31,14 +31,17 @@ const LINE_ISSUES: readonly IssueCode[] = [
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
 
+const nameOf = (value: unknown) => (typeof value === "string" ? value.trim() || undefined : undefined);
+
 /** Summarises the bytes of a file; undefined if they are no session. */
 export function plainSummary(bytes: Uint8Array): Expected | undefined {
   const { header, entries } = readSession(bytes);
   if (header === undefined) return undefined;
-  let [name, firstMessage, lastMessageMs, messageCount]: [string?, string?, number?, number?] = [];
+  let name = nameOf(header.title);
+  let [firstMessage, lastMessageMs, messageCount]: [string?, number?, number?] = [];
   for (const entry of JSON.parse(JSON.stringify(entries))) {
-    if (entry.type === "session_info")
-      name = typeof entry.name === "string" ? entry.name.trim() || undefined : undefined;
+    if (entry.type === "session_info") name = nameOf(entry.name);
+    if (entry.type === "title_change") name = nameOf(entry.title);
     if (entry.type === "message" || entry.originalType === "message") messageCount = (messageCount ?? 0) + 1;
     const role = entry.type === "message" ? entry.message.role : undefined;
     if (role !== "user" && role !== "assistant") continue;

@@ -99,12 +99,17 @@ const bodies = fc.oneof(
     arbitrary: fc.constantFrom("a", " b ", "", 5).map((name) => ({ type: "session_info", name })),
   },
   {
+    weight: 1,
+    arbitrary: fc.constantFrom("b", "", null).map((title) => ({ type: "title_change", title })),
+  },
+  {
     weight: 2,
     arbitrary: fc.constantFrom<object>(
       { type: "custom", customType: "state", data: { timestamp: "2026" } },
       { type: "compaction", summary: "s", firstKeptEntryId: "00000001", tokensBefore: 5 },
       { type: "leaf", targetId: "00000001" },
       { type: "title", title: "t" },
+      { type: "title", v: 1, title: "slot" },
       { type: "text", text: "t" },
       { data: 1 },
     ),

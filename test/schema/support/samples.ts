@@ -289,6 +289,7 @@ export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, heade
   "modelId",
   "thinkingLevel",
   "leafId",
+  "title",
 ]);
 
 /** Content blocks, usage, and the other parts of messages, whole. */

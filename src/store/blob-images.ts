@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "./file-system.ts";
+
+/** So far above a session file the folder of all sessions is looked for: subagents' files lie deeper. */
+const MAX_DEPTH = 4;
+
+/**
+ * Reads an image that oh-my-pi keeps beside the folder of all sessions, in `blobs/`, under the digest of its bytes.
+ *
+ * @param sessionPath - File of the session that refers to it.
+ * @param digest - SHA-256, 64 lower-case hex characters.
+ * @returns Base64; undefined if the image is not there, or is not the one that is meant.
+ * @throws The system's error if a file is there and cannot be read.
+ */
+export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
+  for (const folder of blobFolders(sessionPath)) {
+    const bytes = readPlainFile(fs, join(folder, digest));
+    if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === digest) {
+      return bytes.toString("base64");
+    }
+  }
+  return undefined;
+}
+
+function* blobFolders(sessionPath: string): Generator<string, void> {
+  let folder = dirname(sessionPath);
+  for (let depth = 0; depth < MAX_DEPTH; depth++, folder = dirname(folder)) {
+    if (basename(folder) === "sessions") yield join(dirname(folder), "blobs");
+  }
+}
+
+/** Pipes and devices are passed over: reading one might never end. */
+function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
+  const stats = ifPresent(() => fs.statSync(path));
+  if (!stats?.isFile()) return undefined;
+  const fd = openForReading(fs, path);
+  try {
+    return readRange(fs, fd, 0, fs.fstatSync(fd).size);
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
