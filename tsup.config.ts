@@ -5,6 +5,7 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     core: "src/core.ts",
+    import: "src/import.ts",
     postgres: "src/postgres.ts",
     testing: "src/testing.ts",
     bin: "src/cli/bin.ts",
@@ -18,6 +19,7 @@ export default defineConfig({
     entry: {
       index: "src/index.ts",
       core: "src/core.ts",
+      import: "src/import.ts",
       postgres: "src/postgres.ts",
       testing: "src/testing.ts",
     },

@@ -17,6 +17,7 @@ export default defineConfig(({ mode }) => {
       alias: [
         { find: /^sessiontree$/, replacement: file("index") },
         { find: /^sessiontree\/core$/, replacement: file("core") },
+        { find: /^sessiontree\/import$/, replacement: file("import") },
         { find: /^sessiontree\/postgres$/, replacement: file("postgres") },
         { find: /^sessiontree\/testing$/, replacement: file("testing") },
       ],

@@ -16,6 +16,7 @@ test("package.json says what the package is", () => {
   expect(member(facts, "exports")).toMatchObject({
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./core": { types: "./dist/core.d.ts", default: "./dist/core.js" },
+    "./import": { types: "./dist/import.d.ts", default: "./dist/import.js" },
     "./postgres": { types: "./dist/postgres.d.ts", default: "./dist/postgres.js" },
     "./testing": { types: "./dist/testing.d.ts", default: "./dist/testing.js" },
     "./package.json": "./package.json",

@@ -22,6 +22,7 @@ function listedNames(entry: string): PublicNames {
 const LOADED: Record<keyof typeof ENTRIES, () => Promise<object>> = {
   sessiontree: () => import("sessiontree"),
   "sessiontree/core": () => import("sessiontree/core"),
+  "sessiontree/import": () => import("sessiontree/import"),
   "sessiontree/postgres": () => import("sessiontree/postgres"),
   "sessiontree/testing": () => import("sessiontree/testing"),
 };

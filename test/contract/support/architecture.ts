@@ -13,12 +13,12 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/", "jsonl/"],
   ["context/", "reading/"],
-  ["compaction/", "merge/", "store/"],
+  ["compaction/", "import/", "merge/", "store/"],
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/"],
-  ["index.ts", "core.ts", "testing.ts", "postgres.ts"],
+  ["history/", "postgres/"],
+  ["index.ts", "core.ts", "import.ts", "testing.ts", "postgres.ts"],
   ["cli/", "page/"],
 ];
 
@@ -45,9 +45,15 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const MAX_LINES = 350;
-const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
+const PUBLIC_FILES = new Set([
+  "src/index.ts",
+  "src/core.ts",
+  "src/import.ts",
+  "src/testing.ts",
+  "src/postgres.ts",
+]);
 const LAST_PURE_FLOOR = 3;
-const PURE_ABOVE = ["src/compaction/", "src/merge/"];
+const PURE_ABOVE = ["src/compaction/", "src/import/", "src/merge/"];
 /** What runs in a browser above the floors that do. */
 const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);

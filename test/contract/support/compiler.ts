@@ -13,6 +13,7 @@ function compilerOptions(): ts.CompilerOptions {
 export const ENTRIES = {
   sessiontree: "index",
   "sessiontree/core": "core",
+  "sessiontree/import": "import",
   "sessiontree/postgres": "postgres",
   "sessiontree/testing": "testing",
 } as const;
