@@ -4,11 +4,14 @@ import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
 import { countOf, usageOf } from "../source-values.ts";
 import type { AnswerBlock } from "./response-items.ts";
+import type { ThreadState } from "./thread-state.ts";
 
 /** An answer in the making: items are added to it, and its usage is told later. */
 export interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;
+  /** Where the thread stood before it. */
+  readonly before: ThreadState;
   /** Whether its usage was told. */
   isCounted: boolean;
 }

@@ -3,8 +3,9 @@ import { SessionBuilder } from "../session-builder.ts";
 import { member, textOf } from "../source-values.ts";
 import { collectOutcomes } from "./outcomes.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
-import { RolloutReader, type SessionContext } from "./rollout-reader.ts";
+import { RolloutReader } from "./rollout-reader.ts";
 import { THREAD_START, type ThreadState } from "./thread-state.ts";
+import type { SessionContext } from "./thread-writer.ts";
 
 /** A thread of Codex: its files, and those that they go on from. */
 export interface CodexInput {

@@ -1,46 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { parseJson } from "../../jsonl/decode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { UserMessage } from "../../schema/message.ts";
-import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import type { Draft, EntryBody, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { imageOfDataUrl, isJsonValue, member, textOf } from "../source-values.ts";
-import {
-  type Answer,
-  addBlocks,
-  answerTextOf,
-  emptyAnswer,
-  endAnswer,
-  isText,
-  usageOfTokens,
-} from "./answer.ts";
-import type { CallOutcome } from "./outcomes.ts";
-import { readReplacement } from "./replacement-history.ts";
-import {
-  answerBlocks,
-  callArguments,
-  callId,
-  inputBlocks,
-  isHarnessText,
-  itemRole,
-  itemType,
-  joinedText,
-  resultOf,
-} from "./response-items.ts";
+import { member, textOf } from "../source-values.ts";
+import { inputBlocks, isHarnessText, itemRole, itemType, joinedText } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
-import { beforeTurns, saidInOrder, type ThreadState } from "./thread-state.ts";
-
-/** What all files of a session share. */
-export interface SessionContext {
-  readonly builder: SessionBuilder;
-  readonly provider: string | undefined;
-  readonly outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Calls by the id that their results name: whole id and tool. */
-  readonly calls: Map<string, { id: string; name: string }>;
-  /** How often a record without an id of its own was seen, by what it says. */
-  readonly seen: Map<string, number>;
-}
+import type { ThreadState } from "./thread-state.ts";
+import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
 /** Record types that say nothing of the conversation. */
 const DROPPED: ReadonlySet<string> = new Set([
@@ -65,7 +30,7 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
 
 /** Makes entries of the records of one file, in order. */
 export class RolloutReader {
-  state: ThreadState;
+  readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #context: SessionContext;
   /** Records that were copied from a parent: their tokens are counted there. */
@@ -76,23 +41,22 @@ export class RolloutReader {
   readonly #hasItems: boolean;
   readonly #hasRecordsOfUsage: boolean;
   #next = 0;
-  /** The answer to which items are still added. */
-  #open: Answer | undefined;
-  /** The answer made last. */
-  #last: Answer | undefined;
-  /** Where the turn began, if its beginning is told, and whether the user has said anything in it. */
-  #turn: { before: ThreadState; isUsers: boolean } | undefined;
   #total = -1;
 
   constructor(rollout: Rollout, context: SessionContext, start: ThreadState, copied: number) {
     this.#rollout = rollout;
     this.#context = context;
-    this.state = start;
+    this.#writer = new ThreadWriter(context, start);
     this.#copied = copied;
     const { records } = rollout;
     this.#hasItems = records.some(({ value }) => itemType(itemOf(value)) === "message");
     this.#hasRecordsOfUsage = records.some(({ value }) => value["type"] === "token_usage_record");
     this.#confirmed = new Set(records.flatMap(({ value }) => typedText(value) ?? []));
+  }
+
+  /** Where the thread stands. */
+  get state(): ThreadState {
+    return this.#writer.state;
   }
 
   /**
@@ -130,47 +94,52 @@ export class RolloutReader {
         this.#takeEvent(record, payload);
         break;
       case "turn_context":
-        this.#takeSettings(record, payload);
+        this.#writer.changeSettings(record, payload);
         break;
       case "compacted":
-        this.#compact(record, payload);
+        this.#writer.compact(record, payload);
         break;
       case "token_usage_record":
-        this.#count(record, member(payload, "usage"), textOf(payload["response_id"]));
+        this.#writer.count(record, member(payload, "usage"), textOf(payload["response_id"]), this.#isCopied);
         break;
       case "inter_agent_communication":
-        this.#note(record, payload, "codex.inter_agent_communication", true);
+        this.#writer.note(record, payload, "codex.inter_agent_communication", true);
         break;
       default:
         if (DROPPED.has(type) || (type === "" && this.#next === 0)) this.#drop(type || "session_meta");
-        else this.#keep(record, type, payload);
+        else this.#writer.keep(record, type, payload);
     }
+  }
+
+  /** Whether the record was copied from a parent, so that its tokens are counted there. */
+  get #isCopied(): boolean {
+    return this.#next < this.#copied;
   }
 
   #takeItem(record: SourceRecord, item: JsonRecord): void {
     const type = itemType(item);
     switch (itemRole(item)) {
       case "answer":
-        this.#addToAnswer(record, item);
+        this.#writer.addToAnswer(record, item);
         break;
       case "result":
-        this.#addResult(record, item);
+        this.#writer.addResult(record, item);
         break;
       case "user":
         this.#addUser(record, item);
         break;
       case "instructions":
-        this.#note(record, item, "codex.instructions", false);
+        this.#writer.note(record, item, "codex.instructions", false);
         break;
       case "agent":
-        this.#note(record, item, "codex.agent_message", true);
+        this.#writer.note(record, item, "codex.agent_message", true);
         break;
       case "image":
-        this.#addImage(record, item);
+        this.#writer.addImage(record, item);
         break;
       default:
         if (DROPPED_ITEMS.has(type)) this.#drop(type);
-        else this.#keep(record, type, item);
+        else this.#writer.keep(record, type, item);
     }
   }
 
@@ -179,19 +148,17 @@ export class RolloutReader {
     switch (type) {
       case "task_started":
       case "turn_started":
-        this.#open = undefined;
-        this.#last = undefined;
-        this.#turn = { before: this.state, isUsers: false };
+        this.#writer.beginTurn();
         break;
       case "thread_rolled_back":
-        this.#rollBack(event["num_turns"]);
+        this.#writer.rollBack(event["num_turns"]);
         break;
       case "turn_aborted":
-        this.#endTurn("aborted");
+        this.#writer.endTurn("aborted");
         break;
       case "task_complete":
       case "turn_complete":
-        this.#endTurn("error", event["error"]);
+        this.#writer.endTurn("error", event["error"]);
         break;
       case "token_count":
         this.#takeTotals(record, member(event, "info"));
@@ -209,219 +176,27 @@ export class RolloutReader {
     this.#context.builder.counts.mapped++;
   }
 
-  /** Adds an entry behind the last one of the thread. */
-  #add(key: string, record: SourceRecord, body: EntryBody): Draft {
-    const draft = this.#context.builder.add(key, this.state.tip, record.value["timestamp"], body);
-    this.#moveTo(draft);
-    return draft;
-  }
-
-  #moveTo(tip: Draft): void {
-    this.state = { ...this.state, tip };
-  }
-
-  /** Names a record by the id of its item, else by what it says and how often that was said. */
-  #keyOf(item: JsonRecord): string {
-    const id = textOf(item["id"]);
-    const key = id === undefined ? `codex ${JSON.stringify(item)}` : `codex ${id}`;
-    const times = this.#context.seen.get(key) ?? 0;
-    this.#context.seen.set(key, times + 1);
-    return times === 0 ? key : `${key} ${times}`;
-  }
-
-  #drop(reason: string): void {
-    this.#context.builder.drop(reason);
-  }
-
-  #keep(record: SourceRecord, type: string, data: JsonRecord): void {
-    this.#add(this.#keyOf(data), record, { type: "custom", customType: `codex.${type || "record"}`, data });
-    this.#context.builder.counts.kept++;
-  }
-
-  #addToAnswer(record: SourceRecord, item: JsonRecord): void {
-    const { builder, provider, calls } = this.#context;
-    let answer = this.#open;
-    if (answer === undefined) {
-      const { model, tip } = this.state;
-      let message = emptyAnswer({ provider, model }, 0);
-      const draft = builder.addMessage(this.#keyOf(item), tip, record.value["timestamp"], (timestamp) => {
-        message = emptyAnswer({ provider, model }, timestamp);
-        return message;
-      });
-      answer = { draft, message, isCounted: false };
-      this.#open = answer;
-      this.#last = answer;
-      this.#moveTo(draft);
-    }
-    const blocks = answerBlocks(item);
-    addBlocks(answer.message, blocks);
-    for (const block of blocks) {
-      if (block.type !== "toolCall") continue;
-      calls.set(textOf(item["call_id"]) ?? block.id, { id: callId(item), name: block.name });
-      if (callArguments(item) !== undefined || item["arguments"] === undefined) continue;
-      const data = { toolCallId: block.id, arguments: item["arguments"] };
-      this.#add(`${this.#keyOf(item)} arguments`, record, {
-        type: "custom",
-        customType: "codex.arguments",
-        data,
-      });
-    }
-    builder.counts.mapped++;
-  }
-
-  #addResult(record: SourceRecord, item: JsonRecord): void {
-    const { builder, calls, outcomes } = this.#context;
-    this.#open = undefined;
-    const named = textOf(item["call_id"]) ?? "";
-    const call = calls.get(named);
-    const outcome = outcomes.get(named);
-    const { content, isError, details } = resultOf(item);
-    const all = { ...details, ...outcome?.details };
-    const draft = builder.addMessage(
-      this.#keyOf(item),
-      this.state.tip,
-      record.value["timestamp"],
-      (timestamp) => ({
-        role: "toolResult",
-        toolCallId: call?.id ?? named,
-        toolName: call?.name ?? textOf(item["name"]) ?? "unknown",
-        content,
-        ...(Object.keys(all).length > 0 && isJsonValue(all) && { details: all }),
-        isError: isError === true || outcome?.isError === true,
-        timestamp,
-      }),
-    );
-    this.#moveTo(draft);
-    builder.counts.mapped++;
-    const agentId = textOf(fieldsOf(parseJson(joinedText(content))?.value)["agent_id"]);
-    if (agentId === undefined) return;
-    const data = { agentId, toolCallId: call?.id ?? named, sessionId: agentId };
-    this.#add(`codex agent ${agentId}`, record, { type: "custom", customType: SUBAGENT_CUSTOM_TYPE, data });
-  }
-
   #addUser(record: SourceRecord, item: JsonRecord): void {
     const content = inputBlocks(item["content"]);
     const text = joinedText(content);
     if (isHarnessText(text) && !this.#confirmed.has(text)) {
-      this.#note(record, item, "codex.context", false);
+      this.#writer.note(record, item, "codex.context", false);
       return;
     }
-    this.#addPrompt(record, this.#keyOf(item), content);
-  }
-
-  #addPrompt(record: SourceRecord, key: string, content: UserMessage["content"]): void {
-    this.#open = undefined;
-    this.#beginUsersTurn();
-    let said: UserMessage = { role: "user", content, timestamp: 0 };
-    const { builder } = this.#context;
-    const draft = builder.addMessage(key, this.state.tip, record.value["timestamp"], (timestamp) => {
-      said = { ...said, timestamp };
-      return said;
-    });
-    this.state = { ...this.state, tip: draft, said: { message: said, previous: this.state.said } };
-    builder.counts.mapped++;
-  }
-
-  /** Takes note that the user has said something: that makes a turn one that can be taken back. */
-  #beginUsersTurn(): void {
-    if (this.#turn?.isUsers === true) return;
-    const before = this.#turn?.before ?? this.state;
-    this.state = { ...this.state, turns: { before, previous: before.turns } };
-    if (this.#turn !== undefined) this.#turn.isUsers = true;
-  }
-
-  /** Puts a text that the user did not type where the model sees it. */
-  #note(record: SourceRecord, item: JsonRecord, customType: string, isShown: boolean): void {
-    this.#open = undefined;
-    const content = inputBlocks(item["content"]);
-    this.#add(this.#keyOf(item), record, { type: "custom_message", customType, content, display: isShown });
-    this.#context.builder.counts.mapped++;
-  }
-
-  #addImage(record: SourceRecord, item: JsonRecord): void {
-    const { result, ...rest } = item;
-    const image = imageOfDataUrl(result) ?? imageOfDataUrl(`data:image/png;base64,${textOf(result) ?? ""}`);
-    this.#open = undefined;
-    this.#add(this.#keyOf(item), record, {
-      type: "custom_message",
-      customType: "codex.image_generation_call",
-      content: textOf(result) === undefined || image === undefined ? [] : [image],
-      display: true,
-      details: rest,
-    });
-    this.#context.builder.counts.mapped++;
+    this.#writer.addPrompt(record, this.#writer.keyOf(item), content);
   }
 
   /** Takes what was said in files so old that they hold events alone. */
   #takeSpoken(record: SourceRecord, type: string, event: JsonRecord): void {
     if (type === "user_message") {
-      this.#addPrompt(record, this.#keyOf(event), textOf(event["message"]) ?? "");
+      this.#writer.addPrompt(record, this.#writer.keyOf(event), textOf(event["message"]) ?? "");
     } else if (type === "agent_message") {
       const content = [{ type: "output_text", text: event["message"] }];
-      this.#addToAnswer(record, { type: "message", role: "assistant", content });
+      this.#writer.addToAnswer(record, { type: "message", role: "assistant", content });
     } else {
       const summary = [{ type: "summary_text", text: event["text"] }];
-      this.#addToAnswer(record, { type: "reasoning", summary });
+      this.#writer.addToAnswer(record, { type: "reasoning", summary });
     }
-  }
-
-  #takeSettings(record: SourceRecord, { model: named, effort: asked }: JsonRecord): void {
-    const model = textOf(named);
-    const effort = textOf(asked);
-    const { provider = "openai-codex" } = this.#context;
-    const place = this.state.tip?.id ?? "start";
-    if (model !== undefined && model !== this.state.model) {
-      const body = { type: "model_change", provider, modelId: model };
-      this.#add(`codex model ${model} ${place}`, record, body);
-      this.state = { ...this.state, model };
-    }
-    if (effort !== undefined && effort !== this.state.effort) {
-      const thinkingLevel = effort === "none" ? "off" : effort;
-      this.#add(`codex effort ${effort} ${place}`, record, { type: "thinking_level_change", thinkingLevel });
-      this.state = { ...this.state, effort };
-    }
-    this.#context.builder.counts.mapped++;
-  }
-
-  #rollBack(turns: unknown): void {
-    this.#open = undefined;
-    this.#last = undefined;
-    this.#turn = undefined;
-    this.state = beforeTurns(this.state, typeof turns === "number" ? turns : 0);
-  }
-
-  #endTurn(reason: "aborted" | "error", error?: unknown): void {
-    const answer = this.#last;
-    this.#open = undefined;
-    if (answer === undefined || this.state.tip !== answer.draft) return;
-    if (reason === "aborted") endAnswer(answer.message, "aborted");
-    if (reason === "error" && error !== undefined && error !== null) {
-      const message = textOf(fieldsOf(error)["message"]) ?? textOf(error) ?? JSON.stringify(error);
-      endAnswer(answer.message, "error", message);
-    }
-  }
-
-  /** Counts the tokens of a call, whose answer they follow. */
-  #count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined): void {
-    const { builder } = this.#context;
-    const isCopied = this.#next < this.#copied;
-    const usage = usageOfTokens(tokens);
-    const answer = this.#last;
-    this.#open = undefined;
-    builder.counts.mapped++;
-    if (answer !== undefined && !answer.isCounted) {
-      answer.isCounted = true;
-      if (!isCopied) answer.message.usage = usage;
-      if (responseId !== undefined) answer.message.responseId = responseId;
-    } else if (!isCopied && usage.totalTokens > 0) {
-      // The answer itself was lost, as those are that somebody interrupts.
-      const { provider = "openai-codex" } = this.#context;
-      const key = `codex usage ${responseId ?? JSON.stringify(record.value)}`;
-      const model = this.state.model ?? "unknown";
-      const body = { type: "usage", kind: "codex.response", provider, model, usage };
-      this.#add(key, record, { ...body, ...(responseId !== undefined && { note: responseId }) });
-    }
-    this.state = { ...this.state, contextTokens: usage.totalTokens };
   }
 
   /** Takes running totals: they tell of a call if they have grown, and nobody else tells of calls. */
@@ -430,54 +205,11 @@ export class RolloutReader {
     const isNews = typeof total === "number" && total !== this.#total;
     if (typeof total === "number") this.#total = total;
     if (!isNews || this.#hasRecordsOfUsage) this.#drop("event token_count");
-    else this.#count(record, member(info, "last_token_usage"), undefined);
+    else this.#writer.count(record, member(info, "last_token_usage"), undefined, this.#isCopied);
   }
 
-  #compact(record: SourceRecord, payload: JsonRecord): void {
-    const { builder, provider } = this.#context;
-    const told = textOf(payload["message"]) ?? "";
-    const call = this.#takeBackSummary(told);
-    const timeMs = Date.parse(textOf(record.value["timestamp"]) ?? "");
-    const timestamp = Number.isNaN(timeMs) ? 0 : timeMs;
-    const { replacement_history: items } = payload;
-    const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp);
-    const hasItems = Array.isArray(items);
-    const draft = this.#add(this.#keyOf({ id: payload["compaction_response_id"], message: told }), record, {
-      type: "compaction",
-      summary: told || replaced.summary || "Context compacted by Codex.",
-      firstKeptEntryId: "",
-      tokensBefore: this.state.contextTokens,
-      details: {
-        source: "codex",
-        ...(call?.responseId !== undefined && { responseId: call.responseId }),
-        ...(replaced.isOpaque && { codex: { replacementHistory: items } }),
-      },
-      ...(call !== undefined && call.usage.totalTokens > 0 && { usage: call.usage }),
-      retainedTail: hasItems ? replaced.messages : saidInOrder(this.state),
-    });
-    draft["firstKeptEntryId"] = draft.id;
-    builder.counts.mapped++;
-  }
-
-  /** Takes back the answer that is the summary, which stands in the thread like any other before it is used. */
-  #takeBackSummary(told: string): Answer["message"] | undefined {
-    const answer = this.#last;
-    this.#open = undefined;
-    this.#last = undefined;
-    if (answer === undefined || answer.draft !== this.state.tip || !isText(answer.message)) return undefined;
-    const text = answerTextOf(answer.message).trim();
-    if (text === "" || !told.trim().endsWith(text) || !this.#context.builder.takeBack(answer.draft)) {
-      return undefined;
-    }
-    this.#moveBack(answer.draft);
-    return answer.message;
-  }
-
-  /** Goes to where the thread stood before an entry was added. */
-  #moveBack(draft: Draft): void {
-    const before = this.#states.findLast(({ state }) => state.tip !== draft)?.state;
-    if (before === undefined) return;
-    this.state = before;
+  #drop(reason: string): void {
+    this.#context.builder.drop(reason);
   }
 }
 

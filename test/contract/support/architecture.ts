@@ -13,11 +13,11 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/", "jsonl/"],
   ["context/", "reading/"],
-  ["compaction/", "convert/", "merge/", "store/"],
+  ["compaction/", "convert/", "import/", "merge/", "store/"],
   ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/", "adapters/"],
+  ["postgres/", "adapters/", "history/"],
   ["cli/", "page/"],
 ];
 
@@ -46,7 +46,7 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 /** What can be imported stands above every room but those of the command line and the page. */
 const PUBLIC_FLOOR = FLOORS.length - 1.5;
 const LAST_PURE_FLOOR = 3;
-const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/merge/"];
+const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/import/", "src/merge/"];
 /** What runs in a browser above the floors that do. */
 const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);

@@ -1,0 +1,38 @@
+/**
+ * Sessions of other programs: what their records mean here, and keeping their files up to date with sessions of ours.
+ *
+ * @module
+ */
+
+export {
+  type ImportPreview,
+  type ImportSessionsOptions,
+  importSessions,
+  previewImport,
+  type SessionImport,
+} from "./history/import-sessions.ts";
+export {
+  FileTarget,
+  type ImportStatus,
+  type SessionTarget,
+  StoreTarget,
+} from "./history/session-target.ts";
+export { type Environment, sourceFolders } from "./history/source-folders.ts";
+export type { SourceQuery } from "./history/source-query.ts";
+export { type ClaudeCodeInput, importClaudeCode } from "./import/claude-code/import-claude-code.ts";
+export type { ClaudeSubagentText } from "./import/claude-code/subagents.ts";
+export { type CodexInput, importCodex } from "./import/codex/import-codex.ts";
+export type { CodexRolloutText } from "./import/codex/rollout.ts";
+export { type DetectedSource, detectSource } from "./import/detect-source.ts";
+export { type GeminiInput, importGemini, readGeminiText } from "./import/gemini/import-gemini.ts";
+export {
+  IMPORT_CUSTOM_TYPE,
+  type ImportCounts,
+  type ImportedSession,
+  type ImportProvenance,
+  SOURCE_NAMES,
+  type SourceName,
+  type SourceParent,
+  SUBAGENT_CUSTOM_TYPE,
+} from "./import/imported-session.ts";
+export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";
