@@ -79,18 +79,18 @@ export function canSign(signature: string, api: string): boolean {
 /** Writes thinking; OpenAI's has a part for each paragraph of its summary. */
 export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
   const { thinking: text, thinkingSignature: signature = "", redacted } = block;
-  if (family === "anthropic" && redacted) {
+  if (family === "anthropic" && redacted && signature !== "") {
     return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signature } } }];
   }
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
-    const hasState = family !== undefined && signature !== "";
+    const hasState = family === "google" ? isSignature(signature) : family !== undefined && signature !== "";
     return [
       { type: "reasoning", text, ...(hasState && { providerOptions: { [family]: { [field]: signature } } }) },
     ];
   }
   const item = reasoningItemOf(signature, false);
-  if (item === undefined) return [];
+  if (item === undefined) return text === "" ? [] : [{ type: "reasoning", text }];
   const encrypted = item.encrypted_content;
   const providerOptions = {
     openai: {

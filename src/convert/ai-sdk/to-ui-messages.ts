@@ -5,7 +5,7 @@ import type { Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf } from "../tool-ids.ts";
-import { familyOf } from "./provider-state.ts";
+import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
 import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
@@ -19,7 +19,7 @@ const UI_MESSAGES: Dialect = {
   startsWithUser: false,
   mayEndInThinking: true,
   takesImages: () => true,
-  canReplay: ({ thinking, thinkingSignature = "" }) => thinking !== "" || thinkingSignature !== "",
+  canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
   readUser: (raw) => readUserParts(partsOf(raw)),
   // What was kept of answers spans a whole message, and is looked at when that is put together.
   readAnswer: () => undefined,
