@@ -5,6 +5,7 @@
  */
 
 export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
+export { fromUIMessages } from "./convert/ai-sdk/from-ui-messages.ts";
 export type {
   ModelAnswerPart,
   ModelFilePart,
@@ -22,6 +23,19 @@ export type {
   ModelToolResultPart,
 } from "./convert/ai-sdk/model-message-types.ts";
 export { toModelMessages } from "./convert/ai-sdk/to-model-messages.ts";
+export { toUIMessages } from "./convert/ai-sdk/to-ui-messages.ts";
+export type {
+  UIFilePart,
+  UIMessage,
+  UIMessageLike,
+  UIMessagesOptions,
+  UIMessagesResult,
+  UIPart,
+  UIReasoningPart,
+  UIStepStartPart,
+  UITextPart,
+  UIToolPart,
+} from "./convert/ai-sdk/ui-message-types.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
 export type {
   AnthropicBlock,
@@ -40,6 +54,11 @@ export type {
 } from "./convert/anthropic/anthropic-types.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
+export {
+  type AppendedConversation,
+  appendConversation,
+  type ConversationSession,
+} from "./convert/append-conversation.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
 export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";

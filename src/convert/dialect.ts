@@ -18,6 +18,8 @@ export interface Dialect {
   readonly apis: ReadonlySet<string> | undefined;
   /** Who serves this API if nobody else is named. */
   readonly provider: string | undefined;
+  /** Whether this is to be shown and not to be asked: all answers are there, with all that was thought. */
+  readonly isForDisplay: boolean;
   /** Where system messages go: all before the request, only the first ones, or none of them. */
   readonly systemInFront: "all" | "leading" | "none";
   /** Whether an answer cannot come first. */

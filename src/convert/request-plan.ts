@@ -1,4 +1,3 @@
-import { textsOf } from "../context/content-text.ts";
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
@@ -19,6 +18,7 @@ import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
 import { isSameJson, rawOf } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
+import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
 
 /** Instructions that stand between messages. */
@@ -41,6 +41,8 @@ export interface PlannedUser {
 /** What a tool gave back. */
 export interface PlannedResult {
   readonly index: number;
+  /** Whether there is none yet, and this one says so. */
+  readonly isMade: boolean;
   readonly message: ToolResultMessage;
   readonly raw: unknown;
 }
@@ -58,6 +60,8 @@ export interface PlannedAnswer {
   readonly hasLostThinking: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
+  /** The `details` of the message. */
+  readonly details: unknown;
 }
 
 /** A part of a request in order. */
@@ -114,6 +118,8 @@ class Planner {
   readonly #issues = new ConversionIssues();
   readonly #ids: ToolIds;
   readonly #content: RequestContent;
+  /** Ids of calls that got a result which says that there is none. */
+  readonly #made = new Set<string>();
   /** Names of the tools that were called, by the ids of the calls: results go by those. */
   readonly #callNames = new Map<string, string>();
   #target: ModelIdentity | undefined;
@@ -160,7 +166,8 @@ class Planner {
         );
       }
       return converted.flatMap((one) => {
-        if (one.role !== "assistant" || !isUnfinished(one)) return [{ message: one, index }];
+        if (one.role !== "assistant" || this.#dialect.isForDisplay || !isUnfinished(one))
+          return [{ message: one, index }];
         this.#issues.report(
           "MESSAGE_DROPPED",
           index,
@@ -176,6 +183,7 @@ class Planner {
     const dropped = new Set<number>();
     for (const { kind, index, toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
+      if (kind === "resultMade") this.#made.add(toolCallId);
       const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
@@ -244,7 +252,8 @@ class Planner {
     index: number,
     results: readonly PlannedResult[],
   ): PlannedAnswer | undefined {
-    const isOwn = this.#options.dropThinking !== true && isWrittenBy(this.#target, message);
+    const mayThink = this.#dialect.isForDisplay || isWrittenBy(this.#target, message);
+    const isOwn = this.#options.dropThinking !== true && mayThink;
     const { blocks, hasLostThinking } = this.#content.ofAnswer(message, isOwn, index);
     const calls = blocks.filter((block) => block.type === "toolCall");
     for (const { id, name } of calls) this.#callNames.set(id, name);
@@ -252,9 +261,13 @@ class Planner {
     if (changed.length > 0)
       this.#issues.report("ID_CHANGED", index, "Changed ids that the provider refuses.");
     const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
+    const { api, details } = message;
     // Thinking alone is no answer, and providers refuse it.
-    if (raw === undefined && blocks.every(({ type }) => type === "thinking")) return undefined;
-    return { kind: "answer", index, content: blocks, api: message.api, isOwn, hasLostThinking, results, raw };
+    const isNothing = this.#dialect.isForDisplay
+      ? blocks.length === 0 && details === undefined
+      : blocks.every(({ type }) => type === "thinking");
+    if (raw === undefined && isNothing) return undefined;
+    return { kind: "answer", index, content: blocks, api, isOwn, hasLostThinking, results, raw, details };
   }
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
@@ -269,7 +282,8 @@ class Planner {
         })
       : undefined;
     const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
-    return { index, message: { ...message, toolName, content, isError }, raw };
+    const isMade = this.#made.has(toolCallId);
+    return { index, isMade, message: { ...message, toolName, content, isError }, raw };
   }
 
   /** Takes images out of results that cannot hold them, and lets the user show them behind all results. */
@@ -284,7 +298,7 @@ class Planner {
       moved.push(...images);
       const texts = message.content.filter((block) => block.type === "text");
       const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];
-      return { index, message: { ...message, content }, raw: undefined };
+      return { ...result, message: { ...message, content }, raw: undefined };
     });
     if (moved.length === 0) return [item];
     const index = results.at(-1)?.index ?? item.index;
@@ -299,13 +313,6 @@ class Planner {
     const raw = rawOf(message, this.#dialect.form);
     return raw !== undefined && isSameJson(read(raw), sent) ? raw : undefined;
   }
-}
-
-/** Returns what several system messages say together. */
-function systemText(messages: readonly SystemMessage[]): string {
-  const folded = foldSystemMessages(messages, 0);
-  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
-  return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }
 
 /** Tells whether the model was stopped while it wrote. */

@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { StopReason } from "../../schema/message.ts";
 import { type AnswerFields, tokens, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
@@ -20,7 +20,7 @@ import {
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { FAMILY_APIS, type Family, familyOfPart } from "./provider-state.ts";
+import { familyOfPart, identityOfFamily } from "./provider-state.ts";
 
 const DEFAULTS: HistoryDefaults = { form: "modelMessage", api: "ai-sdk", provider: "unknown" };
 
@@ -124,13 +124,11 @@ export class ModelMessageReader {
     const details = this.history.keep(index, given, again, "an answer", plainMessage);
     for (const block of content)
       if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
-    this.history.answer(index, content, { ...this.#identity(family), ...facts, ...withDetails(details) });
-  }
-
-  #identity(family: Family | undefined): Partial<Pick<AssistantMessage, "api" | "provider">> {
-    if (family === undefined) return {};
-    const { api = FAMILY_APIS[family], provider = family } = this.#options;
-    return { api, provider };
+    this.history.answer(index, content, {
+      ...identityOfFamily(family, this.#options),
+      ...facts,
+      ...withDetails(details),
+    });
   }
 
   #addResult(part: object, index: number): void {

@@ -152,7 +152,8 @@ export function readResult(part: unknown): ReadResult | undefined {
   return { toolCallId, content: readOutput(kind, said), isError };
 }
 
-function readOutput(kind: unknown, value: unknown): UserBlock[] {
+/** Reads output of a tool: text, structure as JSON, or content. */
+export function readOutput(kind: unknown, value: unknown): UserBlock[] {
   if (kind === "content" && Array.isArray(value)) return value.map(readUserPart);
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text === "" ? [] : [{ type: "text", text }];

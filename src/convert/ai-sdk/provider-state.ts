@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { ImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
 import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
@@ -17,7 +18,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
 };
 
 /** The API that messages with a provider's state came over. */
-export const FAMILY_APIS: Readonly<Record<Family, string>> = {
+const FAMILY_APIS: Readonly<Record<Family, string>> = {
   anthropic: "anthropic-messages",
   openai: "openai-responses",
   google: "google-generative-ai",
@@ -35,6 +36,16 @@ export function familyOf(api: string): Family | undefined {
 export function familyOfPart(part: unknown): Family | undefined {
   const options = stateOf(part);
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
+}
+
+/** Returns who answered, as far as the state of an answer tells and the options do not say it. */
+export function identityOfFamily(
+  family: Family | undefined,
+  options: ImportOptions,
+): { api?: string; provider?: string } {
+  if (family === undefined) return {};
+  const { api = FAMILY_APIS[family], provider = family } = options;
+  return { api, provider };
 }
 
 /** Returns what a part of a model message or of a UI message holds for providers. */

@@ -15,6 +15,7 @@ export const MODEL_MESSAGES: Dialect = {
   form: "modelMessage",
   apis: undefined,
   provider: undefined,
+  isForDisplay: false,
   systemInFront: "all",
   startsWithUser: true,
   imageTypes: undefined,

@@ -25,6 +25,7 @@ const ANTHROPIC: Dialect = {
   form: "anthropic",
   apis: new Set(["anthropic-messages"]),
   provider: "anthropic",
+  isForDisplay: false,
   systemInFront: "all",
   startsWithUser: true,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),

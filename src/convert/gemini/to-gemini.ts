@@ -19,6 +19,7 @@ const GEMINI: Dialect = {
   form: "gemini",
   apis: new Set(["google-generative-ai", "google-vertex"]),
   provider: "google",
+  isForDisplay: false,
   systemInFront: "all",
   startsWithUser: true,
   imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),

@@ -21,6 +21,7 @@ const OPENAI_CHAT: Dialect = {
   form: "openaiChat",
   apis: new Set(["openai-completions"]),
   provider: "openai",
+  isForDisplay: false,
   systemInFront: "none",
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),

@@ -20,6 +20,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
   form: "openaiResponses",
   apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
   provider: "openai",
+  isForDisplay: false,
   systemInFront: "leading",
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),

@@ -1,0 +1,142 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import type { ImportOptions } from "../conversion-options.ts";
+import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { withoutFields } from "../raw-form.ts";
+import { callIdOf } from "../tool-ids.ts";
+import { familyOfPart, identityOfFamily } from "./provider-state.ts";
+import type { UIMessageLike } from "./ui-message-types.ts";
+import {
+  type PartResult,
+  plainUIPart,
+  type ReadStep,
+  readStep,
+  readUserParts,
+  splitSteps,
+  writeStep,
+  writeUserParts,
+} from "./ui-parts.ts";
+
+const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: "unknown" };
+
+/**
+ * Converts UI messages of the AI SDK to messages of a session: an assistant message becomes an answer for each of its steps,
+ * with the results of its tools behind it.
+ *
+ * Messages with something that has no counterpart, such as data parts, sources, approvals and metadata, are kept whole in
+ * `details` and come back from `toUIMessages`. Structured output of tools is kept with its result.
+ *
+ * @param messages - As the SDK's hooks hold them. Their ids are not kept.
+ * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
+ */
+export function fromUIMessages(
+  messages: readonly UIMessageLike[],
+  options: ImportOptions,
+): ConvertedMessages {
+  const reader = new UIMessageReader(options);
+  messages.forEach((message, index) => {
+    reader.read(message, index);
+  });
+  return reader.history.done();
+}
+
+class UIMessageReader {
+  readonly history: History;
+  readonly #options: ImportOptions;
+
+  constructor(options: ImportOptions) {
+    this.history = new History(options, DEFAULTS);
+    this.#options = options;
+  }
+
+  read(message: UIMessageLike, index: number): void {
+    const { role, parts } = message;
+    switch (role) {
+      case "system":
+        this.history.system(
+          index,
+          parts.flatMap((part) => ("text" in part ? String(part["text"]) : [])).join(""),
+        );
+        return;
+      case "user": {
+        const content = readUserParts(parts);
+        this.history.user(index, content, this.#keep(message, writeUserParts(content), index));
+        return;
+      }
+      case "assistant":
+        this.#addTurn(message, index);
+        return;
+      default:
+        throw new TypeError(
+          `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
+        );
+    }
+  }
+
+  #addTurn(message: UIMessageLike, index: number): void {
+    const steps = splitSteps(message.parts);
+    const read = steps.map(readStep);
+    const again = read.flatMap((step, at) => {
+      const family = steps[at]?.map(familyOfPart).find((one) => one !== undefined);
+      return writeStep(step.content, resultsOf(step), family, callIdOf);
+    });
+    let details = this.#keep(message, again, index);
+    if (read.length === 0) this.history.answer(index, [], withDetails(details));
+    read.forEach((step, at) => {
+      this.#addStep(step, steps[at] ?? [], index, details);
+      details = undefined;
+    });
+  }
+
+  #addStep(
+    { content, results }: ReadStep,
+    parts: readonly object[],
+    index: number,
+    details?: JsonObject,
+  ): void {
+    const family = parts.map(familyOfPart).find((one) => one !== undefined);
+    this.history.answer(index, content, {
+      ...identityOfFamily(family, this.#options),
+      ...withDetails(details),
+    });
+    for (const { result, toolName, details: kept } of results) {
+      const call = content.find(
+        (block) => block.type === "toolCall" && callIdOf(block.id) === result.toolCallId,
+      );
+      const toolCallId = call?.type === "toolCall" ? call.id : result.toolCallId;
+      this.history.result(index, { ...result, toolCallId }, kept, toolName);
+    }
+  }
+
+  #keep(message: UIMessageLike, again: readonly object[], index: number): JsonObject | undefined {
+    const given = withoutFields(message, ["id"]);
+    return this.history.keep(
+      index,
+      given,
+      { role: message.role, parts: again },
+      "a UI message",
+      plainMessage,
+    );
+  }
+}
+
+/** Arranges the results of a step by the ids of their calls. */
+function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
+  const calls = new Map(
+    content.flatMap((block) => (block.type === "toolCall" ? [[callIdOf(block.id), block.id]] : [])),
+  );
+  return new Map(
+    results.map(({ result, details }) => {
+      const message = { content: result.content, isError: result.isError, ...withDetails(details) };
+      return [calls.get(result.toolCallId) ?? result.toolCallId, { message, isOpen: false }];
+    }),
+  );
+}
+
+/** Makes two ways to say the same in a message equal. */
+function plainMessage(message: object): object {
+  const { parts, ...rest } = fieldsOf(message);
+  const steps = splitSteps(Array.isArray(parts) ? parts : []);
+  return { ...rest, steps: steps.map((step) => step.map(plainUIPart)) };
+}

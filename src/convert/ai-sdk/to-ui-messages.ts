@@ -1,0 +1,118 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { digestOf } from "../../ids.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { Dialect } from "../dialect.ts";
+import { isSameJson } from "../raw-form.ts";
+import { type PlannedAnswer, type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
+import { callIdOf } from "../tool-ids.ts";
+import { familyOf } from "./provider-state.ts";
+import { MODEL_MESSAGES } from "./to-model-messages.ts";
+import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
+import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
+
+const ID_LENGTH = 16;
+
+const UI_MESSAGES: Dialect = {
+  ...MODEL_MESSAGES,
+  form: "uiMessage",
+  isForDisplay: true,
+  startsWithUser: false,
+  mayEndInThinking: true,
+  takesImages: () => true,
+  canReplay: ({ thinking, thinkingSignature = "" }) => thinking !== "" || thinkingSignature !== "",
+  readUser: (raw) => readUserParts(partsOf(raw)),
+  // What was kept of answers spans a whole message, and is looked at when that is put together.
+  readAnswer: () => undefined,
+  readResult: () => undefined,
+};
+
+/**
+ * Converts the messages of a context to UI messages of the AI SDK, the way that the SDK itself does not go.
+ *
+ * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. All
+ * thinking is there, whoever thought it, and the text of answers that were stopped. A call at the end that has no result is
+ * `input-available`.
+ *
+ * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and what could not be
+ *   said as it was.
+ * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
+ */
+export function toUIMessages(
+  messages: readonly AgentMessage[],
+  options: UIMessagesOptions = {},
+): UIMessagesResult {
+  const plan = planRequest(messages, UI_MESSAGES, {});
+  const made: UIMessage[] = [];
+  let turn: PlannedAnswer[] = [];
+  const add = (index: number, role: UIMessage["role"], parts: UIPart[]) => {
+    const id = options.id?.(index) ?? digestOf(JSON.stringify([index, role, parts])).slice(0, ID_LENGTH);
+    made.push({ id, role, parts });
+  };
+  const endTurn = () => {
+    const [first] = turn;
+    if (first !== undefined) add(first.index, "assistant", turnParts(turn, plan));
+    turn = [];
+  };
+  for (const item of plan.items) {
+    if (item.kind === "answer") turn.push(item);
+    else {
+      endTurn();
+      if (item.kind === "user") add(item.index, "user", userParts(item));
+    }
+  }
+  endTurn();
+  return {
+    ...(plan.system !== "" && { instructions: plan.system }),
+    messages: made,
+    issues: plan.issues.list(),
+  };
+}
+
+function userParts({ raw, content }: PlannedItem & { kind: "user" }): UIPart[] {
+  return raw === undefined ? writeUserParts(content) : keptParts(raw);
+}
+
+/** Returns the parts of a message that was kept. Kinds that came later are given as they were received. */
+function keptParts(raw: unknown): UIPart[] {
+  return partsOf(raw).filter(isPart);
+}
+
+function isPart(part: object): part is UIPart {
+  return typeof fieldsOf(part)["type"] === "string";
+}
+
+function turnParts(turn: readonly PlannedAnswer[], plan: RequestPlan): UIPart[] {
+  const raw = fieldsOf(turn[0]?.details)["uiMessage"];
+  if (raw !== undefined && saysTheSame(raw, turn)) return keptParts(raw);
+  const last = plan.items.at(-1);
+  return turn.flatMap((answer) => {
+    const results = answer.results.map(({ message, isMade }) => {
+      return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
+    });
+    const family = answer.isOwn ? familyOf(answer.api) : undefined;
+    return writeStep(answer.content, new Map(results), family, (id) => plan.ids.of(id));
+  });
+}
+
+/** Tells whether a message that was kept still says what its answers and results do. */
+function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
+  const steps = splitSteps(partsOf(raw)).map(readStep);
+  const read = steps.map(({ content, results }) => [content, results.map(({ result }) => result)]);
+  const planned = turn.map(({ content, results }) => [
+    content,
+    results
+      .filter(({ isMade }) => !isMade)
+      .map(({ message }) => ({
+        toolCallId: callIdOf(message.toolCallId),
+        content: message.content,
+        isError: message.isError,
+      })),
+  ]);
+  return isSameJson(read.length === 0 ? [[[], []]] : read, planned);
+}
+
+function partsOf(message: unknown): readonly object[] {
+  const { parts } = fieldsOf(message);
+  return Array.isArray(parts) ? parts.map(fieldsOf) : [];
+}

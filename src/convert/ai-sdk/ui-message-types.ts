@@ -1,0 +1,75 @@
+import type { ConversionIssue } from "../conversion-issue.ts";
+import type { Open } from "../open.ts";
+import type { ModelProviderOptions } from "./model-message-types.ts";
+
+/** A text. */
+export interface UITextPart {
+  type: "text";
+  text: string;
+  providerMetadata?: ModelProviderOptions;
+}
+
+/** What the model thought. */
+export interface UIReasoningPart {
+  type: "reasoning";
+  text: string;
+  providerMetadata?: ModelProviderOptions;
+}
+
+/** A file, as a `data:` URL. */
+export interface UIFilePart {
+  type: "file";
+  mediaType: string;
+  url: string;
+}
+
+/** Begins a model call. */
+export interface UIStepStartPart {
+  type: "step-start";
+}
+
+/** A tool call and what came of it. */
+export type UIToolPart = {
+  type: `tool-${string}`;
+  toolCallId: string;
+  input: unknown;
+  callProviderMetadata?: ModelProviderOptions;
+} & (
+  | { state: "input-available" }
+  | { state: "output-available"; output: unknown }
+  | { state: "output-error"; errorText: string }
+);
+
+/** A part of a UI message. */
+export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
+
+/** A message as the AI SDK's user interfaces keep it: all that was said until the user speaks again. */
+export interface UIMessage {
+  id: string;
+  role: "user" | "assistant";
+  parts: UIPart[];
+}
+
+/** Options of `toUIMessages`. */
+export interface UIMessagesOptions {
+  /**
+   * Makes the id of a message, by the index of the first message of ours in it. Default: made of its index and what it says,
+   * the same at every conversion.
+   */
+  readonly id?: (index: number) => string;
+}
+
+/** What `toUIMessages` makes. */
+export interface UIMessagesResult {
+  /** Absent if there is no system message; since version 7, the AI SDK wants none among the others. */
+  instructions?: string;
+  messages: UIMessage[];
+  issues: ConversionIssue[];
+}
+
+/** A message as the SDK types it, and as `toUIMessages` makes it. */
+export type UIMessageLike = Open<{
+  readonly id: string;
+  readonly role: "system" | "user" | "assistant";
+  readonly parts: readonly Open<{ readonly type: string }>[];
+}>;

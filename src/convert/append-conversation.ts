@@ -1,0 +1,177 @@
+import { convertToLlm } from "../context/convert-to-llm.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { sessionEntryToContextMessages } from "../context/project-entry.ts";
+import type { SessionProjection } from "../context/session-context.ts";
+import { foldSystemMessages } from "../context/system-message.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
+import { isSameMessage } from "./same-message.ts";
+import { systemText } from "./system-text.ts";
+
+/** What `appendConversation` needs of a session; `SessionManager` has it. */
+export interface ConversationSession {
+  getLeafId(): string | null;
+  getBranch(): SessionEntry[];
+  getChildren(parentId: string | null): SessionEntry[];
+  buildSessionProjection(): SessionProjection;
+  appendMessage(message: Message): string;
+  branch(entryId: string): void;
+  resetLeaf(): void;
+}
+
+/** What `appendConversation` did. */
+export interface AppendedConversation {
+  /** Ids of the new entries, in order; empty if everything was there. */
+  readonly entryIds: string[];
+  /** Number of messages that were there already, without the instructions in front. */
+  readonly matched: number;
+  /** Whether the leaf was moved, as after an older message was changed. */
+  readonly hasBranched: boolean;
+}
+
+/** Section of the system prompt that holds the instructions of an array; the latest of that name is in force. */
+const INSTRUCTIONS = "instructions";
+
+/** An entry and what it says to a model. */
+interface Step {
+  readonly entry: SessionEntry;
+  readonly messages: readonly Message[];
+}
+
+/** How far a list goes along with the entries of a session. */
+interface Match {
+  /** Messages that were found. */
+  readonly matched: number;
+  /** The entry to go on from; null before the first. Undefined for the leaf as it is. */
+  readonly parentId: string | null | undefined;
+}
+
+/**
+ * Makes a session hold a conversation that the host keeps as a whole array: appends what is new, and nothing when called
+ * again.
+ *
+ * The messages are compared by content with those of the path. Where an older one was changed, answered anew or taken away,
+ * the leaf moves there, or to the branch that already says the same, and what the session had stays. Entries that an array
+ * cannot know, such as labels, commands and aborted answers, are passed over. An array that was made of a compacted context
+ * is compared with that. Changed instructions in front replace the earlier ones without a branch.
+ *
+ * @param session - A `SessionManager`, in a file, in memory or over a store.
+ * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
+ * @throws {SessionError} `WRITE_FAILED`; what was appended before stays, and the next call goes on behind it.
+ * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
+ */
+export function appendConversation(
+  session: ConversationSession,
+  messages: readonly Message[],
+): AppendedConversation {
+  const first = messages.findIndex(({ role }) => role !== "system");
+  const instructions = messages.slice(0, first === -1 ? messages.length : first).filter(isSystem);
+  const said = messages.slice(instructions.length);
+  const { matched, parentId } = findMatch(session, said);
+  const hasBranched = parentId !== undefined && parentId !== session.getLeafId();
+  if (hasBranched && parentId === null) session.resetLeaf();
+  else if (hasBranched && typeof parentId === "string") session.branch(parentId);
+  const entryIds = appendInstructions(session, instructions);
+  for (const message of said.slice(matched)) entryIds.push(session.appendMessage(message));
+  return { entryIds, matched, hasBranched };
+}
+
+function isSystem(message: AgentMessage): message is SystemMessage {
+  return message.role === "system";
+}
+
+function appendInstructions(session: ConversationSession, given: readonly SystemMessage[]): string[] {
+  const text = systemText(given);
+  if (text === "") return [];
+  const inForce = session.buildSessionProjection().messages.filter(isSystem);
+  const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
+  if (section === text || systemText(inForce) === text) return [];
+  const timestamp = given.at(-1)?.timestamp ?? 0;
+  return [
+    session.appendMessage({ role: "system", content: "", sections: { [INSTRUCTIONS]: text }, timestamp }),
+  ];
+}
+
+/** Finds where the session says most of the list: on its path, in its context, or on another branch. */
+function findMatch(session: ConversationSession, said: readonly Message[]): Match {
+  const branch = session.getBranch();
+  const parentOf = (entry: SessionEntry) => {
+    const at = branch.findIndex(({ id }) => id === entry.id);
+    return branch[at - 1]?.id ?? null;
+  };
+  const path = matchSteps(branch.map(stepOf), said, parentOf);
+  if (path.matched === said.length) return path;
+  const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
+    entry: sourceEntry,
+    messages: convertToLlm(messages),
+  }));
+  const context = matchSteps(projected, said, parentOf);
+  const best = context.matched > path.matched ? context : path;
+  if (best.matched === said.length) return best;
+  const elsewhere = searchTree(session, said);
+  return elsewhere.matched > best.matched ? elsewhere : best;
+}
+
+function stepOf(entry: SessionEntry): Step {
+  return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
+}
+
+function matchSteps(
+  steps: readonly Step[],
+  said: readonly Message[],
+  parentOf: (entry: SessionEntry) => string | null,
+): Match {
+  const passer = new Passer();
+  let matched = 0;
+  for (const step of steps) {
+    const next = matchStep(step, said, matched);
+    if (next > matched) matched = next;
+    else if (!passer.mayPass(step)) return { matched, parentId: parentOf(step.entry) };
+  }
+  return { matched, parentId: undefined };
+}
+
+/** Returns the number of messages that are found once a step is taken; no more than before if it says something else. */
+function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
+  const isSame = messages.every((message, at) => {
+    const given = said[matched + at];
+    return given !== undefined && isSameMessage(message, given);
+  });
+  return isSame ? matched + messages.length : matched;
+}
+
+/** Decides which entries of a path an array need not hold. */
+class Passer {
+  /** Calls of answers that no request holds; their results are in none, either. */
+  readonly #lostCalls = new Set<unknown>();
+
+  mayPass({ entry }: Step): boolean {
+    if (entry.type !== "message") return true;
+    const { message } = entry;
+    if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
+    if (message.role !== "assistant") return message.role !== "user";
+    if (message.stopReason !== "error" && message.stopReason !== "aborted") return false;
+    const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
+    return true;
+  }
+}
+
+/** Looks through all branches for the one that says most of the list. */
+function searchTree(session: ConversationSession, said: readonly Message[]): Match {
+  let best: Match = { matched: 0, parentId: null };
+  const open: { id: string | null; matched: number; passer: Passer }[] = [
+    { id: null, matched: 0, passer: new Passer() },
+  ];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const { id, matched, passer } = at;
+    for (const entry of session.getChildren(id)) {
+      const step = stepOf(entry);
+      const next = matchStep(step, said, matched);
+      if (next === matched && !passer.mayPass(step)) continue;
+      open.push({ id: entry.id, matched: next, passer });
+      if (next > best.matched) best = { matched: next, parentId: entry.id };
+    }
+  }
+  return best;
+}

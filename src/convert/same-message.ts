@@ -1,0 +1,51 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { AgentMessage, Message } from "../schema/message.ts";
+import { isSameJson } from "./raw-form.ts";
+import { systemText } from "./system-text.ts";
+
+/**
+ * Tells whether a stored message and one of an array are the same message, as far as an array can tell: by what is said.
+ *
+ * Times, usage, whether a result is one of failure, and signatures do not count. Thinking counts if the array has any;
+ * many arrays lose it. What was kept of the original counts if both have it.
+ */
+export function isSameMessage(stored: Message, given: Message): boolean {
+  if (stored.role === "system" && given.role === "system")
+    return systemText([stored]) === systemText([given]);
+  if (stored.role !== given.role) return false;
+  if (stored.role === "toolResult" && given.role === "toolResult" && stored.toolCallId !== given.toolCallId)
+    return false;
+  const hasThinking = blocksOf(given).some(({ type }) => type === "thinking");
+  return (
+    isSameJson(saidBy(stored, hasThinking), saidBy(given, hasThinking)) &&
+    isSameJson(keptOf(stored, given), keptOf(given, stored))
+  );
+}
+
+/** Lists what a message says, with texts that follow one another as one. */
+function saidBy(message: Message, hasThinking: boolean): unknown[] {
+  const said: unknown[] = [];
+  for (const { type, text, thinking, data, id, name, arguments: given } of blocksOf(message)) {
+    const last = said.at(-1);
+    if (type === "thinking" && !hasThinking) continue;
+    if (type === "text" && typeof last === "string") said.splice(-1, 1, last + String(text));
+    else if (type === "text") said.push(String(text));
+    else said.push({ type, thinking, data, id, name, given });
+  }
+  return said.filter((one) => one !== "");
+}
+
+function blocksOf(message: AgentMessage): { readonly [name: string]: unknown }[] {
+  const { content } = fieldsOf(message);
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.map(fieldsOf) : [];
+}
+
+/** Returns what was kept of a message in the forms in which something was kept of another, too. */
+function keptOf(message: object, other: object): unknown[] {
+  const { details } = fieldsOf(message);
+  const others = fieldsOf(fieldsOf(other)["details"]);
+  return Object.entries(fieldsOf(details))
+    .filter(([form]) => others[form] !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
