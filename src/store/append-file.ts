@@ -118,7 +118,7 @@ export class AppendFile {
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
     } catch (error) {
-      if (isThere) this.#cutBack(fd, 0);
+      if (isThere) this.#cutBack(fd, 0, bytes);
       else if (!removeQuietly(this.#fs, this.path)) this.#leftover = state;
       closeQuietly(this.#fs, fd);
       throw error;
@@ -146,7 +146,7 @@ export class AppendFile {
       if (isSynced) this.#fs.fsyncSync(fd);
       if (this.#hasPlace(fd)) return true;
     } catch (error) {
-      this.#cutBack(fd, expectedEnd);
+      this.#cutBack(fd, expectedEnd, bytes.subarray(0, length));
       throw error;
     }
     this.#cutBack(fd, expectedEnd);
@@ -284,15 +284,27 @@ export class AppendFile {
     }
   }
 
-  #cutBack(fd: number, expectedEnd: number): void {
+  #cutBack(fd: number, expectedEnd: number, bytes: Uint8Array): void {
     try {
       const { size } = this.#fs.fstatSync(fd);
+      const count = size - expectedEnd;
       // Any other size says that somebody else wrote, too, and then nothing may be cut.
-      if (this.#written > 0 && size === expectedEnd + this.#written) this.#fs.ftruncateSync(fd, expectedEnd);
+      const isOwn = this.#written > 0 && count === this.#written;
+      // A system may have taken a part of the bytes and told of the fault alone.
+      if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {
+        this.#fs.ftruncateSync(fd, expectedEnd);
+      }
     } catch (error) {
       // The write's own error is the one to tell. What stays behind is a torn tail, which the next append isolates.
       if (!(error instanceof Error)) throw error;
     }
+  }
+
+  /** Whether the last `count` bytes of the file are these. */
+  #holds(fd: number, start: number, bytes: Uint8Array, count: number): boolean {
+    if (count <= 0 || bytes.length !== count) return false;
+    const there = Buffer.alloc(count);
+    return this.#fs.readSync(fd, there, 0, count, start) === count && there.equals(bytes);
   }
 }
 

@@ -18,6 +18,7 @@ const files = readDocPrograms(PAGE, readText(PAGE)).filter(({ name }) => name !=
 const AGENTS: readonly { readonly file: string; readonly packages: readonly string[] }[] = [
   { file: "with-anthropic.ts", packages: ["@anthropic-ai/sdk"] },
   { file: "with-openai.ts", packages: ["openai"] },
+  { file: "with-ai-sdk.ts", packages: ["ai", "@ai-sdk/openai"] },
 ];
 
 let folder = "";

@@ -88,6 +88,16 @@ const operations: readonly Operation[] = [
     },
   },
   {
+    name: "appending several at once",
+    file: BRANCHED,
+    leaves: SESSION,
+    run(attempt) {
+      const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
+      const drafts = ["one", "two", "three"].map((text) => ({ type: "message", message: user(text) }));
+      attempt.acknowledged.push(...session.appendAll(drafts), ...session.appendAll(drafts, { parentId: null }));
+    },
+  },
+  {
     name: "appending durably behind a torn line",
     file: DAMAGED,
     leaves: /^s\.jsonl(\.v3\.bak)?$/,
