@@ -44,7 +44,7 @@ export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
   "@tanstack/virtual-core": ["src/page/ui/"],
 };
 
-const MAX_LINES = 350;
+const MAX_LINES = 500;
 const PUBLIC_FILES = new Set(["src/index.ts", "src/core.ts", "src/testing.ts", "src/postgres.ts"]);
 const LAST_PURE_FLOOR = 3;
 const PURE_ABOVE = ["src/compaction/", "src/merge/"];
