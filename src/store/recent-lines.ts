@@ -1,5 +1,8 @@
+import { decodeText } from "../jsonl/decode.ts";
 import type { SessionIndex } from "../reading/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import type { FileSystem } from "./file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
@@ -50,6 +53,23 @@ export class RecentLines {
   find(id: string): LogLine | undefined {
     const isIt = ({ head }: LogLine) => head.id === id;
     return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
+  }
+
+  /** Finds the lines that a file holds as they were written here: one that was redacted must not come back. */
+  unalteredIn(fs: FileSystem, fd: number, { tree, places }: SessionIndex): Set<string> {
+    const unaltered = new Set<string>();
+    const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
+    readLinesOf(
+      fs,
+      fd,
+      places,
+      ordinals.sort((a, b) => a - b),
+      (ordinal, bytes) => {
+        const id = tree.idAt(ordinal);
+        if (this.find(id)?.text === decodeText(bytes)) unaltered.add(id);
+      },
+    );
+    return unaltered;
   }
 
   /** Forgets all lines but those of these entries. */

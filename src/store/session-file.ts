@@ -1,7 +1,5 @@
 import { dirname } from "node:path";
-import { decodeText } from "../jsonl/decode.ts";
 import { SessionIndex } from "../reading/session-index.ts";
-import { NONE } from "../tree/entry-tree.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
 import {
@@ -389,7 +387,9 @@ export class SessionFile {
       unpin = this.#translated(intent, () => this.#file.pin());
       this.readAll(intent);
       if (!isOthers && this.#index.header?.id !== index.header?.id) throw new ReplacedError(this.path);
-      const unaltered = this.#recentAsRead(intent);
+      const unaltered = this.#translated(intent, () =>
+        this.#file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, this.#index)),
+      );
       const putBack = isWhole ? this.#putBack(file, index, seal) : [];
       this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
@@ -432,29 +432,6 @@ export class SessionFile {
     }
     if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
     return isTaken ? [] : own;
-  }
-
-  /** The recent lines that the file holds as they were written here: one that was redacted must not come back. */
-  #recentAsRead(intent: Intent): Set<string> {
-    const { tree, places } = this.#index;
-    const ordinals = this.#recent.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
-    const unaltered = new Set<string>();
-    const take = (ordinal: number, bytes: Uint8Array) => {
-      const id = tree.idAt(ordinal);
-      if (this.#recent.find(id)?.text === decodeText(bytes)) unaltered.add(id);
-    };
-    this.#translated(intent, () =>
-      this.#file.read((fd) =>
-        readLinesOf(
-          this.#fs,
-          fd,
-          places,
-          ordinals.sort((a, b) => a - b),
-          take,
-        ),
-      ),
-    );
-    return unaltered;
   }
 
   #tell(change: LogChange): LogChange {

@@ -32,7 +32,7 @@ const BLOCK_BYTES = 1024 * 1024;
  *
  * Leftovers of killed processes in the same folder are removed first.
  *
- * @throws The system's error: `EEXIST` if something stands at the path, which stays as it is.
+ * Something that stands at the path stays as it is, and the system's error says EEXIST.
  */
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
