@@ -38,14 +38,14 @@ export function familyOfPart(part: unknown): Family | undefined {
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
 
-/** Returns who answered, as far as the state of an answer tells and the options do not say it. */
+/** Returns who answered. The state of an answer tells more than options do, which may be those of many answers. */
 export function identityOfFamily(
   family: Family | undefined,
   options: ImportOptions,
 ): { api?: string; provider?: string } {
   if (family === undefined) return {};
   const { api = FAMILY_APIS[family], provider = family } = options;
-  return { api, provider };
+  return familyOf(api) === family ? { api, provider } : { api: FAMILY_APIS[family], provider: family };
 }
 
 /** Returns what a part of a model message or of a UI message holds for providers. */
