@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { NotAPlainFileError } from "../store/append-file.ts";
+import { NotAPlainFileError } from "../store/file-errors.ts";
 import { readRange, realFileSystem } from "../store/file-system.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";

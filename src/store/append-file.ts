@@ -149,7 +149,7 @@ export class AppendFile {
       this.#cutBack(fd, expectedEnd, bytes.subarray(0, length));
       throw error;
     }
-    this.#cutBack(fd, expectedEnd);
+    this.#cutBack(fd, expectedEnd, bytes.subarray(0, length));
     return false;
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { fstatSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { parseJson } from "../jsonl/decode.ts";
 import {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { deleteSession, iterateSessions, SessionManager } from "sessiontree";
+import { SessionManager } from "sessiontree";
+import { deleteSession, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { listSessions } from "../../src/catalog/catalog.ts";
 import { Chain, header, put, temporaryFolder, touch } from "./support/sessions.ts";

@@ -84,10 +84,9 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   }
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
-    const hasState = family === "google" ? isSignature(signature) : family !== undefined && signature !== "";
-    return [
-      { type: "reasoning", text, ...(hasState && { providerOptions: { [family]: { [field]: signature } } }) },
-    ];
+    const hasState = family === "google" ? isSignature(signature) : signature !== "";
+    if (family === undefined || !hasState) return [{ type: "reasoning", text }];
+    return [{ type: "reasoning", text, providerOptions: { [family]: { [field]: signature } } }];
   }
   const item = reasoningItemOf(signature, false);
   if (item === undefined) return text === "" ? [] : [{ type: "reasoning", text }];
