@@ -21,7 +21,8 @@ const FILES = Number(values.files);
 const FILE_BYTES = 1_000_000;
 
 const random = seededRandom(15);
-const WORDS = "the agent reads a file and finds that the test fails because of a wrong path in its config".split(" ");
+const WORDS =
+  "the agent reads a file and finds that the test fails because of a wrong path in its config".split(" ");
 
 function text(bytes: number): string {
   let made = "";
@@ -30,7 +31,10 @@ function text(bytes: number): string {
 }
 
 function id(): string {
-  const hex = () => Math.floor(random() * 2 ** 32).toString(16).padStart(8, "0");
+  const hex = () =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0");
   const [a, b, c, d] = [hex(), hex(), hex(), hex()];
   return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
 }
@@ -44,8 +48,22 @@ function claudeTranscript(sessionId: string): string {
   let size = 0;
   const add = (type: string, fields: object): string => {
     const uuid = id();
-    const envelope = { cwd: "/work/project", sessionId, version: "2.1.330", gitBranch: "main", userType: "external" };
-    const line = JSON.stringify({ parentUuid, isSidechain: false, type, uuid, timestamp: time(lines.length), ...envelope, ...fields });
+    const envelope = {
+      cwd: "/work/project",
+      sessionId,
+      version: "2.1.330",
+      gitBranch: "main",
+      userType: "external",
+    };
+    const line = JSON.stringify({
+      parentUuid,
+      isSidechain: false,
+      type,
+      uuid,
+      timestamp: time(lines.length),
+      ...envelope,
+      ...fields,
+    });
     lines.push(line);
     size += line.length + 1;
     parentUuid = uuid;
@@ -55,16 +73,39 @@ function claudeTranscript(sessionId: string): string {
     add("user", { message: { role: "user", content: text(300) } });
     add("attachment", { attachment: { type: "reminder", text: text(100) } });
     const part = (block: object, message: string) => {
-      const usage = { input_tokens: 10, output_tokens: 100, cache_read_input_tokens: 5000, cache_creation_input_tokens: 100 };
-      return add("assistant", { requestId: `req_${message}`, message: { id: message, role: "assistant", model: "m", content: [block], stop_reason: "tool_use", usage } });
+      const usage = {
+        input_tokens: 10,
+        output_tokens: 100,
+        cache_read_input_tokens: 5000,
+        cache_creation_input_tokens: 100,
+      };
+      return add("assistant", {
+        requestId: `req_${message}`,
+        message: {
+          id: message,
+          role: "assistant",
+          model: "m",
+          content: [block],
+          stop_reason: "tool_use",
+          usage,
+        },
+      });
     };
     const message = `msg_${turn}`;
     part({ type: "thinking", thinking: text(800), signature: "c2ln".repeat(100) }, message);
-    const calls = [0, 1].map((n) => part({ type: "tool_use", id: `t${turn}_${n}`, name: "Read", input: { path: text(60) } }, message));
+    const calls = [0, 1].map((n) =>
+      part({ type: "tool_use", id: `t${turn}_${n}`, name: "Read", input: { path: text(60) } }, message),
+    );
     for (const [n, call] of calls.entries()) {
       parentUuid = call;
       const out = text(3000);
-      add("user", { message: { role: "user", content: [{ type: "tool_result", tool_use_id: `t${turn}_${n}`, content: out }] }, toolUseResult: { file: { content: out } } });
+      add("user", {
+        message: {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: `t${turn}_${n}`, content: out }],
+        },
+        toolUseResult: { file: { content: out } },
+      });
     }
     part({ type: "text", text: text(600) }, `msg_${turn}_end`);
   }
@@ -80,24 +121,50 @@ function codexRollout(threadId: string): string {
     lines.push(line);
     size += line.length + 1;
   };
-  add("session_meta", { id: threadId, timestamp: time(0), cwd: "/work/project", cli_version: "0.169.0", history_mode: "paginated" });
+  add("session_meta", {
+    id: threadId,
+    timestamp: time(0),
+    cwd: "/work/project",
+    cli_version: "0.169.0",
+    history_mode: "paginated",
+  });
   for (let turn = 0; size < FILE_BYTES; turn++) {
     const item = (type: string, fields: object) => add("response_item", { type, ...fields });
     add("event_msg", { type: "task_started", turn_id: id() });
     add("turn_context", { cwd: "/work/project", model: "m", effort: "high" });
     const prompt = text(300);
     item("message", { id: `u${turn}`, role: "user", content: [{ type: "input_text", text: prompt }] });
-    add("event_msg", { type: "item_completed", item: { type: "UserMessage", content: [{ type: "text", text: prompt }] } });
-    item("reasoning", { id: `rs${turn}`, summary: [{ type: "summary_text", text: text(300) }], encrypted_content: "c2ln".repeat(300) });
-    for (const n of [0, 1]) item("function_call", { id: `fc${turn}${n}`, name: "exec_command", arguments: JSON.stringify({ cmd: text(60) }), call_id: `c${turn}_${n}` });
+    add("event_msg", {
+      type: "item_completed",
+      item: { type: "UserMessage", content: [{ type: "text", text: prompt }] },
+    });
+    item("reasoning", {
+      id: `rs${turn}`,
+      summary: [{ type: "summary_text", text: text(300) }],
+      encrypted_content: "c2ln".repeat(300),
+    });
+    for (const n of [0, 1])
+      item("function_call", {
+        id: `fc${turn}${n}`,
+        name: "exec_command",
+        arguments: JSON.stringify({ cmd: text(60) }),
+        call_id: `c${turn}_${n}`,
+      });
     const usage = { input_tokens: 5000, cached_input_tokens: 4000, output_tokens: 100, total_tokens: 5100 };
     add("token_usage_record", { response_id: `resp${turn}`, usage });
     for (const n of [0, 1]) {
       const out = text(3000);
-      add("event_msg", { type: "item_completed", item: { type: "CommandExecution", id: `c${turn}_${n}`, exit_code: 0, aggregated_output: out } });
+      add("event_msg", {
+        type: "item_completed",
+        item: { type: "CommandExecution", id: `c${turn}_${n}`, exit_code: 0, aggregated_output: out },
+      });
       item("function_call_output", { id: `fo${turn}${n}`, call_id: `c${turn}_${n}`, output: out });
     }
-    item("message", { id: `m${turn}`, role: "assistant", content: [{ type: "output_text", text: text(600) }] });
+    item("message", {
+      id: `m${turn}`,
+      role: "assistant",
+      content: [{ type: "output_text", text: text(600) }],
+    });
     add("token_usage_record", { response_id: `resp${turn}b`, usage });
   }
   return `${lines.join("\n")}\n`;
@@ -128,10 +195,21 @@ const measure = `
   await import(${JSON.stringify(bin)});`;
 
 for (const name of ["first", "second"]) {
-  const found = execFileSync(process.execPath, ["--input-type=module", "-e", measure, "--", "import", "--all"], {
-    env: { ...process.env, HOME: home, PI_CODING_AGENT_DIR: target, XDG_CACHE_HOME: join(target, "cache"), CLAUDE_CONFIG_DIR: "", CODEX_HOME: "" },
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const found = execFileSync(
+    process.execPath,
+    ["--input-type=module", "-e", measure, "--", "import", "--all"],
+    {
+      env: {
+        ...process.env,
+        HOME: home,
+        PI_CODING_AGENT_DIR: target,
+        XDG_CACHE_HOME: join(target, "cache"),
+        CLAUDE_CONFIG_DIR: "",
+        CODEX_HOME: "",
+      },
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   console.log(name, found.trim().replaceAll("\n", "; "));
 }

@@ -25,14 +25,12 @@ const form: Sayable = {
     { minLength: 1, maxLength: 2 },
   ),
   texts: fc.array(
-    fc
-      .tuple(textBlock, itemId)
-      .map(
-        ([block, id]): TextContent => ({
-          ...block,
-          textSignature: JSON.stringify({ v: 1, id: `msg_${id}` }),
-        }),
-      ),
+    fc.tuple(textBlock, itemId).map(
+      ([block, id]): TextContent => ({
+        ...block,
+        textSignature: JSON.stringify({ v: 1, id: `msg_${id}` }),
+      }),
+    ),
     { maxLength: 2 },
   ),
   callId: fc.tuple(itemId, itemId).map(([a, b]) => `call_${a}|fc_${b}`),

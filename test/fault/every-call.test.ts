@@ -94,7 +94,10 @@ const operations: readonly Operation[] = [
     run(attempt) {
       const session = attempt.use(SessionManager.open(attempt.path, attempt.options));
       const drafts = ["one", "two", "three"].map((text) => ({ type: "message", message: user(text) }));
-      attempt.acknowledged.push(...session.appendAll(drafts), ...session.appendAll(drafts, { parentId: null }));
+      attempt.acknowledged.push(
+        ...session.appendAll(drafts),
+        ...session.appendAll(drafts, { parentId: null }),
+      );
     },
   },
   {
