@@ -4,6 +4,7 @@
  * @module
  */
 
+export { loadChat, type SaveChatOptions, type SavedChat, saveChat } from "./adapters/ai-sdk/chat.ts";
 export {
   type ClaudeSessionStore,
   type ClaudeSessionStoreOptions,

@@ -1,0 +1,131 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
+import { toUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
+import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
+import { appendConversation, type ConversationSession } from "../../convert/append-conversation.ts";
+import type { ConversionIssue } from "../../convert/conversion-issue.ts";
+import type { ImportOptions } from "../../convert/conversion-options.ts";
+import type { EntryDraft } from "../../manager/entry-draft.ts";
+import { LEAF_CUSTOM_TYPE } from "../../manager/session-appender.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import type { SessionEntry, SessionMessageEntry } from "../../schema/entry.ts";
+import type { Message } from "../../schema/message.ts";
+
+/** What saving a chat did. */
+export interface SavedChat {
+  /** Ids of the new entries, in order; empty if everything was there. */
+  readonly entryIds: string[];
+  /** Whether the leaf was moved, as after a message was regenerated, edited or taken away. */
+  readonly hasBranched: boolean;
+  /** What had no counterpart in a message of ours. */
+  readonly issues: ConversionIssue[];
+}
+
+/** What the AI SDK's messages do not say about themselves; times are now unless given. */
+export type SaveChatOptions = Partial<ImportOptions>;
+
+/** Key of an entry's `details` under which the id of its UI message is kept. */
+const CHAT_KEY = "aiSdkChat";
+
+/** Roles of which a chat is made. */
+const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
+
+/**
+ * Returns the messages of the active branch as the AI SDK's user interfaces hold them: all of them, also those that a
+ * compaction stands for, without instructions and summaries.
+ *
+ * @returns A new array. A message has the id that it was saved with first, else that of its first entry.
+ * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
+ */
+export function loadChat(session: SessionManager): UIMessage[] {
+  const entries = session.getBranch().filter(isSpoken);
+  const messages = entries.map(({ message }) => message);
+  return toUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }).messages;
+}
+
+/**
+ * Makes a session hold a chat that the AI SDK keeps as a whole array: appends what is new, in one write, and nothing when
+ * called again.
+ *
+ * The messages are compared by what they say, not by their ids. Where one was regenerated, edited or taken away, a branch
+ * begins, and what was there stays.
+ *
+ * @param messages - All messages of the chat, as `onEnd` of a UI stream gives them.
+ * @throws {TypeError} If a message is none.
+ * @throws {SessionError} `WRITE_FAILED`, and then neither the session nor its leaf has changed.
+ * @remarks Resolves once it is durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
+ */
+export async function saveChat(
+  session: SessionManager,
+  messages: readonly UIMessageLike[],
+  options: SaveChatOptions = {},
+): Promise<SavedChat> {
+  const { said, ids, issues } = convert(messages, options);
+  const leafBefore = session.getLeafId();
+  const drafts: EntryDraft[] = [];
+  const { hasBranched } = appendConversation(collecting(session, ids, drafts), said);
+  const entryIds = drafts.length > 0 || hasBranched ? write(session, drafts, leafBefore) : [];
+  await session.flush();
+  return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
+}
+
+/** Converts messages one by one, so that the first of what each becomes is known. */
+function convert(
+  messages: readonly UIMessageLike[],
+  options: SaveChatOptions,
+): { said: Message[]; ids: Map<Message, string>; issues: ConversionIssue[] } {
+  const said: Message[] = [];
+  const ids = new Map<Message, string>();
+  const issues: ConversionIssue[] = [];
+  const { timestamp = Date.now() } = options;
+  messages.forEach((message, index) => {
+    const time = typeof timestamp === "function" ? timestamp(index) : timestamp;
+    const converted = fromUIMessages([message], { ...options, timestamp: time });
+    const [first] = converted.messages;
+    if (first !== undefined) ids.set(first, message.id);
+    said.push(...converted.messages);
+    issues.push(...converted.issues.map((issue) => ({ ...issue, index })));
+  });
+  return { said, ids, issues };
+}
+
+/** A session whose messages are collected instead of written. */
+function collecting(
+  session: SessionManager,
+  ids: ReadonlyMap<Message, string>,
+  drafts: EntryDraft[],
+): ConversationSession {
+  return {
+    getLeafId: () => session.getLeafId(),
+    getBranch: () => session.getBranch(),
+    getChildren: (parentId) => session.getChildren(parentId),
+    buildSessionProjection: () => session.buildSessionProjection(),
+    branch: (entryId) => session.branch(entryId),
+    resetLeaf: () => session.resetLeaf(),
+    appendMessage: (message) => {
+      const id = ids.get(message);
+      drafts.push({ type: "message", message, ...(id !== undefined && { details: { [CHAT_KEY]: { id } } }) });
+      return "";
+    },
+  };
+}
+
+/** Writes the entries behind the leaf, or that the leaf has moved; if that fails, it has not. */
+function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
+  try {
+    return session.appendAll(drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }]);
+  } catch (error) {
+    if (leafBefore === null) session.resetLeaf();
+    else session.branch(leafBefore);
+    throw error;
+  }
+}
+
+function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
+  return entry.type === "message" && SPOKEN.has(entry.message?.role);
+}
+
+function chatIdOf(entry: SessionEntry | undefined): string {
+  const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_KEY]);
+  return typeof id === "string" ? id : (entry?.id ?? "");
+}

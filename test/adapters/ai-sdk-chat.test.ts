@@ -1,0 +1,187 @@
+import * as nodeFs from "node:fs";
+import { memoryStore, SessionManager } from "sessiontree";
+import { loadChat, saveChat } from "sessiontree/adapters";
+import { expect, test } from "vitest";
+import { assistant, temporaryFolder, toolResult, user } from "../manager/support/workshop.ts";
+
+const asked = (id: string, text: string) => ({
+  id,
+  role: "user" as const,
+  parts: [{ type: "text" as const, text }],
+});
+const said = (id: string, text: string) => ({
+  id,
+  role: "assistant" as const,
+  parts: [{ type: "step-start" as const }, { type: "text" as const, text }],
+});
+const called = (id: string, output?: string) => ({
+  id,
+  role: "assistant" as const,
+  parts: [
+    { type: "step-start" as const },
+    {
+      type: "tool-read" as const,
+      toolCallId: "c1",
+      input: { path: "a" },
+      ...(output === undefined
+        ? { state: "input-available" as const }
+        : { state: "output-available" as const, output }),
+    },
+  ],
+});
+
+function onFile(options: { fs?: typeof nodeFs } = {}) {
+  return SessionManager.create("/projects/shop", { sessionDir: temporaryFolder(), ...options });
+}
+
+const reopened = (session: SessionManager) => SessionManager.open(session.getSessionFile() ?? "");
+
+test("a chat comes back with its ids, is written once, and grows by what is new", async () => {
+  const session = onFile();
+  const chat = [asked("u1", "What is in a?"), { ...called("a1", "text of a") }];
+  const first = await saveChat(session, chat);
+  expect(first).toMatchObject({ hasBranched: false, issues: [] });
+  expect(first.entryIds).toEqual(session.getPathIds());
+  expect(loadChat(session)).toEqual(chat);
+  expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+
+  const longer = [...chat, asked("u2", "And b?"), said("a2", "Nothing.")];
+  expect((await saveChat(session, longer)).entryIds).toHaveLength(2);
+  expect(loadChat(reopened(session))).toEqual(longer);
+  expect(session.getLeaves()).toHaveLength(1);
+});
+
+test("an answer that is regenerated and a question that is edited begin branches, and the old ones stay", async () => {
+  const session = onFile();
+  const chat = [asked("u1", "Why?"), said("a1", "Because."), asked("u2", "Really?"), said("a2", "Yes.")];
+  await saveChat(session, chat);
+  const old = session.getLeafId() ?? "";
+
+  const regenerated = [...chat.slice(0, 3), said("a3", "No.")];
+  expect(await saveChat(session, regenerated)).toMatchObject({ hasBranched: true });
+  expect(loadChat(reopened(session))).toEqual(regenerated);
+
+  const edited = [asked("u1", "Why not?"), said("a4", "Who knows.")];
+  expect(await saveChat(session, edited)).toMatchObject({ hasBranched: true });
+  expect(loadChat(reopened(session))).toEqual(edited);
+  expect(session.getLeaves()).toHaveLength(3);
+
+  session.branch(old);
+  expect(loadChat(session)).toEqual(chat);
+  const count = session.getEntryCount();
+  // Back to what was said before: that branch is gone on with.
+  expect(await saveChat(session, regenerated)).toMatchObject({ entryIds: [], hasBranched: true });
+  expect(session.getEntryCount()).toBe(count + 1);
+  expect(loadChat(reopened(session))).toEqual(regenerated);
+});
+
+test("the same message under another id is the same message", async () => {
+  const session = onFile();
+  await saveChat(session, [asked("u1", "Why?"), said("server-1", "Because.")]);
+  const again = [asked("u1", "Why?"), said("client-1", "Because."), asked("u2", "Thanks.")];
+  expect(await saveChat(session, again)).toMatchObject({ hasBranched: false });
+  expect(loadChat(session).map(({ id }) => id)).toEqual(["u1", "server-1", "u2"]);
+});
+
+test("a message that is taken away is gone from the branch, also when the session is opened again", async () => {
+  const session = onFile();
+  const chat = [asked("u1", "Why?"), said("a1", "Because.")];
+  await saveChat(session, chat);
+  expect(await saveChat(session, chat.slice(0, 1))).toMatchObject({ entryIds: [], hasBranched: true });
+  expect(loadChat(reopened(session))).toEqual(chat.slice(0, 1));
+  const count = session.getEntryCount();
+  expect(await saveChat(session, chat.slice(0, 1))).toMatchObject({ hasBranched: false });
+  expect(session.getEntryCount()).toBe(count);
+  await saveChat(session, []);
+  expect(loadChat(reopened(session))).toEqual([]);
+});
+
+test("a call that waited gets its result without a branch", async () => {
+  const session = onFile();
+  await saveChat(session, [asked("u1", "What is in a?"), called("a1")]);
+  expect(loadChat(session)).toEqual([asked("u1", "What is in a?"), called("a1")]);
+  const done = [asked("u1", "What is in a?"), called("a1", "text of a")];
+  expect(await saveChat(session, done)).toMatchObject({ hasBranched: false });
+  expect(loadChat(session)).toEqual(done);
+});
+
+test("what has no counterpart comes back", async () => {
+  const session = onFile();
+  const chat = [
+    asked("u1", "Look it up."),
+    {
+      id: "a1",
+      role: "assistant" as const,
+      metadata: { cost: 1 },
+      parts: [
+        { type: "step-start" },
+        { type: "text", text: "Here." },
+        { type: "source-url", sourceId: "s1", url: "https://example.com", title: "Example" },
+        { type: "data-weather", id: "w1", data: { degrees: 20 } },
+      ],
+    },
+  ];
+  const { issues } = await saveChat(session, chat);
+  expect(issues).toMatchObject([{ code: "KEPT_IN_DETAILS", index: 1 }]);
+  expect(loadChat(reopened(session)).map(({ parts }) => parts)).toEqual(chat.map(({ parts }) => parts));
+  expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+});
+
+test("a session that was begun otherwise is a chat, whole although it was compacted, and goes on as one", async () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage({ role: "system", content: "Be brief.", timestamp: 1 });
+  const first = session.appendMessage(user("What is in a?"));
+  const answer = session.appendMessage({
+    ...assistant("Let me look."),
+    content: [{ type: "toolCall", id: "c1", name: "read", arguments: { path: "a" } }],
+    stopReason: "toolUse",
+  });
+  session.appendMessage(toolResult("c1", "text of a"));
+  session.appendMessage(assistant("That."));
+  session.appendCompaction("They read a.", null, 100);
+  const chat = loadChat(session);
+  expect(chat.map(({ id, role }) => [id, role])).toEqual([
+    [first, "user"],
+    [answer, "assistant"],
+  ]);
+  const longer = [...chat, asked("u2", "Thanks.")];
+  expect(await saveChat(session, longer)).toMatchObject({ hasBranched: false });
+  expect(loadChat(session)).toEqual(longer);
+  expect(session.buildSessionContext().messages.map(({ role }) => role)).toEqual([
+    "system",
+    "compactionSummary",
+    "user",
+  ]);
+});
+
+test("if it cannot be written, neither the session nor its leaf has changed", async () => {
+  let isFull = false;
+  const fs = new Proxy(nodeFs, {
+    get: (target, key) => {
+      const call: unknown = Reflect.get(target, key);
+      if (key !== "writeSync" || !isFull) return call;
+      return () => {
+        throw Object.assign(new Error("full"), { code: "ENOSPC" });
+      };
+    },
+  });
+  const session = onFile({ fs });
+  const chat = [asked("u1", "Why?"), said("a1", "Because.")];
+  await saveChat(session, chat);
+  const leaf = session.getLeafId();
+  isFull = true;
+  const edited = [asked("u1", "Why not?"), said("a2", "Who knows.")];
+  await expect(saveChat(session, edited)).rejects.toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
+  expect(session.getLeafId()).toBe(leaf);
+  expect(loadChat(session)).toEqual(chat);
+  isFull = false;
+  await saveChat(session, edited);
+  expect(loadChat(reopened(session))).toEqual(edited);
+});
+
+test("what is no message is refused, and nothing is written", async () => {
+  const session = memoryStore().create({ cwd: "/projects/shop" });
+  const save = (messages: unknown) => Reflect.apply(saveChat, undefined, [session, messages]);
+  await expect(save([asked("u1", "a"), { id: "x", role: "tool", parts: [] }])).rejects.toThrow(TypeError);
+  expect(session.getEntryCount()).toBe(0);
+});
