@@ -1,6 +1,7 @@
 import * as nodeFs from "node:fs";
-import { memoryStore, SessionManager } from "sessiontree";
+import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
+import { memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { assistant, temporaryFolder, toolResult, user } from "../manager/support/workshop.ts";
 

@@ -1,5 +1,12 @@
 import { createOpenAI } from "@ai-sdk/openai";
-import { convertToModelMessages, jsonSchema, stepCountIs, streamText, type UIMessage, validateUIMessages } from "ai";
+import {
+  convertToModelMessages,
+  jsonSchema,
+  stepCountIs,
+  streamText,
+  type UIMessage,
+  validateUIMessages,
+} from "ai";
 import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { expect, test } from "vitest";
@@ -18,10 +25,18 @@ describeWith(["ai"], "the AI SDK over a session", () => {
       execute: async ({ path }: { path: string }) => `text of ${path}`,
     },
   };
-  const asked = (id: string, text: string): UIMessage => ({ id, role: "user", parts: [{ type: "text", text }] });
+  const asked = (id: string, text: string): UIMessage => ({
+    id,
+    role: "user",
+    parts: [{ type: "text", text }],
+  });
 
   /** Answers a chat as a route of a host does, and saves what came of it. */
-  async function respond(server: ProviderServer, session: SessionManager, messages: UIMessage[]): Promise<void> {
+  async function respond(
+    server: ProviderServer,
+    session: SessionManager,
+    messages: UIMessage[],
+  ): Promise<void> {
     const openai = createOpenAI({ apiKey: "none", baseURL: `${server.origin}/v1` });
     const result = streamText({
       model: openai("gpt-x"),
