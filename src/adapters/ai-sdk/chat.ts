@@ -6,9 +6,8 @@ import { appendConversation, type ConversationSession } from "../../convert/appe
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { ImportOptions } from "../../convert/conversion-options.ts";
 import type { EntryDraft } from "../../manager/entry-draft.ts";
-import { LEAF_CUSTOM_TYPE } from "../../manager/session-appender.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
-import type { SessionEntry, SessionMessageEntry } from "../../schema/entry.ts";
+import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../schema/entry.ts";
 import type { Message } from "../../schema/message.ts";
 
 /** What saving a chat did. */
