@@ -1,3 +1,4 @@
+import { SessionError } from "../errors.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
@@ -45,6 +46,26 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "display",
 ]);
 
+/** Fields in whose place a redaction puts its replacement. */
+const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
+
+/**
+ * Refuses to redact an entry that says nothing, such as a change of the model: its settings decide what later entries
+ * mean, and stay.
+ *
+ * @throws {SessionError} `ENTRY_INVALID`
+ */
+export function assertRedactable(entry: AnySessionEntry): void {
+  const redacted = JSON.stringify(redactEntry(entry, ""));
+  if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
+  const fields = Object.keys(entry).filter((name) => !["id", "parentId", "timestamp"].includes(name));
+  throw new SessionError(
+    "ENTRY_INVALID",
+    `Entry ${entry.id} holds nothing to redact: a redaction keeps its settings (${fields.join(", ")}). To get rid of those, delete the session, or fork it from an entry before.`,
+    { details: { entryId: entry.id, fields } },
+  );
+}
+
 /** Fields of a message that a text stands in for. */
 const TEXT_FIELDS = ["command", "output"] as const;
 
@@ -88,6 +109,24 @@ function toolCalls(content: unknown): JsonRecord[] {
     .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
 }
 
+/** Keeps single values, and the numbers of a usage: anything deeper may hold what somebody said. */
 function keep(record: object, names: ReadonlySet<string>): JsonRecord {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
+  const kept = Object.entries(record).filter(([name]) => names.has(name));
+  return Object.fromEntries(
+    kept.flatMap(([name, value]) => {
+      if (name === "usage" && isJsonRecord(value)) return [[name, numbersIn(value)]];
+      return typeof value === "object" && value !== null ? [] : [[name, value]];
+    }),
+  );
+}
+
+function numbersIn(usage: JsonRecord): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
+      if (typeof value === "number") return [[name, value]];
+      // The costs are one level further in.
+      if (!isJsonRecord(value)) return [];
+      return [[name, Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "number"))]];
+    }),
+  );
 }

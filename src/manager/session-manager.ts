@@ -10,7 +10,7 @@ import { projectFolder } from "../store/session-paths.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
-import { REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
+import { assertRedactable, REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import { SessionAppender } from "./session-appender.ts";
 import { SessionCore } from "./session-core.ts";
 import type { HomeOptions, SessionHome } from "./session-home.ts";
@@ -302,10 +302,13 @@ export class SessionManager extends SessionAppender {
    *
    * @param replacement - What stands in the place of the content. Default `[redacted]`.
    * @returns Id of the record's entry.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, or `WRITE_FAILED`, and then the file is as it was.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry holds settings only, or `WRITE_FAILED`, and then
+   *   the file is as it was.
    * @remarks Cost: O(file).
    */
   redact(entryId: string, replacement = "[redacted]"): string {
+    const entry = this.getEntry(entryId);
+    if (entry !== undefined) assertRedactable(entry);
     const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
     const { id } = this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
     if (this.core.log.path !== undefined) forgetSession(this.core.log.path);

@@ -165,6 +165,59 @@ describe("redacting", () => {
     });
   });
 
+  test.each([
+    ["a change of the model", { type: "model_change", provider: "p", modelId: "m" }],
+    ["a change of the thinking level", { type: "thinking_level_change", thinkingLevel: "high" }],
+    ["state without data", { type: "custom", customType: "todo" }],
+    [
+      "usage without a note",
+      { type: "usage", kind: "search", provider: "p", model: "m", usage: { input: 1 } },
+    ],
+  ])("%s holds nothing to redact, and says so", (_what, body) => {
+    const line = { id: "0000000a", parentId: "00000006", timestamp, ...body };
+    const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
+    const session = SessionManager.open(path);
+    const before = snapshot(path);
+    expect(() => session.redact("0000000a")).toThrow(/0000000a holds nothing to redact/);
+    expect(snapshot(path)).toEqual(before);
+  });
+
+  test("leaves of an answer its kind, model and numbers alone", () => {
+    const message = {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: SECRET, thinkingSignature: SECRET },
+        { type: "text", text: SECRET, textSignature: SECRET },
+        {
+          type: "toolCall",
+          id: "c1",
+          name: "bash",
+          arguments: { command: SECRET },
+          thoughtSignature: SECRET,
+        },
+      ],
+      api: "a",
+      provider: "p",
+      model: "m",
+      usage: { input: 1, cost: { total: 2, note: SECRET }, raw: SECRET, iterations: [SECRET] },
+      stopReason: "error",
+      errorMessage: SECRET,
+      details: { said: SECRET },
+      diagnostics: [SECRET],
+      toolUseResult: SECRET,
+      display: { said: SECRET },
+      timestamp: 1,
+    };
+    const line = { type: "message", id: "0000000a", parentId: "00000006", timestamp, message };
+    const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
+    const session = SessionManager.open(path);
+    session.redact("0000000a");
+    expect(everything(dirname(path))).not.toContain(SECRET);
+    expect(session.getEntry("0000000a")).toMatchObject({
+      message: { model: "m", usage: { input: 1, cost: { total: 2 } } },
+    });
+  });
+
   test("keeps tool calls and their results together", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path);
@@ -276,7 +329,7 @@ describe("beforePersist", () => {
     ["setSessionFile", (session: SessionManager) => session.setSessionFile("other.jsonl")],
     ["createBranchedSession", (session: SessionManager) => session.createBranchedSession("00000001")],
     ["an append", (session: SessionManager) => session.appendMessage(user("two"))],
-    ["redact", (session: SessionManager) => session.redact("00000001")],
+    ["redact", (session: SessionManager) => session.redact("00000002")],
   ])("may not do more than alter the entry: %s is refused, and nothing is written", async (_name, act) => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const acting = { now: true };

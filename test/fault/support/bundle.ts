@@ -17,7 +17,7 @@ export async function bundle(name: string, outfile: string): Promise<void> {
     external: ["trash"],
     // For the packages that are no modules.
     banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      js: 'import { createRequire as requireOfBundle } from "node:module"; const require = requireOfBundle(import.meta.url);',
     },
   });
 }
