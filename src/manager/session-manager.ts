@@ -307,6 +307,7 @@ export class SessionManager extends SessionAppender {
    * @remarks Cost: O(file).
    */
   redact(entryId: string, replacement = "[redacted]"): string {
+    this.core.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
     const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };

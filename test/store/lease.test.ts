@@ -213,19 +213,18 @@ describe("a dead owner", () => {
     expect(await child.ended).toBe(0);
   });
 
-  test("leaves nothing else behind either: what it had made on the way is removed by the next", () => {
+  test("leaves nothing else behind either: the guard of a dead one's lease is removed by the next", () => {
     const folder = dirname(path);
     const [dead, living, young] = ["1", "2", "3"].map(
       (digit) => `.${digit.repeat(8)}-0000-4000-8000-000000000000`,
     );
     const gone = owner({ pid: process.pid, startedAt: "1" });
-    place(folder, `${dead}.tmp`, gone);
     place(folder, `${dead}.lease`, gone);
-    place(folder, `${living}.tmp`, owner({ host: "elsewhere" }));
-    place(folder, `${young}.tmp`, "");
-    place(folder, ".other.tmp", "");
+    place(folder, `${living}.lease`, owner({ host: "elsewhere" }));
+    place(folder, `${young}.lease`, "");
+    place(folder, ".other.lease", gone);
     open();
-    const left = [".other.tmp", `${living}.tmp`, `${young}.tmp`, "s.jsonl", "s.jsonl.lease"];
+    const left = [".other.lease", `${living}.lease`, `${young}.lease`, "s.jsonl", "s.jsonl.lease"];
     expect(names(folder).sort()).toEqual(left.sort());
   });
 
