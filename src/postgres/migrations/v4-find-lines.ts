@@ -11,7 +11,7 @@ import type { Migration } from "./migration.ts";
 const findLines = ({ findLines: name, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
 returns table (session bigint, seq bigint)
-language plpgsql stable security definer rows 100 set search_path = '' as ${quoteBody(`
+language plpgsql stable security definer rows 10 set search_path = '' as ${quoteBody(`
 declare
   v_words text;
 begin
