@@ -82,12 +82,11 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   if (family === "anthropic" && redacted && signature !== "") {
     return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signature } } }];
   }
+  if (family === undefined) return [{ type: "reasoning", text }];
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
-    const hasState = family === "google" ? isSignature(signature) : family !== undefined && signature !== "";
-    return [
-      { type: "reasoning", text, ...(hasState && { providerOptions: { [family]: { [field]: signature } } }) },
-    ];
+    const hasState = family === "google" ? isSignature(signature) : signature !== "";
+    return [{ type: "reasoning", text, ...(hasState && { providerOptions: { [family]: { [field]: signature } } }) }];
   }
   const item = reasoningItemOf(signature, false);
   if (item === undefined) return text === "" ? [] : [{ type: "reasoning", text }];
