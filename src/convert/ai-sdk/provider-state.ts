@@ -82,6 +82,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   if (family === "anthropic" && redacted && signature !== "") {
     return [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signature } } }];
   }
+  if (family === undefined) return [{ type: "reasoning", text }];
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
     const hasState = family === "google" ? isSignature(signature) : signature !== "";
