@@ -37,7 +37,10 @@ test("the conversions reach no module of Node, and run where there is none", asy
   const bundle = await bundleForBrowser(join(ROOT, TARGET === "dist" ? "dist/convert.js" : "src/convert.ts"));
   expect(bundle.nodeImports).toEqual([]);
   const script = `bundle.toAnthropic(bundle.fromAnthropic([{ role: "user", content: "Hello" }], { timestamp: 1 }).messages)`;
-  expect(runAsInBrowser(bundle, script)).toEqual({ messages: [{ role: "user", content: "Hello" }], issues: [] });
+  expect(runAsInBrowser(bundle, script)).toEqual({
+    messages: [{ role: "user", content: "Hello" }],
+    issues: [],
+  });
 });
 
 /** Writes a file that is gone after the test. */

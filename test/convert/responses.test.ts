@@ -21,7 +21,9 @@ describe("fromOpenAIChatResponse", () => {
   const response = (message: object, finish_reason: string | null) => ({
     id: "chatcmpl-1",
     model: "gpt-5",
-    choices: [{ finish_reason, message: { role: "assistant" as const, content: null, refusal: null, ...message } }],
+    choices: [
+      { finish_reason, message: { role: "assistant" as const, content: null, refusal: null, ...message } },
+    ],
     usage: {
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -88,8 +90,18 @@ describe("fromOpenAIChat", () => {
 });
 
 describe("fromOpenAIResponsesResponse", () => {
-  const reasoning = { id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: "Hm." }], encrypted_content: "e" };
-  const search = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "x" } };
+  const reasoning = {
+    id: "rs_1",
+    type: "reasoning",
+    summary: [{ type: "summary_text", text: "Hm." }],
+    encrypted_content: "e",
+  };
+  const search = {
+    id: "ws_1",
+    type: "web_search_call",
+    status: "completed",
+    action: { type: "search", query: "x" },
+  };
   const answer = {
     id: "msg_1",
     type: "message",
@@ -113,7 +125,10 @@ describe("fromOpenAIResponsesResponse", () => {
   });
 
   it("keeps reasoning whole, and gives it back with its item", () => {
-    const { message, issues } = fromOpenAIResponsesResponse(response([reasoning, answer]), { ...options, model: "gpt-5" });
+    const { message, issues } = fromOpenAIResponsesResponse(response([reasoning, answer]), {
+      ...options,
+      model: "gpt-5",
+    });
     expect(issues).toEqual([]);
     expect(message).toMatchObject({
       content: [
@@ -181,7 +196,13 @@ describe("fromGeminiResponse", () => {
     ],
     responseId: "r1",
     modelVersion: "gemini-3-pro",
-    usageMetadata: { promptTokenCount: 100, cachedContentTokenCount: 60, candidatesTokenCount: 5, thoughtsTokenCount: 7, totalTokenCount: 112 },
+    usageMetadata: {
+      promptTokenCount: 100,
+      cachedContentTokenCount: 60,
+      candidatesTokenCount: 5,
+      thoughtsTokenCount: 7,
+      totalTokenCount: 112,
+    },
   };
 
   it("makes the assistant message, with signatures on their parts", () => {
@@ -229,8 +250,21 @@ describe("fromModelMessagesResponse", () => {
       {
         steps: [step("tool-calls", 10), step("stop", 20)],
         responseMessages: [
-          { role: "assistant", content: [{ type: "tool-call", toolCallId: "t1", toolName: "read", input: {} }] },
-          { role: "tool", content: [{ type: "tool-result", toolCallId: "t1", toolName: "read", output: { type: "text", value: "done" } }] },
+          {
+            role: "assistant",
+            content: [{ type: "tool-call", toolCallId: "t1", toolName: "read", input: {} }],
+          },
+          {
+            role: "tool",
+            content: [
+              {
+                type: "tool-result",
+                toolCallId: "t1",
+                toolName: "read",
+                output: { type: "text", value: "done" },
+              },
+            ],
+          },
           { role: "assistant", content: "Done." },
         ],
       },
@@ -239,8 +273,18 @@ describe("fromModelMessagesResponse", () => {
     expect(issues).toEqual([]);
     expect(messages.map(({ role }) => role)).toEqual(["assistant", "toolResult", "assistant"]);
     const identity = { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-5" };
-    expect(messages[0]).toMatchObject({ ...identity, stopReason: "toolUse", responseId: "msg_10", usage: { input: 10 } });
-    expect(messages[2]).toMatchObject({ ...identity, stopReason: "stop", responseId: "msg_20", usage: { input: 20 } });
+    expect(messages[0]).toMatchObject({
+      ...identity,
+      stopReason: "toolUse",
+      responseId: "msg_10",
+      usage: { input: 10 },
+    });
+    expect(messages[2]).toMatchObject({
+      ...identity,
+      stopReason: "stop",
+      responseId: "msg_20",
+      usage: { input: 20 },
+    });
   });
 });
 
