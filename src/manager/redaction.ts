@@ -56,6 +56,8 @@ const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data"
  * @throws {SessionError} `ENTRY_INVALID`
  */
 export function assertRedactable(entry: AnySessionEntry): void {
+  // Of an entry that cannot be read, the bytes are what goes.
+  if (entry.type === "damaged") return;
   const redacted = JSON.stringify(redactEntry(entry, ""));
   if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
   const fields = Object.keys(entry).filter((name) => !["id", "parentId", "timestamp"].includes(name));

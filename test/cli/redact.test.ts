@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
@@ -41,7 +42,7 @@ test("--text says what stands there instead, and an entry may be named by its be
   const result = await cli(["redact", path, secret.slice(0, 7), "--text", "(a secret)", "--yes", "--json"]);
   expect(jsonLines(result)).toEqual([
     {
-      ...{ path, entryId: secret, replacement: "(a secret)", leftovers: [] },
+      ...{ path, entryId: secret, replacement: "(a secret)", leftovers: [], redacted: [], left: [] },
       recordId: SessionManager.open(path).getLeafId(),
     },
   ]);
@@ -100,4 +101,39 @@ test("content that cannot be read any more can be taken out, too", async () => {
   expect((await cli(["redact", path, "00000002", "--yes"])).code).toBe(0);
   expect(readFileSync(path, "utf8")).not.toContain("tulip");
   expect(SessionManager.open(path).getEntry("3")?.parentId).toBe("00000002");
+});
+
+describe("other places that hold the same text", () => {
+  /** A session with a secret, a summary that repeats it, a fork and a backup. */
+  function withCopies() {
+    const { path, secret } = withSecret();
+    const session = SessionManager.open(path);
+    session.appendCompaction('They said: "The password is tulip".', null, 100);
+    const fork = SessionManager.forkFrom(path, "/elsewhere", dirname(path)).getSessionFile() ?? "";
+    copyFileSync(path, `${path}.bak`);
+    return { path, secret, summary: session.getLeafId(), fork };
+  }
+
+  test("are named", async () => {
+    const { path, secret, summary, fork } = withCopies();
+    const [result] = jsonLines(await cli(["redact", path, secret, "--yes", "--json"]));
+    expect(result).toMatchObject({
+      redacted: [],
+      left: expect.arrayContaining([
+        { path, entryIds: [summary] },
+        { path: `${path}.bak`, entryIds: [secret, summary] },
+        { path: fork, entryIds: [secret, summary] },
+      ]),
+    });
+    expect(readFileSync(fork, "utf8")).toContain("tulip");
+  });
+
+  test("are redacted with --everywhere", async () => {
+    const { path, secret, fork } = withCopies();
+    const { code, stdout } = await cli(["redact", path, secret, "--everywhere", "--yes"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("Redacted there as well:");
+    for (const file of [path, fork, `${path}.bak`]) expect(readFileSync(file, "utf8")).not.toContain("tulip");
+    expect(SessionManager.open(fork).getEntryCount()).toBeGreaterThan(4);
+  });
 });

@@ -179,6 +179,6 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const { code, stderr } = await cli(["rm", path]);
     restore();
     expect([code, existsSync(path)]).toEqual([1, true]);
-    expect(stderr).toContain(`Cannot read ${path}: EACCES: permission denied, open. Check`);
+    expect(stderr).toContain(`Cannot read ${path}: EACCES: permission denied, open.`);
   });
 });

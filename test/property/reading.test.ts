@@ -40,7 +40,10 @@ function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSessi
       .filter(({ code }) => ABOUT_LINKS.test(code))
       .map(({ code, line }) => `${code} ${line}`)
       .sort(),
-    oddLines: [...new Set(index.issues.map(({ line }) => line))].sort((a, b) => a - b),
+    // That a file is another program's is said of the whole.
+    oddLines: [
+      ...new Set(index.issues.filter(({ code }) => code !== "FOREIGN_FORMAT").map(({ line }) => line)),
+    ].sort((a, b) => a - b),
   };
 }
 

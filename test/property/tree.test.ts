@@ -195,6 +195,6 @@ describe("names that every object has", () => {
       '{"type":"session","version":3,"id":"s"}\n{"__proto__":{"type":"message","id":"a"}}\n{"type":"label","__proto__":{"parentId":null}}\n';
     const index = read(text);
     expect(index.tree.size).toBe(1);
-    expect(index.issues.map(({ code }) => code)).toEqual(["NOT_AN_ENTRY", "ID_INVENTED"]);
+    expect(index.issues.map(({ code }) => code)).toEqual(["FOREIGN_FORMAT", "NOT_AN_ENTRY", "ID_INVENTED"]);
   });
 });

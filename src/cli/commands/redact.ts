@@ -1,8 +1,11 @@
+import { isSessionError } from "../../errors.ts";
+import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { leftoversOf } from "../leftovers.ts";
-import { argument, textOption } from "../parameters.ts";
+import { argument, flag, textOption } from "../parameters.ts";
+import { findSameText, redactedTexts, type SameText } from "../same-text.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
@@ -12,6 +15,11 @@ import { excerptOf } from "../view/excerpt.ts";
 const SESSION = argument("<session>", "the session");
 const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
 const TEXT = textOption("--text <text>", 'what stands in its place, instead of "[redacted]"');
+
+const EVERYWHERE = flag(
+  "--everywhere",
+  "redact what repeats its text as well: in this session, forks, backups and the trash",
+);
 
 const DEFAULT_TEXT = "[redacted]";
 
@@ -24,12 +32,13 @@ export const redactCommand: Command = {
   summary: "Take the content of an entry out of a session for good",
   details: `The one command that rewrites history: the entry keeps its id and place, its
 content is gone, and a new entry records that. The old bytes are kept nowhere.
-Other entries that repeat the content, such as summaries, and copies of the
-session are not touched: "sessiontree search" finds them.`,
-  parameters: [SESSION, ENTRY, TEXT, YES],
+It names what else holds the text: other entries, forks, backups, sessions in the
+trash. With --everywhere it redacts those entries, too.`,
+  parameters: [SESSION, ENTRY, TEXT, EVERYWHERE, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it is done"],
     ["redact @last @leaf --text (secret) --yes", "does not ask, and says what it was"],
+    ["redact @last 1a2b3c4d --everywhere", "also where other entries and sessions repeat it"],
   ],
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
@@ -42,14 +51,38 @@ session are not touched: "sessiontree search" finds them.`,
       return EXIT_CODES.failed;
     }
     const { path } = session;
+    const texts = entry === undefined ? [] : redactedTexts(entry);
     const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
-    const leftovers = leftoversOf(path);
+    const { json } = call.locationOf(path);
+    // Of a database only the one session is at hand.
+    const found = "path" in json ? await findSameText(call, path, texts) : [];
+    const left = call.get(EVERYWHERE) ? await redactAll(call, found, text) : found;
+    const isLeft = (other: string) => left.some((one) => one.path === other);
+    const done = found.filter(({ path: other }) => !isLeft(other));
+    const leftovers = leftoversOf(path).filter((other) => !done.some((one) => one.path === other));
     if (call.json)
-      call.out.json({ ...call.locationOf(path).json, entryId, replacement: text, recordId, leftovers });
-    else writeDone(call, { what, text, recordId, leftovers });
-    return EXIT_CODES.ok;
+      call.out.json({ ...json, entryId, replacement: text, recordId, leftovers, redacted: done, left });
+    else writeDone(call, { what, text, recordId, leftovers, done, left });
+    return call.get(EVERYWHERE) && left.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
+
+/** Redacts what repeats the text; returns what could not be redacted, having told why. */
+async function redactAll(call: CommandCall, found: readonly SameText[], text: string): Promise<SameText[]> {
+  const left: SameText[] = [];
+  for (const one of found) {
+    try {
+      await changeSession(one.path, call.io, (opened) => {
+        for (const entryId of one.entryIds) opened.redact(entryId, text);
+      });
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      call.warn(`${plainLine(one.path)}: ${error.message}`);
+      left.push(one);
+    }
+  }
+  return left;
+}
 
 async function isConfirmed(call: CommandCall, what: string, excerpt: string): Promise<boolean> {
   if (call.get(YES)) return true;
@@ -67,12 +100,23 @@ interface Redaction {
   readonly text: string;
   readonly recordId: string;
   readonly leftovers: readonly string[];
+  readonly done: readonly SameText[];
+  readonly left: readonly SameText[];
 }
 
-function writeDone({ out }: CommandCall, { what, text, recordId, leftovers }: Redaction): void {
+function writeDone({ out }: CommandCall, { what, text, recordId, leftovers, done, left }: Redaction): void {
   const { colours } = out;
   out.line(`Redacted ${what}: in the place of its content stands "${plainLine(text)}".`);
   out.line(colours.dim(`Entry ${recordId} records it.`));
+  const write = ({ path, entryIds }: SameText) => out.line(`  ${plainLine(path)}: ${entryIds.join(", ")}`);
+  if (done.length > 0) {
+    out.line("\nRedacted there as well:");
+    done.forEach(write);
+  }
+  if (left.length > 0) {
+    out.line(colours.yellow("\nThe same text stands here, too; --everywhere redacts it there:"));
+    left.forEach(write);
+  }
   if (leftovers.length === 0) return;
   out.line(colours.yellow("\nThese may still hold what it said; delete them if they are not needed:"));
   for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);

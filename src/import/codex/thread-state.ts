@@ -25,6 +25,7 @@ export interface ThreadState {
   readonly contextTokens: number;
 }
 
+/** What is known of a thread before its first record. */
 export const THREAD_START: ThreadState = {
   tip: undefined,
   model: undefined,

@@ -68,7 +68,7 @@ export function missingPaths(
   exists: (path: string) => boolean,
 ): string[] {
   return readCodeSpans(markdown)
-    .filter(({ code }) => /^[\w.-]+(?:\/[\w.-]+)+\/?$/.test(code) && isRoom(code.split("/")[0] ?? ""))
+    .filter(({ code }) => /^[\w-][\w.-]*(?:\/[\w.-]+)+\/?$/.test(code) && isRoom(code.split("/")[0] ?? ""))
     .filter(({ code }) => !["", "src/"].some((root) => COMPLETIONS.some((end) => exists(root + code + end))))
     .map(({ line, code }) => `${path}:${line} names ${code}, which is not there`);
 }
