@@ -13,7 +13,10 @@ export async function bundle(name: string, outfile: string): Promise<void> {
     platform: "node",
     format: "esm",
     target: "node20",
-    alias: { sessiontree: root(isDist ? "dist/index.js" : "src/index.ts") },
+    alias: {
+      sessiontree: root(isDist ? "dist/index.js" : "src/index.ts"),
+      "sessiontree/merge": root(isDist ? "dist/merge.js" : "src/merge.ts"),
+    },
     external: ["trash"],
     // For the packages that are no modules.
     banner: {
