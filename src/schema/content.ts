@@ -31,7 +31,8 @@ export interface ToolCall {
   id: string;
   name: string;
   /** What the model gave; JSON when it is stored. */
-  arguments: Record<string, unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: tools type their own arguments, and pi's declarations ask for JSON.
+  arguments: { [name: string]: any };
   thoughtSignature?: string;
   namespace?: string;
 }
