@@ -33,7 +33,10 @@ function isJsonObject(value: unknown): value is JsonObject {
 export const jsonValueSchema = z.custom<JsonValue>(isJsonValue, "expected JSON data");
 
 /** Schema of a tool call's arguments: any JSON object, typed so that whoever makes one needs no cast. */
-export const toolArgumentsSchema = z.custom<{ [name: string]: ReturnType<typeof JSON.parse> }>(isJsonObject, "expected a JSON object");
+export const toolArgumentsSchema = z.custom<{ [name: string]: ReturnType<typeof JSON.parse> }>(
+  isJsonObject,
+  "expected a JSON object",
+);
 
 /** Schema of any JSON object. */
 export const jsonObjectSchema = z.custom<JsonObject>(isJsonObject, "expected a JSON object");
