@@ -49,7 +49,7 @@ function claudeTranscript(sessionId: string): string {
   const add = (type: string, fields: object): string => {
     const uuid = id();
     const envelope = {
-      cwd: "/work/project",
+      cwd: "/code/project",
       sessionId,
       version: "2.1.330",
       gitBranch: "main",
@@ -124,14 +124,14 @@ function codexRollout(threadId: string): string {
   add("session_meta", {
     id: threadId,
     timestamp: time(0),
-    cwd: "/work/project",
+    cwd: "/code/project",
     cli_version: "0.169.0",
     history_mode: "paginated",
   });
   for (let turn = 0; size < FILE_BYTES; turn++) {
     const item = (type: string, fields: object) => add("response_item", { type, ...fields });
     add("event_msg", { type: "task_started", turn_id: id() });
-    add("turn_context", { cwd: "/work/project", model: "m", effort: "high" });
+    add("turn_context", { cwd: "/code/project", model: "m", effort: "high" });
     const prompt = text(300);
     item("message", { id: `u${turn}`, role: "user", content: [{ type: "input_text", text: prompt }] });
     add("event_msg", {

@@ -33,7 +33,7 @@ import {
 } from "../import/support/codex-records.ts";
 import { Places } from "./support/places.ts";
 
-const CLAUDE_PATH = `.claude/projects/-work-project/${SESSION_ID}.jsonl`;
+const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
 const CODEX_PATH = `.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`;
 
 /** A conversation with all that changes what was before: parallel results, a rewind, a compaction, names, notes. */
@@ -197,7 +197,7 @@ test("a dry run says what would be done, and does nothing", async () => {
     env: { HOME: places.home },
     cacheDir: places.cacheDir,
   };
-  const row = { source: "claude-code", cwd: "/work/project", sessions: 1 };
+  const row = { source: "claude-code", cwd: "/code/project", sessions: 1 };
   expect(await previewImport(preview)).toEqual([{ ...row, changed: 1 }]);
   await places.import();
   expect(await previewImport(preview)).toEqual([{ ...row, changed: 0 }]);
@@ -211,8 +211,8 @@ test("sessions are chosen by program, project and time, and found where variable
     (await places.import({ dryRun: true, ...more })).map(({ source }) => source);
   expect(await sourcesOf({})).toEqual(["codex", "claude-code"]);
   expect(await sourcesOf({ sources: ["codex"] })).toEqual(["codex"]);
-  expect(await sourcesOf({ project: "/work/elsewhere" })).toEqual([]);
-  expect(await sourcesOf({ project: "/work/project" })).toEqual(["codex", "claude-code"]);
+  expect(await sourcesOf({ project: "/code/elsewhere" })).toEqual([]);
+  expect(await sourcesOf({ project: "/code/project" })).toEqual(["codex", "claude-code"]);
   expect(await sourcesOf({ sinceMs: Date.now() + 60_000 })).toEqual([]);
   expect(await sourcesOf({ env: { HOME: "/nowhere", CODEX_HOME: join(places.home, ".codex") } })).toEqual([
     "codex",
@@ -233,7 +233,7 @@ test("a fork names its parent's file, and what it has from there counts there", 
     user("f", "a4", "in the fork", { sessionId: forkId }),
     part("g", "f", "msg_f", text("yes"), { output: 77, sessionId: forkId }),
   ];
-  places.put(`.claude/projects/-work-project/${forkId}.jsonl`, linesOf([begun, ...copied, ...own]));
+  places.put(`.claude/projects/-code-project/${forkId}.jsonl`, linesOf([begun, ...copied, ...own]));
   const found = await places.import();
   const [parent, fork] = found.map(({ path }) => SessionManager.open(path ?? "", { mode: "read-only" }));
   expect(fork?.getHeader()?.parentSession).toBe(parent?.getSessionFile());
@@ -255,7 +255,7 @@ test("subagents have files of their own, wherever the program keeps theirs", asy
     JSON.stringify({ toolUseId: "t1", agentType: "Explore" }),
   );
   places.put(`${folder}/subagents/journal.jsonl`, "{}\n");
-  places.put(".claude/projects/-work-project/agent-old.jsonl", agent.replaceAll('"abc"', '"old"'));
+  places.put(".claude/projects/-code-project/agent-old.jsonl", agent.replaceAll('"abc"', '"old"'));
   const [main, ...agents] = await places.import();
   expect(agents.map(({ id }) => id).sort()).toEqual([`${SESSION_ID}.agent-abc`, `${SESSION_ID}.agent-old`]);
   const session = SessionManager.open(agents.find(({ id }) => id.endsWith("abc"))?.path ?? "", {
@@ -327,7 +327,7 @@ test("a working directory that no record names is that of the folder", async () 
   places.put(".claude.json", JSON.stringify({ projects: { "/work.project": {} } }));
   const [one] = await places.import();
   expect(readFileSync(one?.path ?? "", "utf8").split("\n")[0]).toContain('"cwd":"/work.project"');
-  expect(claudeFolderName("/work.project")).toBe("-work-project");
+  expect(claudeFolderName("/work.project")).toBe("-code-project");
   expect(claudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
 });
 

@@ -32,7 +32,7 @@ export function record(
     type,
     uuid: uuid(name),
     timestamp: `2026-11-22T05:${String(minute).padStart(2, "0")}:00.000Z`,
-    cwd: "/work/project",
+    cwd: "/code/project",
     sessionId: SESSION_ID,
     version: "2.1.330",
     ...fields,

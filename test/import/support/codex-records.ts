@@ -18,7 +18,7 @@ function record(type: string, payload: object): CodexRecord {
 
 export function meta(fields: object = {}): CodexRecord {
   const timestamp = "2026-11-22T05:00:00.000Z";
-  const payload = { id: THREAD_ID, timestamp, cwd: "/work/project", cli_version: "0.136.0", ...fields };
+  const payload = { id: THREAD_ID, timestamp, cwd: "/code/project", cli_version: "0.136.0", ...fields };
   return record("session_meta", payload);
 }
 
@@ -31,7 +31,7 @@ export function event(type: string, fields: object = {}): CodexRecord {
 }
 
 export function settings(model: string, effort?: string): CodexRecord {
-  return record("turn_context", { cwd: "/work/project", model, ...(effort !== undefined && { effort }) });
+  return record("turn_context", { cwd: "/code/project", model, ...(effort !== undefined && { effort }) });
 }
 
 export function said(
