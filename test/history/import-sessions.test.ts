@@ -324,10 +324,10 @@ test("a working directory that no record names is that of the folder", async () 
   const places = new Places();
   const bare = conversation().map(({ cwd: _, ...one }) => one);
   places.put(CLAUDE_PATH, linesOf(bare));
-  places.put(".claude.json", JSON.stringify({ projects: { "/work.project": {} } }));
+  places.put(".claude.json", JSON.stringify({ projects: { "/code.project": {} } }));
   const [one] = await places.import();
-  expect(readFileSync(one?.path ?? "", "utf8").split("\n")[0]).toContain('"cwd":"/work.project"');
-  expect(claudeFolderName("/work.project")).toBe("-code-project");
+  expect(readFileSync(one?.path ?? "", "utf8").split("\n")[0]).toContain('"cwd":"/code.project"');
+  expect(claudeFolderName("/code.project")).toBe("-code-project");
   expect(claudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
 });
 
