@@ -89,10 +89,10 @@ export class SessionIndex {
     return this.#lines.isLaneSession;
   }
 
-  /** Whether nothing behind the header is of this format, so that the file is another program's. */
+  /** Whether no record, the header included, has what this format asks for, so that the file is another program's. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;
-    return strangers > 0 && strangers === this.tree.size;
+    return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
   /** Whether the heads of the file are not as the current version writes them: it must be rewritten before it grows. */

@@ -61,6 +61,15 @@ test.each([
   expect(SessionManager.open(path).getEntryCount()).toBe(6);
 });
 
+test("a session of which only the header and another program's records are left can grow", () => {
+  const [header, ...rest] = FOREIGN;
+  const path = fileOf([{ ...header, timestamp: "2026-01-01T00:00:00.000Z" }, ...rest]);
+  const session = SessionManager.open(path);
+  expect(session.issues.map(({ code }) => code)).not.toContain("FOREIGN_FORMAT");
+  session.appendMessage(user("x"));
+  expect(SessionManager.open(path).getEntryCount()).toBe(5);
+});
+
 test("a header alone is a session, and so is what a session turns into when its first entry comes", () => {
   const path = fileOf(FOREIGN.slice(0, 1));
   SessionManager.open(path).appendMessage(user("x"));
