@@ -75,6 +75,7 @@ class Round {
   readonly #report: StressReport;
   readonly #acknowledged: string[] = [];
   readonly #redacted: string[] = [];
+  readonly #alive = new Set<ChildProcess>();
   #seed: number;
   #isOver = false;
 
@@ -87,7 +88,10 @@ class Round {
   async run(milliseconds: number): Promise<void> {
     writeFileSync(this.#path, lines(header()));
     const work = TASKS.map((task, i) => this.#keepAlive(task, `${task}${i}`));
-    await after(milliseconds);
+    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
+      await after(Math.min(1_000 + this.#random(2_000), Math.max(0, end - performance.now())));
+      this.#killAll();
+    }
     this.#isOver = true;
     await Promise.all(work);
     this.#check();
@@ -99,23 +103,34 @@ class Round {
     return Math.floor((this.#seed / 2 ** 32) * limit);
   }
 
+  /** Kills whoever is alive, as a crash of the machine's programs does: nobody is left to help anybody. */
+  #killAll(): void {
+    for (const child of this.#alive) if (child.kill("SIGKILL")) this.#report.killed++;
+  }
+
   /** Starts a child, kills it after a while, and starts the next; the last one may end by itself. */
   async #keepAlive(task: string, name: string): Promise<void> {
     for (let life = 0; !this.#isOver; life++) {
       const args = [this.#program, task, this.#path, `${name}x${life}`, String(this.#random(1e9))];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+      this.#alive.add(child);
       let hasBegun = false;
+      let hasEnded = false;
       const ended = this.#listen(child, name, () => {
         hasBegun = true;
       });
       // Counted from its first word, since a busy machine takes long to start it.
-      for (let rest = 100 + this.#random(900); rest > 0 && !this.#isOver; ) {
+      void ended.finally(() => {
+        hasEnded = true;
+      });
+      for (let rest = 100 + this.#random(900); rest > 0 && !this.#isOver && !hasEnded; ) {
         await after(20);
         if (hasBegun) rest -= 20;
       }
       if (this.#isOver) child.stdin.end();
       else if (child.kill("SIGKILL")) this.#report.killed++;
       await ended;
+      this.#alive.delete(child);
     }
   }
 
