@@ -87,15 +87,13 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
-export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
-export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
+export { parseSessionEntries } from "./jsonl/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
 export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
 export type { HeaderDifference } from "./merge/merge-headers.ts";
 export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
 export type { MergeSide } from "./merge/merge-source.ts";
-export { parseSessionEntries } from "./reading/parse-records.ts";
-export { type ReadSessionResult, readSession } from "./reading/read-session.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
 export {
   type AnySessionEntry,
@@ -117,7 +115,14 @@ export {
   type UnknownEntry,
   type UsageEntry,
 } from "./schema/entry.ts";
+export {
+  isSessionError,
+  SessionError,
+  type SessionErrorCode,
+  type SessionErrorDetails,
+} from "./schema/errors.ts";
 export type { SessionHeader } from "./schema/header.ts";
+export { assertValidSessionId } from "./schema/ids.ts";
 export type { IssueCode, SessionIssue } from "./schema/issue.ts";
 export type { JsonObject, JsonValue } from "./schema/json.ts";
 export type {

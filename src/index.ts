@@ -83,9 +83,14 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
-export { isSessionError, SessionError, type SessionErrorCode, type SessionErrorDetails } from "./errors.ts";
-export { assertValidSessionId } from "./ids.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
+export { parseSessionEntries } from "./jsonl/parse-records.ts";
+export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
+export type { Durability, FileLogOptions, LoadOptions } from "./log/file-log-options.ts";
+export type { LeaseMode } from "./log/lease.ts";
+export { loadEntriesFromFile } from "./log/load-entries.ts";
+export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
+export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
 export type { DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
 export {
   defineEntryType,
@@ -100,8 +105,6 @@ export { SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export { SessionReader } from "./manager/session-reader.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
-export { parseSessionEntries } from "./reading/parse-records.ts";
-export { type ReadSessionResult, readSession } from "./reading/read-session.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
 export {
   type AnySessionEntry,
@@ -123,7 +126,14 @@ export {
   type UnknownEntry,
   type UsageEntry,
 } from "./schema/entry.ts";
+export {
+  isSessionError,
+  SessionError,
+  type SessionErrorCode,
+  type SessionErrorDetails,
+} from "./schema/errors.ts";
 export type { SessionHeader } from "./schema/header.ts";
+export { assertValidSessionId } from "./schema/ids.ts";
 export type { IssueCode, SessionIssue } from "./schema/issue.ts";
 export type { JsonObject, JsonValue } from "./schema/json.ts";
 export type {
@@ -145,8 +155,3 @@ export type {
   UserMessage,
 } from "./schema/message.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
-export type { Durability, FileLogOptions, LoadOptions } from "./store/file-log-options.ts";
-export type { LeaseMode } from "./store/lease.ts";
-export { loadEntriesFromFile } from "./store/load-entries.ts";
-export { type RepairAction, type RepairReport, repairSession } from "./store/repair-session.ts";
-export { getDefaultSessionDir, type SessionPlaces } from "./store/session-paths.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { readAtomicJson, writeAtomicJsonNow } from "../log/atomic-json.ts";
+import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { readAtomicJson, writeAtomicJsonNow } from "../store/atomic-json.ts";
-import { ifPresent, realFileSystem } from "../store/file-system.ts";
 import type { FileMark } from "./open-file.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 

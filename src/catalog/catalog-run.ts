@@ -1,5 +1,5 @@
+import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { assertOptions, CALLBACK, FLAG, OBJECT, type OptionRules, SIGNAL, TEXT } from "../schema/options.ts";
-import { PLACES_RULES, type SessionPlaces } from "../store/session-paths.ts";
 import { type FileSummary, isUnchanged, summarizeFile } from "./file-summary.ts";
 import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";

@@ -1,8 +1,8 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { entryOf } from "../jsonl/entry-body.ts";
+import { readRange, realFileSystem } from "../log/file-system.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { readRange, realFileSystem } from "../store/file-system.ts";
 import type { OpenFile } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import type { FoundLine } from "./search-bytes.ts";

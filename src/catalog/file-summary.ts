@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { NotAPlainFileError } from "../store/file-errors.ts";
-import { readRange, realFileSystem } from "../store/file-system.ts";
+import { NotAPlainFileError } from "../log/file-errors.ts";
+import { readRange, realFileSystem } from "../log/file-system.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";

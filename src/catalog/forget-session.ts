@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { messageOf } from "../errors.ts";
-import { ifPresent } from "../store/file-system.ts";
-import { absolutePath } from "../store/session-paths.ts";
+import { ifPresent } from "../log/file-system.ts";
+import { absolutePath } from "../log/session-paths.ts";
+import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
 

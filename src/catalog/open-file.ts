@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
-import { NotAPlainFileError } from "../store/file-errors.ts";
-import { openForReading, realFileSystem } from "../store/file-system.ts";
+import { NotAPlainFileError } from "../log/file-errors.ts";
+import { openForReading, realFileSystem } from "../log/file-system.ts";
 
 /** What tells whether a file is as it was when it was last read. */
 export interface FileMark {

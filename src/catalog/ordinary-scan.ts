@@ -1,7 +1,7 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "../jsonl/line-scanner.ts";
-import { readHeader } from "../reading/session-header.ts";
+import { readHeader } from "../jsonl/session-header.ts";
 import { isKnownEntryType } from "../schema/entry.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import type { JsonRecord } from "../schema/json.ts";

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** Milliseconds for which a run may hold the event loop. */
 const SLICE_MS = 8;

@@ -1,4 +1,4 @@
-import type { SessionIndex } from "../reading/session-index.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { IssueCode } from "../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { isNameType } from "../schema/session-name.ts";

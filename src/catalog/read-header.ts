@@ -1,6 +1,6 @@
-import { SessionIndex } from "../reading/session-index.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../log/file-system.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../store/file-system.ts";
 
 /** A header stands at the very front; what is further on than this is not looked for. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { decodeEntry } from "../jsonl/entry-body.ts";
-import { SessionIndex } from "../reading/session-index.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { bodyContextOf } from "../log/canonical-copy.ts";
+import { readRange, realFileSystem } from "../log/file-system.ts";
+import { readLinesOf } from "../log/read-lines.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { bodyContextOf } from "../store/canonical-copy.ts";
-import { readRange, realFileSystem } from "../store/file-system.ts";
-import { readLinesOf } from "../store/read-lines.ts";
 import { type OpenFile, piecesOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 

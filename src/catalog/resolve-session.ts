@@ -1,6 +1,6 @@
-import { SessionError } from "../errors.ts";
-import { fileError, NotAPlainFileError, notASession } from "../store/file-errors.ts";
-import { hasErrorCode } from "../store/system-error.ts";
+import { fileError, NotAPlainFileError, notASession } from "../log/file-errors.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { SessionError } from "../schema/errors.ts";
 import { listSessions } from "./catalog.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import type { SessionInfo } from "./session-info.ts";

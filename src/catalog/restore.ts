@@ -1,8 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { SessionError } from "../errors.ts";
-import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
-import { fileError } from "../store/file-errors.ts";
+import { fileError } from "../log/file-errors.ts";
 import {
   ifPresent,
   makeFolder,
@@ -11,10 +9,12 @@ import {
   realFileSystem,
   removeQuietly,
   syncFolder,
-} from "../store/file-system.ts";
-import { absolutePath, sessionsRoot } from "../store/session-paths.ts";
-import { hasErrorCode } from "../store/system-error.ts";
-import { writeWhole } from "../store/write-whole.ts";
+} from "../log/file-system.ts";
+import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { writeWhole } from "../log/write-whole.ts";
+import { SessionError } from "../schema/errors.ts";
+import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
 import { ignoreSkipped } from "./catalog-run.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";

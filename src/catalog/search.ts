@@ -1,4 +1,4 @@
-import type { SessionIndex } from "../reading/session-index.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";

@@ -6,7 +6,7 @@ import {
   projectKey,
   type SessionPlaces,
   sessionsRoot,
-} from "../store/session-paths.ts";
+} from "../log/session-paths.ts";
 import type { FileMark } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";

@@ -1,10 +1,10 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
-import { bodyContextOf } from "../store/canonical-copy.ts";
-import { ifPresent, realFileSystem } from "../store/file-system.ts";
-import { readLinesOf } from "../store/read-lines.ts";
-import { type ReadSession, readSessionFile } from "../store/read-session-file.ts";
+import { bodyContextOf } from "../log/canonical-copy.ts";
+import { ifPresent, realFileSystem } from "../log/file-system.ts";
+import { readLinesOf } from "../log/read-lines.ts";
+import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
 import { roleInFront } from "./message-bytes.ts";
 import { messageText, type SessionSummary } from "./session-summary.ts";
 

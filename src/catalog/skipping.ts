@@ -1,6 +1,6 @@
-import { isSessionError } from "../errors.ts";
-import { NotAPlainFileError } from "../store/file-errors.ts";
-import { hasErrorCode } from "../store/system-error.ts";
+import { NotAPlainFileError } from "../log/file-errors.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { isSessionError } from "../schema/errors.ts";
 
 /** A file or folder that was left out. */
 export interface SkippedFile {

@@ -1,4 +1,4 @@
-import { absolutePath } from "../store/session-paths.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { type SessionInfo, sessionInfo } from "./session-info.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { writeAtomicJson } from "../store/atomic-json.ts";
-import { absolutePath } from "../store/session-paths.ts";
+import { writeAtomicJson } from "../log/atomic-json.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
 import { type FileSummary, isStillTrue } from "./file-summary.ts";

@@ -1,8 +1,8 @@
 import { lstatSync, type Stats } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { SessionError } from "../errors.ts";
-import { ifPresent } from "../store/file-system.ts";
+import { ifPresent } from "../log/file-system.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** A trash as freedesktop.org describes it: a folder with `files/` and `info/` in it. */
 export interface TrashFolder {

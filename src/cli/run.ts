@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
-import { isSessionError, messageOf } from "../errors.ts";
+import { isSessionError, messageOf } from "../schema/errors.ts";
 import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";

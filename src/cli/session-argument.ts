@@ -4,8 +4,8 @@ import { listSessions } from "../catalog/catalog.ts";
 import { resolveSession } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
-import { isSessionError, SessionError } from "../errors.ts";
-import { absolutePath } from "../store/session-paths.ts";
+import { absolutePath } from "../log/session-paths.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
 
 /** What a call says about where sessions are. */

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { IMPORT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
-import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../store/file-system.ts";
+import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../log/file-system.ts";
 
 /** Bytes in which header and first entry stand, as imports write them. */
 const FRONT_BYTES = 8 * 1024;

@@ -1,13 +1,13 @@
-import { SessionError } from "../errors.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
+import type { Places } from "../jsonl/places.ts";
+import { bodyContextOf } from "../log/canonical-copy.ts";
+import type { FileLog } from "../log/file-log.ts";
 import { openLog } from "../manager/open-session.ts";
-import { makeIssue } from "../reading/issue-log.ts";
-import type { Places } from "../reading/places.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { bodyContextOf } from "../store/canonical-copy.ts";
-import type { FileLog } from "../store/file-log.ts";
 import { Bookkeeping, type LabelMark } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { idsOf } from "./view/short-ids.ts";

@@ -2,9 +2,9 @@ import { textsOf } from "../context/content-text.ts";
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../context/project-entry.ts";
-import { SessionError } from "../errors.ts";
 import type { Usage } from "../schema/content.ts";
 import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import {
   addFileListsOf,

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { SessionError } from "../errors.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import {
   computeFileLists,
   createFileOps,

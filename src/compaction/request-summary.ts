@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { isSessionError, SessionError } from "../errors.ts";
 import type { Usage } from "../schema/content.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import { textOf } from "./message-parts.ts";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 import { isUsage } from "./usage.ts";

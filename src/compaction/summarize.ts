@@ -1,6 +1,6 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { SessionError } from "../errors.ts";
 import type { Usage } from "../schema/content.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import {
   computeFileLists,

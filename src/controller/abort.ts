@@ -1,5 +1,5 @@
-import { isSessionError, SessionError } from "../errors.ts";
-import { onAbort } from "../store/on-abort.ts";
+import { onAbort } from "../log/on-abort.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 
 /** Makes the error of something that nobody wants any longer. */
 export function aborted(message: string, cause?: unknown): SessionError {

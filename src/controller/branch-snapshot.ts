@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** Where a session stood when something that takes time began. */
 export interface BranchSnapshot {

@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
 /** A session that is about to take another one's place. */

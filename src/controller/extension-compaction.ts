@@ -1,6 +1,6 @@
 import type { CompactionPreparation } from "../compaction/plan.ts";
-import { SessionError } from "../errors.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { ExtensionCompaction } from "./hook-events.ts";
 
 /** What a compaction made by a handler is judged by. */

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { traceOf } from "../errors.ts";
 import { onRejection } from "../manager/session-events.ts";
+import { traceOf } from "../schema/errors.ts";
 import { aborted, untilAborted } from "./abort.ts";
 import type {
   BeforeTreeResult,

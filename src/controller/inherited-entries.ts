@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { isSessionError } from "../errors.ts";
+import { FileLog } from "../log/file-log.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
-import { FileLog } from "../store/file-log.ts";
-import { absolutePath } from "../store/session-paths.ts";
+import { isSessionError } from "../schema/errors.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
 /** Tells whether an entry of a fork was copied from its parent. */

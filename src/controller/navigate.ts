@@ -1,8 +1,8 @@
 import { collectEntriesForBranchSummary, generateBranchSummary } from "../compaction/branch-summary.ts";
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
-import { SessionError } from "../errors.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { isAborted, joinSignals, refuseAborted } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";

@@ -1,6 +1,6 @@
-import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /**
  * Gives an entry that must exist.

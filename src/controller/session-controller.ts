@@ -5,9 +5,9 @@ import {
   DEFAULT_COMPACTION_SETTINGS,
 } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
-import { SessionError } from "../errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
+import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { type CompactCommandOptions, Compactor, type CompletedCompaction } from "./compact.ts";
 import {

@@ -1,10 +1,10 @@
 import { realpathSync, statSync } from "node:fs";
-import { SessionError } from "../errors.ts";
+import { ifPresent } from "../log/file-system.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
+import { SessionError } from "../schema/errors.ts";
 import { assertOptions, SIGNAL, TEXT } from "../schema/options.ts";
-import { ifPresent } from "../store/file-system.ts";
-import { absolutePath } from "../store/session-paths.ts";
 import type { CurrentSession } from "./current-session.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
 import type { SessionHooks } from "./hooks.ts";

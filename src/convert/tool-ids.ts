@@ -1,4 +1,4 @@
-import { digestOf } from "../ids.ts";
+import { digestOf } from "../schema/ids.ts";
 
 const DIGEST_LENGTH = 8;
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { defaultCacheFolder } from "../catalog/cache-folder.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
-import { digestOf } from "../ids.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
+import { readAtomicJson, writeAtomicJson } from "../log/atomic-json.ts";
+import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { readAtomicJson, writeAtomicJson } from "../store/atomic-json.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 

@@ -1,9 +1,9 @@
-import { SessionError } from "../errors.ts";
 import type { ImportCounts, ImportedSession, SourceName } from "../import/imported-session.ts";
 import { isoTimeOf } from "../import/source-values.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { hasErrorCode } from "../store/system-error.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { readSourceSession } from "./read-session.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { parseJson } from "../jsonl/decode.ts";
+import { ifPresent } from "../log/file-system.ts";
 import type { JsonRecord } from "../schema/json.ts";
-import { ifPresent } from "../store/file-system.ts";
 
 /** Finds the working directory that a folder of Claude Code stands for: as the program's own file says, else by its name. */
 export function cwdOfClaudeFolder(folder: string, stateFiles: readonly string[]): string {

@@ -6,7 +6,7 @@ import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts"
 import type { ImportedSession } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
-import { ifPresent } from "../store/file-system.ts";
+import { ifPresent } from "../log/file-system.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { readSource } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";

@@ -1,10 +1,8 @@
 import { constants, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isSessionError } from "../errors.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { decodeText } from "../jsonl/decode.ts";
-import type { SessionHeader } from "../schema/header.ts";
-import { FileChangedError, fileError } from "../store/file-errors.ts";
+import { FileChangedError, fileError } from "../log/file-errors.ts";
 import {
   closeQuietly,
   FILE_MODE,
@@ -14,10 +12,12 @@ import {
   openForReading,
   realFileSystem,
   writeFully,
-} from "../store/file-system.ts";
-import { exclusively, replaceFile } from "../store/replace-file.ts";
-import { projectFolder, type SessionPlaces, sessionFileName, sessionsRoot } from "../store/session-paths.ts";
-import { writeWhole } from "../store/write-whole.ts";
+} from "../log/file-system.ts";
+import { exclusively, replaceFile } from "../log/replace-file.ts";
+import { projectFolder, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import { writeWhole } from "../log/write-whole.ts";
+import { isSessionError } from "../schema/errors.ts";
+import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { planSync, textOfSession } from "./sync-plan.ts";
 

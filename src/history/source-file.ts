@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { SessionError } from "../errors.ts";
-import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../store/file-system.ts";
+import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../log/file-system.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** A file of another program, as it was when it was looked at. */
 export interface SourceFile {

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { absolutePath } from "../store/session-paths.ts";
+import { absolutePath } from "../log/session-paths.ts";
 
 /** Environment variables. */
 export type Environment = { readonly [name: string]: string | undefined };

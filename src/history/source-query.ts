@@ -1,7 +1,7 @@
-import { isSessionError } from "../errors.ts";
 import type { SourceName } from "../import/imported-session.ts";
-import { absolutePath, projectKey } from "../store/session-paths.ts";
-import { hasErrorCode } from "../store/system-error.ts";
+import { absolutePath, projectKey } from "../log/session-paths.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { isSessionError } from "../schema/errors.ts";
 import { readFileFacts } from "./file-facts.ts";
 import type { ImportCache } from "./import-cache.ts";
 import { findSourceFiles, type SourceFile } from "./source-file.ts";

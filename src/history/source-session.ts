@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import type { SourceName } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
-import { ifPresent } from "../store/file-system.ts";
+import { ifPresent } from "../log/file-system.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { cwdOfGeminiFile } from "./project-folders.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";

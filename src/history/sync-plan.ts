@@ -1,11 +1,11 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { inventEntryId } from "../ids.ts";
 import { IMPORT_CUSTOM_TYPE, type ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
 import { parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { inventEntryId } from "../schema/ids.ts";
 
 /** What is to be done to a session so that it holds what its source holds. */
 export type SyncPlan =

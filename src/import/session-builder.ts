@@ -1,6 +1,6 @@
 import { isStoredMessage } from "../context/entry-fields.ts";
-import { inventEntryId } from "../ids.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
+import { inventEntryId } from "../schema/ids.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";

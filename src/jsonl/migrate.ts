@@ -1,4 +1,4 @@
-import { inventEntryId } from "../ids.ts";
+import { inventEntryId } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type LinearPlace, upgradeV1Record } from "./migrations/v1-to-v2.ts";

@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import type { ContextEditableContent, SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 
 const EDITABLE_ROLES: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 

@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import type { AnySessionEntry, SessionEntryBase } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";

@@ -1,9 +1,9 @@
-import { createEntryId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
+import { createEntryId } from "../schema/ids.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import type { LogLine } from "../store/session-log.ts";
 import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
 
 /** May alter an entry before it is kept anywhere. */

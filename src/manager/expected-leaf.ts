@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { EntryTree } from "../tree/entry-tree.ts";
 
 /** Entries that neither go on with a conversation nor are in anybody's way. */

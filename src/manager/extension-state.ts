@@ -1,8 +1,8 @@
 import type { core, input, output } from "zod";
-import { messageOf, SessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { makeIssue } from "../reading/issue-log.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
 import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
+import { messageOf, SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import { describeProblems } from "../schema/problems.ts";

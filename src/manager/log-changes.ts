@@ -1,4 +1,4 @@
-import type { LogChange } from "../store/session-log.ts";
+import type { LogChange } from "../log/session-log.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
 /** Gives the ordinals of the entries that a change of a log brought. */

@@ -1,15 +1,15 @@
 import { basename, dirname } from "node:path";
-import { SessionError } from "../errors.ts";
+import { fileError, foreignFile, notASession } from "../log/file-errors.ts";
+import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
+import { readLinesOf } from "../log/read-lines.ts";
+import { readSessionFile } from "../log/read-session-file.ts";
+import { exclusively, replaceFile } from "../log/replace-file.ts";
+import { absolutePath } from "../log/session-paths.ts";
+import { modeOfPlainFile } from "../log/upgrade-file.ts";
+import { writeWhole } from "../log/write-whole.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import type { MergeSource } from "../merge/merge-source.ts";
-import { fileError, foreignFile, notASession } from "../store/file-errors.ts";
-import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../store/file-system.ts";
-import { readLinesOf } from "../store/read-lines.ts";
-import { readSessionFile } from "../store/read-session-file.ts";
-import { exclusively, replaceFile } from "../store/replace-file.ts";
-import { absolutePath } from "../store/session-paths.ts";
-import { modeOfPlainFile } from "../store/upgrade-file.ts";
-import { writeWhole } from "../store/write-whole.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** Where the file of a merged session goes: to a path where nothing stands, or into the place of the first copy. */
 export type MergeTarget = { readonly to: string } | { readonly inPlace: true };

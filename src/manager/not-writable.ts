@@ -1,6 +1,6 @@
-import { SessionError } from "../errors.ts";
-import { foreignFile, tooNew } from "../store/file-errors.ts";
-import type { ReadOnlyReason, SessionLog } from "../store/session-log.ts";
+import { foreignFile, tooNew } from "../log/file-errors.ts";
+import type { ReadOnlyReason, SessionLog } from "../log/session-log.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** Makes the error that tells why nothing can be appended to a session, and what to do. */
 export function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {

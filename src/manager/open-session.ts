@@ -1,16 +1,16 @@
-import { SessionError } from "../errors.ts";
-import { assertValidSessionId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import { copyLines } from "../log/canonical-copy.ts";
+import { FileLog } from "../log/file-log.ts";
+import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
+import { isThere } from "../log/file-system.ts";
+import { MemoryLog } from "../log/memory-log.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import type { SessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions } from "../schema/options.ts";
-import { copyLines } from "../store/canonical-copy.ts";
-import { FileLog } from "../store/file-log.ts";
-import { LOAD_RULES, type LoadOptions } from "../store/file-log-options.ts";
-import { isThere } from "../store/file-system.ts";
-import { MemoryLog } from "../store/memory-log.ts";
-import type { SessionLog } from "../store/session-log.ts";
-import { absolutePath } from "../store/session-paths.ts";
 import {
   beginCopy,
   branchLines,

@@ -1,5 +1,5 @@
-import { SessionError } from "../errors.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
 /** `customType` of the entry that records a redaction. */

@@ -1,5 +1,5 @@
-import { traceOf } from "../errors.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { traceOf } from "../schema/errors.ts";
 
 /** What a session tells its listeners, by name. */
 export interface SessionEventMap {

@@ -1,6 +1,6 @@
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import type { LoadOptions } from "../store/file-log-options.ts";
-import type { SessionLog } from "../store/session-log.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 /** Where the sessions live that are made from another one, if neither in files nor only in memory. */

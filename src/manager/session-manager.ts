@@ -1,12 +1,12 @@
 import { findRecentSession, findSessionById, listSessions } from "../catalog/catalog.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
+import { FileLog } from "../log/file-log.ts";
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { SessionLog } from "../log/session-log.ts";
+import { projectFolder } from "../log/session-paths.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { FileLog } from "../store/file-log.ts";
-import type { LoadOptions } from "../store/file-log-options.ts";
-import type { SessionLog } from "../store/session-log.ts";
-import { projectFolder } from "../store/session-paths.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";

@@ -1,18 +1,18 @@
 import { dirname, join } from "node:path";
-import { createSessionId } from "../ids.ts";
-import type { SessionHeader } from "../schema/header.ts";
-import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
-import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { fileError } from "../store/file-errors.ts";
-import { FILE_LOG_RULES, type FileLogOptions } from "../store/file-log-options.ts";
-import { makeFolder, realFileSystem } from "../store/file-system.ts";
+import { fileError } from "../log/file-errors.ts";
+import { FILE_LOG_RULES, type FileLogOptions } from "../log/file-log-options.ts";
+import { makeFolder, realFileSystem } from "../log/file-system.ts";
 import {
   absolutePath,
   PLACES_RULES,
   projectFolder,
   type SessionPlaces,
   sessionFileName,
-} from "../store/session-paths.ts";
+} from "../log/session-paths.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { createSessionId } from "../schema/ids.ts";
+import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { BeforePersist, MakerOptions } from "./entry-maker.ts";
 
 /** How a session is opened or made, wherever pi takes the string `sessionDir`. */

@@ -1,10 +1,10 @@
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
-import { headerSettings } from "../reading/session-header.ts";
+import { headerSettings } from "../jsonl/session-header.ts";
+import { fileChanges } from "../log/file-changes.ts";
+import { endable } from "../log/on-abort.ts";
 import { asSessionEntries, asSessionEntry, type SessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { fileChanges } from "../store/file-changes.ts";
-import { endable } from "../store/on-abort.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";

@@ -1,5 +1,5 @@
 import type { EntryPath } from "../context/entry-path.ts";
-import type { EntryCache } from "../store/entry-cache.ts";
+import type { EntryCache } from "../log/entry-cache.ts";
 import type { EntryTree } from "../tree/entry-tree.ts";
 
 /** A path of the tree whose bodies come from the log when they are asked for. */

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { digestOf } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { digestOf } from "../schema/ids.ts";
 import { mapReferences } from "./references.ts";
 
 /** Stands between an id that several entries claim and the rank of one that did not get it. */

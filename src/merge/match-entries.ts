@@ -1,6 +1,6 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
-import { makeIssue } from "../reading/issue-log.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";

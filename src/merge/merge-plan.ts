@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";

@@ -1,7 +1,7 @@
-import { SessionError } from "../errors.ts";
 import { type BodyContext, decodeEntry } from "../jsonl/entry-body.ts";
-import { SessionIndex } from "../reading/session-index.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 

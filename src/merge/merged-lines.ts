@@ -1,7 +1,7 @@
 import { decodeRecord, decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
-import { makeIssue } from "../reading/issue-log.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";

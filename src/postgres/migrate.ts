@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { PostgresClient } from "./client.ts";
 import { hashOf } from "./column-text.ts";
 import { Database, type RunSql, tolerateLostConnections } from "./database.ts";

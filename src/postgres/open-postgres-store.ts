@@ -1,5 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
 import { remoteStore } from "../stores/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";

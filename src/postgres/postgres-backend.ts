@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules, TEXT } from "../schema/options.ts";
 import type {
   Amendment,

@@ -1,4 +1,4 @@
-import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
 /**

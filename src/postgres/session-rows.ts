@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionFacts } from "../stores/session-facts.ts";
 import { columnKey, isStorable, searchForm } from "./column-text.ts";
 import { numberOf, type Row, requiredText, textOf } from "./rows.ts";

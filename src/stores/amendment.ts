@@ -1,8 +1,8 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import { bodyContextOf } from "../log/canonical-copy.ts";
+import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { bodyContextOf } from "../store/canonical-copy.ts";
-import type { LogLine } from "../store/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { newEntryLine, newLineOf } from "./line-codec.ts";
 import { entryFactsOf } from "./line-facts.ts";

@@ -6,9 +6,20 @@ import { searchSessions } from "../catalog/search.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionInfo } from "../catalog/session-info.ts";
 import { deleteSession } from "../catalog/trash.ts";
-import { assertValidSessionId } from "../ids.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import { fileError } from "../log/file-errors.ts";
+import { FileLog } from "../log/file-log.ts";
+import {
+  createFile,
+  openForReading,
+  readPieces,
+  realFileSystem,
+  removeQuietly,
+  writeFully,
+} from "../log/file-system.ts";
+import type { LogLine } from "../log/session-log.ts";
+import { writeWhole } from "../log/write-whole.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
   ensureFolder,
@@ -18,19 +29,8 @@ import {
   sessionFolder,
 } from "../manager/session-options.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";
-import { fileError } from "../store/file-errors.ts";
-import { FileLog } from "../store/file-log.ts";
-import {
-  createFile,
-  openForReading,
-  readPieces,
-  realFileSystem,
-  removeQuietly,
-  writeFully,
-} from "../store/file-system.ts";
-import type { LogLine } from "../store/session-log.ts";
-import { writeWhole } from "../store/write-whole.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";

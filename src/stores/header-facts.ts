@@ -1,5 +1,5 @@
-import { assertValidSessionId } from "../ids.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
 import { storable } from "./line-facts.ts";
 import type { SessionFacts } from "./session-facts.ts";
 

@@ -1,5 +1,5 @@
-import { onAbort } from "../store/on-abort.ts";
-import { WakeUps } from "../store/wake-ups.ts";
+import { onAbort } from "../log/on-abort.ts";
+import { WakeUps } from "../log/wake-ups.ts";
 
 /** How often to look although nobody gave a hint: hints may get lost. */
 const LOOK_ANYWAY_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { LogLine } from "../store/session-log.ts";
+import type { LogLine } from "../log/session-log.ts";
 import type { Job } from "./settling-queue.ts";
 
 /** Lines that are written together, at most. */

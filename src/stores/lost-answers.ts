@@ -1,8 +1,8 @@
-import { isSessionError } from "../errors.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import type { LogLine } from "../log/session-log.ts";
+import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import type { LogLine } from "../store/session-log.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { SessionBackend } from "./session-backend.ts";

@@ -1,7 +1,7 @@
-import { SessionError } from "../errors.ts";
-import { assertValidSessionId } from "../ids.ts";
-import { SessionIndex } from "../reading/session-index.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
 import { assertNotAborted } from "./retries.ts";
 
 /** A header stands at the very front; what is further on than this is not looked for. */

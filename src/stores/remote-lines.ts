@@ -1,7 +1,7 @@
-import { SessionIndex } from "../reading/session-index.ts";
-import { Blocks } from "../store/blocks.ts";
-import { addLines, bytesOf, encodeLines } from "../store/log-lines.ts";
-import type { LogLine } from "../store/session-log.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { Blocks } from "../log/blocks.ts";
+import { addLines, bytesOf, encodeLines } from "../log/log-lines.ts";
+import type { LogLine } from "../log/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { joinLines, LINE_BREAK } from "./line-codec.ts";
 import type { StoredLine } from "./session-backend.ts";

@@ -1,12 +1,12 @@
-import { SessionError } from "../errors.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import { copyLines, wholeCopy } from "../log/canonical-copy.ts";
+import { notASession } from "../log/file-errors.ts";
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertLeafIn } from "../manager/expected-leaf.ts";
-import type { SessionIndex } from "../reading/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { copyLines, wholeCopy } from "../store/canonical-copy.ts";
-import { notASession } from "../store/file-errors.ts";
-import type { LoadOptions } from "../store/file-log-options.ts";
-import type { LogChange, LogLine, SessionLog } from "../store/session-log.ts";
 import { hints } from "./hints.ts";
 import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";

@@ -1,6 +1,6 @@
-import { isSessionError, SessionError } from "../errors.ts";
-import type { LoadOptions } from "../store/file-log-options.ts";
-import type { LogChange, LogLine } from "../store/session-log.ts";
+import type { LoadOptions } from "../log/file-log-options.ts";
+import type { LogChange, LogLine } from "../log/session-log.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import { amendLines, type EntryChange } from "./amendment.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { LineBatch } from "./line-batch.ts";

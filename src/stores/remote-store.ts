@@ -1,11 +1,11 @@
-import { isSessionError, SessionError } from "../errors.ts";
-import { assertValidSessionId } from "../ids.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionHome } from "../manager/session-home.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../schema/options.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";

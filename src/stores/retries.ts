@@ -1,6 +1,6 @@
-import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { onAbort } from "../log/on-abort.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { numberFrom, type OptionRules } from "../schema/options.ts";
-import { onAbort } from "../store/on-abort.ts";
 
 /** How calls to a place far away are made again. */
 export interface RetryOptions {

@@ -1,9 +1,9 @@
 import { searchedText } from "../catalog/search-text.ts";
 import { snippetOf } from "../catalog/snippet.ts";
 import { literalMatcher } from "../catalog/text-matcher.ts";
-import { isSessionError } from "../errors.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import { isSessionError } from "../schema/errors.ts";
 import { bytesOf } from "./line-codec.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";

@@ -1,4 +1,4 @@
-import { isSessionError, messageOf, SessionError } from "../errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { type RetryPace, reasonOf, retryDelay } from "./retries.ts";
 
 /** Something that is to be done in its turn, again and again until it is answered. */

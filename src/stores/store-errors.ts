@@ -1,4 +1,4 @@
-import { SessionError } from "../errors.ts";
+import { SessionError } from "../schema/errors.ts";
 
 /** The error for an id that a store or backend does not have. */
 export function sessionNotFound(id: string): SessionError {

@@ -12,7 +12,7 @@ import {
 } from "../../src/catalog/catalog.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
-import { projectFolder } from "../../src/store/session-paths.ts";
+import { projectFolder } from "../../src/log/session-paths.ts";
 import { all, Chain, header, linesOf, put, START_MS, temporaryFolder, touch } from "./support/sessions.ts";
 
 const ids = (sessions: readonly SessionInfo[]) => sessions.map((session) => session.id);

@@ -4,7 +4,7 @@ import { listSessions } from "../../src/catalog/catalog.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
 import { searchedText } from "../../src/catalog/search-text.ts";
 import { textPatterns } from "../../src/catalog/text-bytes.ts";
-import { readSession } from "../../src/reading/read-session.ts";
+import { readSession } from "../../src/jsonl/read-session.ts";
 import fc from "../support/fast-check.ts";
 import { all, put, temporaryFolder } from "./support/sessions.ts";
 import { nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";

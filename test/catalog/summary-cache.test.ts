@@ -18,7 +18,7 @@ import { describe, expect, test } from "vitest";
 import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/catalog.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
-import { readAtomicJson, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
 import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
 
 /** One session in a folder, and a cache. */

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/catalog.ts";
 import type { FileSummary } from "../../src/catalog/file-summary.ts";
 import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
-import { readAtomicJson, writeAtomicJson } from "../../src/store/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
 import fc from "../support/fast-check.ts";
 import { Chain, header, put, temporaryFolder } from "./support/sessions.ts";
 

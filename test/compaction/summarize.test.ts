@@ -3,8 +3,8 @@ import { type CompactionPreparation, prepareCompaction } from "../../src/compact
 import type { Summarize, SummarizeReply, SummarizeRequest } from "../../src/compaction/request-summary.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
 import { compact } from "../../src/compaction/summarize.ts";
-import { isSessionError } from "../../src/errors.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import { assistant, call, pathOf, result, tokens, usage, user } from "./builders.ts";
 
 function prepare(path: AnySessionEntry[]): CompactionPreparation {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { FileLog } from "../../src/store/file-log.ts";
+import { FileLog } from "../../src/log/file-log.ts";
 import { describeSessionLog } from "./session-log.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sessiontree-conformance-"));

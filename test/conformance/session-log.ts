@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { LogChange, LogLine, SessionLog } from "../../src/log/session-log.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import type { LogChange, LogLine, SessionLog } from "../../src/store/session-log.ts";
 
 /** A log together with the place behind it. */
 export interface LogUnderTest {

@@ -7,7 +7,7 @@ function codesOf(path: string, type: string): string[] {
   return readStringUnion(parse(path, readText(path)), type);
 }
 
-const errorCodes = codesOf("src/errors.ts", "SessionErrorCode");
+const errorCodes = codesOf("src/schema/errors.ts", "SessionErrorCode");
 const issueCodes = codesOf("src/schema/issue.ts", "IssueCode");
 
 test("every code has its heading in docs/errors.md, and every heading its code", () => {

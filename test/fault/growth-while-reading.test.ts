@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FileLog } from "../../src/store/file-log.ts";
+import { FileLog } from "../../src/log/file-log.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 
 let folder = "";

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
 import { collectStats } from "../../src/controller/stats.ts";
-import { isSessionError } from "../../src/errors.ts";
 import { previewImport } from "../../src/history/import-sessions.ts";
 import { claudeFolderName } from "../../src/history/project-folders.ts";
 import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
 import {
   type ClaudeRecord,

@@ -1,9 +1,9 @@
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
-import { SessionError } from "../../src/errors.ts";
 import { defineEntryType, type StateSession } from "../../src/manager/extension-state.ts";
 import type { CustomEntry, SessionEntry } from "../../src/schema/entry.ts";
+import { SessionError } from "../../src/schema/errors.ts";
 import type { SessionIssue } from "../../src/schema/issue.ts";
 
 /** A session in which every entry hangs on the leaf, as much of one as extension state needs. */

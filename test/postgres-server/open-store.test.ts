@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { isSessionError } from "../../src/errors.ts";
 import { SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
 import {
   isPostgresUrl,
   openPostgresStore,
   postgresMigrationSql,
 } from "../../src/postgres/open-postgres-store.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { isSessionError, type SessionErrorCode } from "../../src/errors.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { namesIn } from "../../src/postgres/names.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { isSessionError, type SessionErrorCode } from "../../src/schema/errors.ts";
 import type { StoredLine } from "../../src/stores/session-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";

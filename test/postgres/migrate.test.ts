@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { isSessionError } from "../../src/errors.ts";
 import { migrate, migrationSql, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isSessionError, SessionError } from "../../src/errors.ts";
 import { translated } from "../../src/postgres/postgres-errors.ts";
+import { isSessionError, SessionError } from "../../src/schema/errors.ts";
 
 const withCode = (code: unknown) => Object.assign(new Error("it said so"), { code });
 

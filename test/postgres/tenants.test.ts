@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { isSessionError } from "../../src/errors.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isSessionError } from "../../src/errors.ts";
+import { type ReadSessionResult, readSession } from "../../src/jsonl/read-session.ts";
 import { mergeSessionContents } from "../../src/merge/merge-content.ts";
-import { type ReadSessionResult, readSession } from "../../src/reading/read-session.ts";
+import { isSessionError } from "../../src/schema/errors.ts";
 import fc from "../support/fast-check.ts";
 import { sessionFile } from "./support/session-files.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readSession } from "../../src/reading/read-session.ts";
-import type { SessionIndex } from "../../src/reading/session-index.ts";
+import { readSession } from "../../src/jsonl/read-session.ts";
+import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";

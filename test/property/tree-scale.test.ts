@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SessionIndex } from "../../src/reading/session-index.ts";
+import { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { join } from "./support/session-files.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readSession } from "../../src/reading/read-session.ts";
+import { readSession } from "../../src/jsonl/read-session.ts";
 import { Bookkeeping } from "../../src/tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";

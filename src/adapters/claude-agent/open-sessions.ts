@@ -1,7 +1,7 @@
-import { isSessionError } from "../../errors.ts";
+import { isThere } from "../../log/file-system.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
-import { isThere } from "../../store/file-system.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { Turns } from "../turns.ts";
 

@@ -1,4 +1,4 @@
-import { digestOf } from "../../ids.ts";
+import { digestOf } from "../../schema/ids.ts";
 
 /** Which transcript is meant: the main one of a session or, with a `subpath`, one of its subagents'. */
 export interface ClaudeSessionKey {

@@ -1,10 +1,10 @@
 import { estimateContextTokens } from "../../compaction/tokens.ts";
 import { isContextEdit } from "../../context/project-entry.ts";
-import { SessionError } from "../../errors.ts";
-import { digestOf } from "../../ids.ts";
 import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
+import { SessionError } from "../../schema/errors.ts";
+import { digestOf } from "../../schema/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";

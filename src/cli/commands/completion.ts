@@ -1,7 +1,7 @@
 import { iterateSessions } from "../../catalog/catalog.ts";
 import { listTrashed } from "../../catalog/restore.ts";
 import type { SessionInfo } from "../../catalog/session-info.ts";
-import { isSessionError } from "../../errors.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { type Candidate, candidatesFor, SHELLS } from "../completion/candidates.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";

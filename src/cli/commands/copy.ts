@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { findSessionById } from "../../catalog/catalog.ts";
-import { isSessionError } from "../../errors.ts";
-import { fileError } from "../../store/file-errors.ts";
+import { fileError } from "../../log/file-errors.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import type { Command, CommandCall } from "../command.ts";

@@ -4,8 +4,8 @@ import { type KeepReason, planRetention, type RetentionCandidate } from "../../c
 import type { SessionInfo } from "../../catalog/session-info.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { deleteSession } from "../../catalog/trash.ts";
-import { isSessionError } from "../../errors.ts";
-import { ifPresent } from "../../store/file-system.ts";
+import { ifPresent } from "../../log/file-system.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";

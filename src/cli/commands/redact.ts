@@ -1,4 +1,4 @@
-import { isSessionError } from "../../errors.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";

@@ -1,4 +1,4 @@
-import { type RepairReport, repairSession } from "../../store/repair-session.ts";
+import { type RepairReport, repairSession } from "../../log/repair-session.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";

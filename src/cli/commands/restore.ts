@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { fittingName } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
-import { SessionError } from "../../errors.ts";
-import { sessionsRoot } from "../../store/session-paths.ts";
+import { sessionsRoot } from "../../log/session-paths.ts";
+import { SessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { isSessionError } from "../../errors.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import { storedMessageProblems } from "../../schema/message-shape.ts";
 import { validateEntry } from "../../schema/validate.ts";

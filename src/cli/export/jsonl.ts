@@ -1,8 +1,8 @@
+import { copyLines, wholeCopy } from "../../log/canonical-copy.ts";
 import { branchLines, planBranch } from "../../manager/fork.ts";
 import { openLog } from "../../manager/open-session.ts";
 import { SessionCore } from "../../manager/session-core.ts";
 import { coreOptions } from "../../manager/session-options.ts";
-import { copyLines, wholeCopy } from "../../store/canonical-copy.ts";
 import type { ExportSource } from "./source.ts";
 
 /**

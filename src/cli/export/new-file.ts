@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
-import { SessionError } from "../../errors.ts";
-import { fileError } from "../../store/file-errors.ts";
-import { isThere, makeFolder, realFileSystem } from "../../store/file-system.ts";
-import { writeWhole } from "../../store/write-whole.ts";
+import { fileError } from "../../log/file-errors.ts";
+import { isThere, makeFolder, realFileSystem } from "../../log/file-system.ts";
+import { writeWhole } from "../../log/write-whole.ts";
+import { SessionError } from "../../schema/errors.ts";
 
 /**
  * Writes a file that only its owner can read, and whose folder is made; it is there as a whole or not at all.

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { SessionError } from "../../errors.ts";
+import { SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { SessionView } from "../session-view.ts";
 import { htmlPage } from "./html-page.ts";

@@ -1,6 +1,6 @@
 import type { Key } from "node:readline";
 import type { SessionInfo } from "../../catalog/session-info.ts";
-import { isSessionError, messageOf } from "../../errors.ts";
+import { isSessionError, messageOf } from "../../schema/errors.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
 import { plainLine } from "../text/plain.ts";

@@ -1,4 +1,4 @@
-import { isSessionError } from "../../errors.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { StoredSession } from "../../stores/session-store.ts";
 import type { CommandCall } from "../command.ts";
 import { confirm } from "../confirm.ts";

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { fittingName } from "../../catalog/resolve-session.ts";
 import type { SessionInfo } from "../../catalog/session-info.ts";
-import { SessionError } from "../../errors.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
+import { SessionError } from "../../schema/errors.ts";
 import type { SessionStore, StoredSession } from "../../stores/session-store.ts";
 import type { CliIo } from "../io.ts";
 import { LATEST, looksLikePath } from "../session-argument.ts";

@@ -2,7 +2,7 @@ import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { fileError } from "../../store/file-errors.ts";
+import { fileError } from "../../log/file-errors.ts";
 
 /** What ends a program that nobody is asked about. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

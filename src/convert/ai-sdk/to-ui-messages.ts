@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { digestOf } from "../../ids.ts";
+import { digestOf } from "../../schema/ids.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";

@@ -1,6 +1,6 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { digestOf } from "../../ids.ts";
+import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";

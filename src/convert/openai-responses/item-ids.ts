@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { digestOf } from "../../ids.ts";
+import { digestOf } from "../../schema/ids.ts";
 import { parseJson } from "../tool-arguments.ts";
 import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
 

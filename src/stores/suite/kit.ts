@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isSessionError, type SessionErrorCode } from "../../errors.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
+import { isSessionError, type SessionErrorCode } from "../../schema/errors.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { SessionBackend } from "../session-backend.ts";
 import type { SessionStore } from "../session-store.ts";

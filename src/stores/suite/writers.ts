@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isSessionError } from "../../errors.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import {
   all,
   assertWhole,

@@ -1,5 +1,5 @@
-import { readSession } from "../../../src/reading/read-session.ts";
-import { SessionIndex } from "../../../src/reading/session-index.ts";
+import { readSession } from "../../../src/jsonl/read-session.ts";
+import { SessionIndex } from "../../../src/jsonl/session-index.ts";
 import type { IssueCode } from "../../../src/schema/issue.ts";
 
 /** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */

@@ -5,7 +5,7 @@ import { buildSessionContext } from "../../../src/context/session-context.ts";
 import { repairToolPairs } from "../../../src/context/tool-pairs.ts";
 import type { ImportedSession } from "../../../src/import/imported-session.ts";
 import { encodeRecord } from "../../../src/jsonl/encode.ts";
-import { readSession } from "../../../src/reading/read-session.ts";
+import { readSession } from "../../../src/jsonl/read-session.ts";
 import { isKnownEntry, type SessionMessageEntry } from "../../../src/schema/entry.ts";
 import type { AssistantMessage, ToolResultMessage } from "../../../src/schema/message.ts";
 

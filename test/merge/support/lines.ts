@@ -1,5 +1,5 @@
+import { readSession } from "../../../src/jsonl/read-session.ts";
 import { mergeSessionContents } from "../../../src/merge/merge-content.ts";
-import { readSession } from "../../../src/reading/read-session.ts";
 
 /** Header of the copies. */
 export const HEADER = {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { isSessionError } from "../../../src/errors.ts";
+import { isSessionError } from "../../../src/schema/errors.ts";
 import { MemoryBackend } from "../../../src/stores/memory-backend.ts";
 import type { NewEntryLine, SessionBackend } from "../../../src/stores/session-backend.ts";
 import fc from "../../support/fast-check.ts";

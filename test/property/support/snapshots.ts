@@ -1,6 +1,6 @@
 import { decodeEntry } from "../../../src/jsonl/entry-body.ts";
-import { makeIssue } from "../../../src/reading/issue-log.ts";
-import { SessionIndex } from "../../../src/reading/session-index.ts";
+import { makeIssue } from "../../../src/jsonl/issue-log.ts";
+import { SessionIndex } from "../../../src/jsonl/session-index.ts";
 import { NONE } from "../../../src/tree/entry-tree.ts";
 
 /** An index over bytes that are in memory. */

@@ -1,0 +1,237 @@
+import type { EntryHeadReader } from "../jsonl/entry-head.ts";
+import type { ScannedLine } from "../jsonl/line-scanner.ts";
+import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
+import { inventEntryId } from "../schema/ids.ts";
+import type { JsonRecord } from "../schema/json.ts";
+import { EntryTree, NONE } from "../tree/entry-tree.ts";
+import type { LinkFinding } from "../tree/late-parents.ts";
+import type { IssueLog } from "./issue-log.ts";
+import { type LinePlace, Places } from "./places.ts";
+import { RepeatedLines } from "./repeated-lines.ts";
+import { isStranger } from "./stranger.ts";
+
+interface NewEntry {
+  readonly type: string;
+  readonly id: IdKey;
+  readonly parent: IdKey | null;
+  readonly timestampMs: number;
+  readonly place: LinePlace;
+  /** Whether the line has no `parentId` key, and so may follow the one before it after all. */
+  readonly isUnstated: boolean;
+}
+
+/** What an adder asks of its surroundings. */
+export interface AdderContext {
+  readonly issues: IssueLog;
+  /** Gives bytes that were read before. */
+  readonly readBytes: (offset: number, length: number) => Uint8Array;
+  /** Takes an entry that this process wrote itself off the list of those expected; false if it is not on it. */
+  readonly takeOwn: (ordinal: number) => boolean;
+}
+
+/**
+ * Puts the entries of a file into the tree: decides what an entry hangs on, and what it is called if the file does
+ * not say or says it twice.
+ *
+ * @remarks Source: docs/format.md#ids-and-parents
+ */
+export class EntryAdder {
+  readonly tree = new EntryTree();
+  readonly places = new Places();
+  /** Id of the session; part of every invented id. */
+  sessionId = "";
+  /** Version of the file; undefined until it is known. */
+  version: number | undefined;
+  /** Number of the next record; the header is 0. */
+  recordNumber = 0;
+  /** Whether something that could not be read stands behind the last entry. */
+  hasDamageBehindLast = false;
+  /** How many entries have an id or a parent that the file does not write down. */
+  unwritten = 0;
+  /** How many records are entries only because everything with a type is one. */
+  strangers = 0;
+  readonly #context: AdderContext;
+  readonly #repeated: RepeatedLines;
+  /** The record number of each entry, for version 1 only. */
+  readonly #recordNumbers: number[] = [];
+  /** The entry that stands last in the file. */
+  #last = NONE;
+  #seesParentKeys = false;
+  /** Entries with an id but no `parentId` key. */
+  #unstated: number[] = [];
+  /** How many of them were hung on the one before them. */
+  #chained = 0;
+
+  constructor(context: AdderContext) {
+    this.#context = context;
+    this.#repeated = new RepeatedLines(this.places, context.readBytes);
+  }
+
+  /** Version of the file as far as it is known: without any id so far it is a list. */
+  get versionSoFar(): number | undefined {
+    return this.version ?? (this.tree.size > 0 ? 1 : undefined);
+  }
+
+  /** Adds the entry whose head was read at the front of its line. */
+  addPlain(head: EntryHeadReader, { offset, start, end, line }: ScannedLine): void {
+    this.#seesParentKeys = true;
+    const { type, id, parent, timestampMs } = head;
+    if (this.tree.findKey(id) === NONE) {
+      const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+      this.#place(ordinal, offset, end - start, line);
+    } else {
+      const place = { offset, length: end - start, line };
+      this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
+    }
+  }
+
+  /**
+   * Adds an entry from its parsed record, or from a record of its head.
+   *
+   * @returns Its id.
+   */
+  addRecord(record: JsonRecord, type: string, place: LinePlace): string {
+    const stated =
+      typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
+    if (this.version === undefined && stated !== undefined) this.#becomeTree();
+    const isUnstated = !Object.hasOwn(record, "parentId");
+    const isList = (this.version ?? 1) === 1;
+    const isLinear = isList || (stated === undefined && isUnstated);
+    if (!isUnstated) this.#seesParentKeys = true;
+    const odd = isLinear ? undefined : this.#oddParent(record["parentId"]);
+    const isAfterLast = isLinear || odd?.kind === "bridged";
+    const entry = {
+      type,
+      parent: isAfterLast ? this.#previous() : statedParent(record),
+      timestampMs: timeOf(record["timestamp"]),
+      place,
+      isUnstated: isUnstated && !isLinear,
+    };
+    if (isStranger(record, type)) this.strangers++;
+    const { size } = this.tree;
+    const isTaken = stated !== undefined && this.tree.findKey(stated) !== NONE;
+    const ordinal = isTaken
+      ? this.#addTaken({ ...entry, id: stated })
+      : this.#add({ ...entry, id: stated ?? this.#inventId() });
+    const id = this.tree.idAt(ordinal);
+    if (stated === undefined && !isList) this.#context.issues.put("ID_INVENTED", place, id);
+    const isNew = ordinal === size;
+    if (odd !== undefined && isNew)
+      this.#context.issues.putLink({ ...odd, ordinal, isOver: false }, place, id);
+    return id;
+  }
+
+  /** Takes note that an entry of this process, which is in the tree, stands behind all others. */
+  placeOwn(ordinal: number): void {
+    this.#last = ordinal;
+    this.recordNumber++;
+    this.hasDamageBehindLast = false;
+  }
+
+  /** Ends a batch: decides about parents that were not there, or that nobody wrote down. */
+  settle(): void {
+    this.#chain();
+    for (const finding of this.tree.settle()) {
+      this.#context.issues.putLink(finding, this.places.at(finding.ordinal), this.tree.idAt(finding.ordinal));
+    }
+  }
+
+  /** Hangs entries without a `parentId` key on the one before them for as long as no entry has the key. */
+  #chain(): void {
+    const isChain = !this.#seesParentKeys;
+    const first = isChain ? this.#chained : 0;
+    const end = isChain ? this.#unstated.length : this.#chained;
+    for (const ordinal of this.#unstated.slice(first, end)) {
+      this.tree.relink(ordinal, isChain ? ordinal - 1 : NONE);
+      this.unwritten += isChain ? 1 : -1;
+    }
+    this.#chained = isChain ? end : 0;
+    if (!isChain) this.#unstated = [];
+  }
+
+  /** Gives the id of the first entry at or after a record number; for version 1. */
+  entryIdFrom(recordNumber: number): string | undefined {
+    let [low, high] = [0, this.#recordNumbers.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#recordNumbers[middle] ?? 0) < recordNumber) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#recordNumbers.length ? this.tree.idAt(low) : undefined;
+  }
+
+  #previous(): IdKey | null {
+    return this.#last === NONE ? null : this.tree.keyAt(this.#last);
+  }
+
+  /** What to say of a parent that is neither text nor null, and so is nowhere. */
+  #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
+    if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
+    const kind = this.#fallback() === NONE ? "missing" : "bridged";
+    return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
+  }
+
+  /** What an entry hangs on whose parent is nowhere: damage before it was the parent. */
+  #fallback(): number {
+    return this.hasDamageBehindLast ? this.#last : NONE;
+  }
+
+  #add({ type, id, parent, timestampMs, place, isUnstated }: NewEntry): number {
+    const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+    if (isUnstated && ordinal > 0) this.#unstated.push(ordinal);
+    this.#place(ordinal, place.offset, place.length, place.line);
+    return ordinal;
+  }
+
+  #place(ordinal: number, offset: number, length: number, line: number): void {
+    this.places.set(ordinal, offset, length, line);
+    if ((this.version ?? 1) === 1) this.#recordNumbers.push(this.recordNumber);
+    this.placeOwn(ordinal);
+  }
+
+  /** An id was seen before the version was known: so the file is a tree, and ids are missed where there are none. */
+  #becomeTree(): void {
+    this.version = 3;
+    for (const ordinal of this.tree.ordinals()) {
+      this.#context.issues.put("ID_INVENTED", this.places.at(ordinal), this.tree.idAt(ordinal));
+    }
+  }
+
+  /** Adds an entry whose id another one has: one of our own, the same line again, or a second bearer of the id. */
+  #addTaken(entry: NewEntry): number {
+    const { id, place } = entry;
+    const first = this.tree.findKey(id);
+    if (this.#context.takeOwn(first)) {
+      this.#place(first, place.offset, place.length, place.line);
+      return first;
+    }
+    const same = this.#repeated.find(id, first, place, this.tree.size);
+    if (same !== NONE) {
+      this.#context.issues.put("ENTRY_REPEATED", place, this.tree.idAt(same));
+      this.recordNumber++;
+      return same;
+    }
+    const invented = this.#inventId();
+    this.#context.issues.put("ID_DUPLICATE", place, idOfKey(invented), idOfKey(id));
+    const ordinal = this.#add({ ...entry, id: invented });
+    this.tree.alias(id, ordinal);
+    return ordinal;
+  }
+
+  #inventId(): IdKey {
+    this.unwritten++;
+    for (let attempt = 0; ; attempt++) {
+      const key = idKeyOf(inventEntryId(this.sessionId, this.recordNumber, attempt));
+      if (this.tree.findKey(key) === NONE) return key;
+    }
+  }
+}
+
+function timeOf(timestamp: unknown): number {
+  if (typeof timestamp === "number") return timestamp;
+  return typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+}
+
+function statedParent({ parentId }: JsonRecord): IdKey | null {
+  return typeof parentId === "string" ? idKeyOf(parentId) : null;
+}

@@ -1,0 +1,78 @@
+import { encodeRecord } from "../jsonl/encode.ts";
+import { currentLine } from "../jsonl/entry-body.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { tooNew } from "./file-errors.ts";
+import type { LogLine, SessionLog } from "./session-log.ts";
+
+/** What lines can be copied from. */
+export type LineSource = Pick<SessionLog, "index" | "readLines">;
+
+/** What a copy of a session holds. */
+export interface CopyPlan {
+  readonly header: SessionHeader;
+  /** Which entries, parents before children, except where the file itself has them the other way round. */
+  readonly ordinals: Iterable<number>;
+  /** The head that an entry gets in the copy; default: its own. */
+  readonly headOf?: (ordinal: number) => EntryHead;
+  /** Alters an entry on its way. */
+  readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
+  /** Lines that stand behind all entries. */
+  readonly more?: readonly LogLine[];
+}
+
+/** Entries decoded at a time, so that a copy of any size takes little memory. */
+const BATCH = 256;
+
+/**
+ * Spells the lines of a copy: the header, then each entry as the current version writes it.
+ *
+ * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
+ *
+ * @throws {SessionError} `VERSION_TOO_NEW`: what is not understood is not copied under another version.
+ * @remarks Cost: O(bytes copied).
+ */
+export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
+  if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
+  yield `${encodeRecord(plan.header)}\n`;
+  const { index } = log;
+  const context = bodyContextOf(index);
+  const headOf = plan.headOf ?? ((ordinal: number) => index.tree.headAt(ordinal));
+  for (const batch of batches(plan.ordinals)) {
+    const lines: (string | Uint8Array)[] = [];
+    log.readLines(batch, (ordinal, bytes) => {
+      const line = currentLine(bytes, headOf(ordinal), context, plan.change);
+      lines.push(typeof line === "string" ? line : new Uint8Array(line), "\n");
+    });
+    yield* lines;
+  }
+  for (const { text } of plan.more ?? []) yield `${text}\n`;
+}
+
+/** Plans a copy of everything under the same header. */
+export function wholeCopy({ header, tree, places }: SessionIndex): CopyPlan {
+  if (header === undefined) throw new TypeError("a session without a header cannot be copied");
+  return { header, ordinals: places.inFileOrder(tree.ordinals()) };
+}
+
+/** What the bodies of a session are decoded with. */
+export function bodyContextOf(index: SessionIndex): {
+  version: number;
+  entryIdFrom: (recordNumber: number) => string | undefined;
+} {
+  return { version: index.version, entryIdFrom: (recordNumber) => index.entryIdFrom(recordNumber) };
+}
+
+function* batches(ordinals: Iterable<number>): Generator<number[], void> {
+  let batch: number[] = [];
+  for (const ordinal of ordinals) {
+    batch.push(ordinal);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

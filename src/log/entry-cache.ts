@@ -1,0 +1,236 @@
+import { setTimeout as later } from "node:timers";
+import { decodeText } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { type BodyContext, DAMAGED_TYPE, damagedEntry, parseEntryAt } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
+import { isSessionError } from "../schema/errors.ts";
+import type { EntryHead } from "../schema/head.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { bodyContextOf } from "./canonical-copy.ts";
+import { KeptEntries } from "./kept-entries.ts";
+import { ReleasedEntries } from "./released-entries.ts";
+import type { SessionLog } from "./session-log.ts";
+
+/** Bytes of lines whose entries are kept although nobody holds them. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** So few are left when entries are let go of, so that this does not begin anew with every append. */
+const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
+
+/** Most bytes of lines whose entries are kept or wait to be let go of. */
+const WAITING_BYTES = 256 * 1024 * 1024;
+
+/** So many entries are let go of before other work has its turn: a few milliseconds. */
+const RELEASED_AT_ONCE = 4096;
+
+/** What is still there of an entry. */
+interface Held {
+  readonly entry: AnySessionEntry | undefined;
+  readonly message: unknown;
+}
+
+/**
+ * Gives entries with their bodies, parsed when they are asked for.
+ *
+ * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
+ * is kept beyond that. More are let go of in a later turn: a weak reference costs more than it can free before, since
+ * the engine holds what one was made of until the job ends.
+ *
+ * @remarks Cost: O(1) for what is held, else the bytes of the line.
+ */
+export class EntryCache {
+  readonly #log: SessionLog;
+  readonly #kept = new KeptEntries();
+  readonly #released = new ReleasedEntries();
+  #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
+  /** Runs when the next entries are let go of. */
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(log: SessionLog) {
+    this.#log = log;
+  }
+
+  /** Gives an entry; one whose body is damaged is given as an entry of the type `damaged`. */
+  entryAt(ordinal: number): AnySessionEntry {
+    return (
+      this.#known(ordinal) ??
+      this.entriesAt([ordinal])[0] ??
+      damagedEntry(this.#log.index.tree.headAt(ordinal))
+    );
+  }
+
+  /** Gives an entry, or undefined if its body is damaged. */
+  bodyAt(ordinal: number): AnySessionEntry | undefined {
+    const entry = this.entryAt(ordinal);
+    return isDamaged(entry) ? undefined : entry;
+  }
+
+  /** Gives many entries, undefined in the place of each whose body is damaged. */
+  bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
+    return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
+  }
+
+  /** Gives many entries, reading those that are not held together. */
+  entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
+    const entries: (AnySessionEntry | undefined)[] = [];
+    const missing: number[] = [];
+    /** The place of each that is missing. */
+    const places: number[] = [];
+    for (let place = 0; place < ordinals.length; place++) {
+      const ordinal = ordinals[place] ?? NONE;
+      const entry = this.#known(ordinal);
+      entries.push(entry);
+      if (entry !== undefined) continue;
+      missing.push(ordinal);
+      places.push(place);
+    }
+    if (missing.length > 0) {
+      // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
+      const { tree } = this.#log.index;
+      let taken = 0;
+      this.#readTexts(missing, (ordinal, text) => {
+        // What is asked for twice is known the second time.
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
+      });
+    }
+    return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
+  }
+
+  /** Makes an entry that was just appended the one that is given from now on. */
+  remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
+    this.#kept.add(ordinal, entry, bytes);
+    if (this.#kept.bytes > KEPT_BYTES) this.#releaseLater();
+  }
+
+  /**
+   * Takes over what another cache holds for the tree before: by id, since ordinals may have changed, and only what the
+   * log still says the same, since the other lines may have been redacted.
+   *
+   * @remarks Cost: O(bytes of what is held).
+   */
+  adopt(other: EntryCache, before: EntryTree): void {
+    const { tree } = this.#log.index;
+    const held = new Map<number, Held>();
+    for (const [ordinal, one] of other.#held()) {
+      const there = tree.find(before.idAt(ordinal));
+      if (there !== NONE) held.set(there, one);
+    }
+    const ordinals = [...held.keys()].sort((a, b) => a - b);
+    try {
+      this.#readTexts(ordinals, (ordinal, text) => {
+        const written = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+        const { entry, message } = held.get(ordinal) ?? {};
+        if (written === undefined) return;
+        if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
+          this.remember(ordinal, entry, text.length);
+        } else if (saysTheSame(written, message)) {
+          this.remember(ordinal, withMessage(written, message), text.length);
+        }
+      });
+    } catch (error) {
+      // What cannot be read now is not taken over; whoever asks for it will be told why.
+      if (!isSessionError(error)) throw error;
+    }
+  }
+
+  /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
+  rehang(): void {
+    const { tree, places } = this.#log.index;
+    for (const [ordinal, { entry }] of [...this.#held()]) {
+      const { parentId } = tree.headAt(ordinal);
+      // One that is gone gets its new head when it is read again.
+      if (entry === undefined || parentId === entry.parentId) continue;
+      const moved = { ...entry, parentId };
+      if (this.#kept.get(ordinal) !== undefined) this.#kept.replace(ordinal, moved);
+      else this.remember(ordinal, moved, places.lengthAt(ordinal));
+    }
+  }
+
+  /** What is there of each entry that was let go of, and of each that is kept. */
+  *#held(): Generator<[number, Held], void> {
+    for (const ordinal of this.#released.ordinals()) {
+      if (this.#kept.get(ordinal) !== undefined) continue;
+      const held = { entry: this.#released.entryAt(ordinal), message: this.#released.messageAt(ordinal) };
+      if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
+    }
+    for (const [ordinal, entry] of this.#kept) yield [ordinal, { entry, message: messageOf(entry) }];
+  }
+
+  /** What bodies are decoded with, made anew only when the log was read anew. */
+  #bodyContext(): BodyContext {
+    const { index } = this.#log;
+    if (this.#context?.index !== index) this.#context = { index, ...bodyContextOf(index) };
+    return this.#context;
+  }
+
+  #known(ordinal: number): AnySessionEntry | undefined {
+    return this.#kept.get(ordinal) ?? this.#released.entryAt(ordinal);
+  }
+
+  /** Parses an entry and keeps it; around its message, if somebody still holds that. */
+  #take(tree: EntryTree, ordinal: number, text: string): AnySessionEntry {
+    const read = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+    const message = this.#released.messageAt(ordinal);
+    const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
+    this.remember(ordinal, entry, text.length);
+    return entry;
+  }
+
+  #readTexts(ordinals: readonly number[], take: (ordinal: number, text: string) => void): void {
+    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
+  }
+
+  #releaseLater(): void {
+    // A job may go on for as long as it likes, and the timer has its turn behind it.
+    while (this.#kept.bytes > WAITING_BYTES && this.#kept.count > 1) this.#releaseOldest();
+    this.#timer ??= later(() => this.#releaseSome(), 0).unref();
+  }
+
+  #releaseSome(): void {
+    this.#timer = undefined;
+    for (let i = 0; i < RELEASED_AT_ONCE; i++) {
+      if (this.#kept.bytes <= LEAST_KEPT_BYTES || this.#kept.count <= 1) return;
+      this.#releaseOldest();
+    }
+    this.#releaseLater();
+  }
+
+  /** Lets go of the oldest entry; if somebody holds it, it is still found. */
+  #releaseOldest(): void {
+    const gone = this.#kept.removeOldest();
+    if (gone !== undefined) this.#released.add(gone.ordinal, gone.entry);
+  }
+
+  #reportDamaged(head: EntryHead): AnySessionEntry {
+    const { index } = this.#log;
+    index.report(makeIssue("BODY_DAMAGED", index.places.at(index.tree.find(head.id)), head.id));
+    return damagedEntry(head);
+  }
+}
+
+function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
+  return !entries.includes(undefined);
+}
+
+function isDamaged(entry: AnySessionEntry): boolean {
+  return entry.type === DAMAGED_TYPE && "originalType" in entry;
+}
+
+function messageOf(entry: AnySessionEntry): unknown {
+  return "message" in entry ? entry.message : undefined;
+}
+
+/** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
+function saysTheSame(written: AnySessionEntry, message: unknown): message is JsonRecord {
+  const there = messageOf(written);
+  return isJsonRecord(there) && isJsonRecord(message) && encodeRecord(there) === encodeRecord(message);
+}
+
+/** The entry that was read, around the message that somebody holds. */
+function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
+  if (isJsonRecord(message) && isJsonRecord(read["message"])) read["message"] = message;
+  return read;
+}

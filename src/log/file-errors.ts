@@ -1,0 +1,130 @@
+import { SessionError } from "../schema/errors.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { hasErrorCode } from "./system-error.ts";
+
+/** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
+export type Intent = "read" | "flush" | "write";
+
+/** A path that was refused because no plain file stands there. */
+export class NotAPlainFileError extends Error {}
+
+/** What the system says of a path at which no session can stand. */
+const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
+
+/** Another file has taken the path meanwhile, or the file was cut. */
+export class FileChangedError extends Error {}
+
+/** How often to begin again because another file has taken the path meanwhile. */
+const MAX_ATTEMPTS = 20;
+
+/** Calls again, after `recover`, when a call finds that another file has taken the path meanwhile. */
+export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => undefined): T {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return call();
+    } catch (error) {
+      const isChanged = error instanceof SessionError && error.cause instanceof FileChangedError;
+      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+      recover();
+    }
+  }
+}
+
+/** The error for a file that lacks entries which it had. */
+export class ReplacedError extends SessionError {
+  constructor(path: string) {
+    super(
+      "WRITE_FAILED",
+      `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
+      { details: { path } },
+    );
+  }
+}
+
+/** Turns the system's error about a session file into ours; leaves those alone that are ours, or a programmer's. */
+export function fileError(path: string, intent: Intent, cause: unknown): Error {
+  if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
+    return cause;
+  const details = { path };
+  if (hasErrorCode(cause, "EEXIST")) {
+    return new SessionError("SESSION_EXISTS", `${path} exists already. Choose another path, or open it.`, {
+      details,
+      cause,
+    });
+  }
+  if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return gone(path, cause);
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (intent === "read") {
+    const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
+    return new SessionError(
+      isPath ? "NOT_A_SESSION" : "READ_FAILED",
+      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again when the cause is gone."}`,
+      { details, cause },
+    );
+  }
+  return new SessionError(
+    "WRITE_FAILED",
+    `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
+    { details, cause },
+  );
+}
+
+/** The error for a file without a session header. */
+export function notASession(path: string): SessionError {
+  return new SessionError(
+    "NOT_A_SESSION",
+    `${path} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
+    { details: { path } },
+  );
+}
+
+/** The error for a session of pi's version 4. */
+export function laneSession(path: string): SessionError {
+  return new SessionError(
+    "NOT_A_SESSION",
+    `${path} is a session of pi's version 4 (kind: "header"), which this library does not read. Open it with pi.`,
+    { details: { path, version: 4 } },
+  );
+}
+
+/** The error for a file whose name has gone and which is not held open. */
+export function gone(path: string, cause?: unknown): SessionError {
+  return new SessionError(
+    "SESSION_NOT_FOUND",
+    `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
+    { details: { path }, cause },
+  );
+}
+
+/** The error for writing to a session of a newer version. */
+export function tooNew(path: string | undefined, version: number): SessionError {
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The session is of version ${version}, newer than this library knows; update sessiontree to write to it.`,
+    { details: { path, version } },
+  );
+}
+
+/** The error for writing to a file that another program wrote in a format of its own. */
+export function foreignFile(path: string | undefined): SessionError {
+  return new SessionError(
+    "READ_ONLY",
+    `${path} is another program's: no record in it is of this format. Go on in a copy that forkFrom(path, cwd) makes.`,
+    { details: { path } },
+  );
+}
+
+/**
+ * Refuses to rewrite a file of which a line was left out for its length: it would be lost.
+ *
+ * @throws {SessionError} `WRITE_FAILED`
+ */
+export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
+  const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
+  if (tooLong === undefined) return;
+  throw new SessionError(
+    "WRITE_FAILED",
+    `Line ${tooLong.line} of ${path} is longer than maxLineBytes, and rewriting would lose it. Raise maxLineBytes.`,
+    { details: { path, line: tooLong.line } },
+  );
+}

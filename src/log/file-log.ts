@@ -1,0 +1,326 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
+import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
+import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
+import { LeaseSlot } from "./lease-slot.ts";
+import { exclusively, finishReplacement } from "./replace-file.ts";
+import { SessionFile } from "./session-file.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type { OldFile } from "./take-over.ts";
+import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
+
+/** Bytes read at a time while loading: a millisecond of work or two. */
+const LOAD_STEP_BYTES = 256 * 1024;
+
+/** So long a load works before it lets others work. */
+const LOAD_TURN_MS = 4;
+
+/** How often the file's state is looked at in a burst of appends. */
+const LOOK_EVERY_MS = 1;
+
+/** So many appends within that time are no burst yet. */
+const BURST = 8;
+
+const NEVER = Number.NEGATIVE_INFINITY;
+
+/**
+ * A session whose lines are in a file.
+ *
+ * It reads in pieces, keeps heads and places, writes each append at once, and notices what other processes write.
+ *
+ * @remarks Source: docs/durability.md
+ */
+export class FileLog implements SessionLog {
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  readonly #fs: FileSystem;
+  readonly #options: FileLogOptions;
+  readonly #file: SessionFile;
+  readonly #lease: LeaseSlot;
+  #isClosed = false;
+  #lookedBeforeAt = NEVER;
+  #lookedAfterAt = NEVER;
+  /** Appends since the last look that was due. */
+  #burst = 0;
+
+  private constructor(path: string, options: FileLogOptions) {
+    this.#fs = options.fs ?? realFileSystem;
+    this.#options = options;
+    this.#file = new SessionFile(this.#fs, path, options);
+    this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
+  }
+
+  /**
+   * Opens a session file.
+   *
+   * @returns Undefined if the file is missing or empty.
+   * @throws {SessionError} `NOT_A_SESSION`; the file is left alone.
+   */
+  static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
+    const log = FileLog.#begin(path, options);
+    if (log === undefined) return undefined;
+    try {
+      log.#file.readAll();
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+    return log.#unlessEmpty();
+  }
+
+  /** Opens a session file like `open`, in steps of a few milliseconds between which other work goes on. */
+  static async load(
+    path: string,
+    options: FileLogOptions = {},
+    { onProgress, signal }: LoadOptions = {},
+  ): Promise<FileLog | undefined> {
+    const log = FileLog.#begin(path, options);
+    if (log === undefined) return undefined;
+    try {
+      let turnStart = performance.now();
+      for (const total of log.#file.readSteps(LOAD_STEP_BYTES)) {
+        onProgress?.(log.index.position, total);
+        const isDue = performance.now() - turnStart >= LOAD_TURN_MS;
+        if (isDue) await nextTurn();
+        if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
+        if (isDue) turnStart = performance.now();
+      }
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+    return log.#unlessEmpty();
+  }
+
+  /** Takes the lease of a file that is there. */
+  static #begin(path: string, options: FileLogOptions): FileLog | undefined {
+    const log = new FileLog(path, options);
+    if (!isThere(path, options.fs)) return undefined;
+    log.#lease.take();
+    try {
+      if (log.readOnlyReason !== "mode") log.#finishReplacement();
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+    return log;
+  }
+
+  /**
+   * Begins a session whose file is made when the first lasting entry is appended.
+   *
+   * @param path - Where the file will stand; nothing may stand there but an empty file.
+   * @param start - The header, or the lines that the session begins with.
+   */
+  static create(
+    path: string,
+    start: SessionHeader | Iterable<string | Uint8Array>,
+    options: FileLogOptions = {},
+  ): FileLog {
+    const log = new FileLog(path, options);
+    log.#lease.take();
+    try {
+      log.#file.begin("type" in start ? [`${encodeRecord(start)}\n`] : start);
+      if (options.createAtOnce && !log.#lease.isDenied) log.#file.appendUnwritten([], true);
+      return log;
+    } catch (error) {
+      log.#lease.release();
+      throw error;
+    }
+  }
+
+  get onChange(): ((change: LogChange) => void) | undefined {
+    return this.#file.onChange;
+  }
+
+  set onChange(listener: ((change: LogChange) => void) | undefined) {
+    this.#file.onChange = listener;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  get index(): SessionIndex {
+    return this.#file.index;
+  }
+
+  get readOnlyReason(): ReadOnlyReason | undefined {
+    if (this.#isClosed) return "closed";
+    if (this.#options.mode === "read-only" || this.#lease.isDenied) return "mode";
+    if (this.index.version > CURRENT_SESSION_VERSION) return "version";
+    return this.index.isForeign ? "foreign" : this.#lease.loss;
+  }
+
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+    this.#file.readLines(ordinals, take, takeText);
+  }
+
+  append(lines: readonly LogLine[], isLasting: boolean): number {
+    const [first] = lines;
+    if (first === undefined) return this.index.tree.size;
+    this.#assertReadable(lines);
+    const now = performance.now();
+    if (!this.#file.isUnwritten) this.#prepareFile(now);
+    const { tree } = this.index;
+    const ordinal = tree.size;
+    if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
+    else this.#appendToFile(lines, now);
+    // A look at the file may have read it anew, and then entries have other ordinals.
+    return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
+  }
+
+  pin(): () => void {
+    return this.#file.pin();
+  }
+
+  refresh(): LogChange | undefined {
+    return this.#file.look("read");
+  }
+
+  /**
+   * Rewrites the file in the current version; see `upgradeFile`.
+   *
+   * @returns Path of the backup; undefined if there was nothing to do.
+   */
+  upgrade(): string | undefined {
+    if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
+    return this.#replace((old) => {
+      // Somebody else may have done it meanwhile.
+      return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
+    });
+  }
+
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+    if (this.#file.isUnwritten) {
+      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), change, more }));
+      return;
+    }
+    this.#replace((old) => {
+      rewriteFile(old, this, { ...wholeCopy(this.index), change, more });
+      return this.path;
+    });
+  }
+
+  async flush(): Promise<void> {
+    if (!this.#isClosed) this.#file.flush();
+  }
+
+  async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    try {
+      this.#file.flush();
+    } catch (error) {
+      // Whoever removes a file and closes the session wants neither any more.
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    } finally {
+      this.#file.release();
+      this.#lease.release();
+    }
+  }
+
+  /** Takes over what a killed process has left in an old file. One that lives does so itself. */
+  #finishReplacement(): void {
+    try {
+      finishReplacement(this.#fs, this.path, 0);
+    } catch (error) {
+      throw fileError(this.path, "write", error);
+    }
+  }
+
+  #unlessEmpty(): FileLog | undefined {
+    if (this.index.position > 0) return this;
+    this.#lease.release();
+    return undefined;
+  }
+
+  /** Makes sure that the file can be appended to. */
+  #prepareFile(now: number): void {
+    this.#lookBeforeWrite(now);
+    this.#assertVersion();
+    this.#file.endTorn();
+    if (this.index.needsUpgrade) this.upgrade();
+  }
+
+  #appendToFile(lines: readonly LogLine[], now: number): void {
+    try {
+      while (!this.#file.append(lines)) {
+        this.#lookedBeforeAt = NEVER;
+        this.#prepareFile(now);
+        // Whoever has replaced the file may have taken them along.
+        if (lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
+      }
+    } catch (error) {
+      // What a failed write has left behind must be seen before the next one.
+      this.#lookedBeforeAt = NEVER;
+      throw error;
+    }
+    this.#lookAfterWrite(now);
+  }
+
+  /** A look at the file may have found one of a newer version there, which must not be written to. */
+  #assertVersion(): void {
+    const { version } = this.index;
+    if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
+  }
+
+  /** What is longer than a line may be would be lost to every reader. */
+  #assertReadable(lines: readonly LogLine[]): void {
+    const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
+    for (const { text, head } of lines) {
+      if (text.length * 3 <= maxLineBytes || Buffer.byteLength(text) <= maxLineBytes) continue;
+      throw new SessionError(
+        "ENTRY_INVALID",
+        `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
+        { details: { entryId: head.id, maxLineBytes } },
+      );
+    }
+  }
+
+  #lookBeforeWrite(now: number): void {
+    const isDue = now - this.#lookedBeforeAt >= LOOK_EVERY_MS;
+    this.#burst = isDue ? 0 : this.#burst + 1;
+    if (this.#burst >= BURST) return;
+    this.#file.look("write");
+    if (isDue) this.#lookedBeforeAt = now;
+  }
+
+  #lookAfterWrite(now: number): void {
+    if (now - this.#lookedAfterAt < LOOK_EVERY_MS) return;
+    this.#lookedAfterAt = now;
+    try {
+      this.#file.check();
+    } catch (error) {
+      // The lines are in the file. What this look could not tell, the next one will.
+      if (!isSessionError(error) || error instanceof ReplacedError) throw error;
+      this.#lookedBeforeAt = NEVER;
+    }
+  }
+
+  /** Puts a new file in the place of the old; begins again if that was cut or replaced meanwhile. */
+  #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
+    return exclusively(this.#fs, this.path, () =>
+      untilUnchanged(() => {
+        this.#file.look("write");
+        this.#assertVersion();
+        assertAllRead(this.path, this.index);
+        const written = this.#file.replace(write);
+        if (written !== undefined) this.#file.takeReplacement();
+        return written;
+      }),
+    );
+  }
+}

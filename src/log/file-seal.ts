@@ -1,0 +1,77 @@
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { LINE_BREAK } from "./append-file.ts";
+import { type FileSystem, readRange } from "./file-system.ts";
+
+/** Enough of a line to hold its id and time, by which it differs from every other. */
+const SEAL_BYTES = 256;
+
+/**
+ * The beginning of a file's last line, by which the file is known again.
+ *
+ * Size and number of a file do not tell everything: other programs rewrite files in place, the system gives a deleted
+ * file's number to the next one, and a writer that failed cuts its torn line off and writes another in its place.
+ */
+export interface FileSeal {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  readonly newest: number;
+}
+
+/** Takes the seal of what an index has read of a file. */
+export function takeSeal(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  newest = index.tree.size - 1,
+): FileSeal {
+  const offset = lastLineOffset(index);
+  const length = Math.min(SEAL_BYTES, Math.max(0, index.position - offset));
+  return { offset, bytes: readRange(fs, fd, offset, length), newest };
+}
+
+/** Takes the seal of a file that is made with these bytes: its header differs from that of every other session. */
+export function sealOfHeader(bytes: Uint8Array, { headerPlace }: SessionIndex): FileSeal {
+  return { offset: 0, bytes: bytes.slice(0, headerPlace?.length), newest: Number.POSITIVE_INFINITY };
+}
+
+/** Tells whether what was sealed still stands where it stood. */
+export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileSeal): boolean {
+  return readRange(fs, fd, offset, bytes.length).equals(bytes);
+}
+
+/** Tells whether a line break would make entries of a file's torn last line. */
+export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): boolean {
+  const torn = tornTail(index);
+  if (torn === undefined) return false;
+  const bytes = readRange(fs, fd, torn.offset, torn.length);
+  const alone = new SessionIndex({
+    readBytes: (offset, length) => bytes.subarray(offset, offset + length),
+    ...(index.header && { header: index.header }),
+  });
+  alone.feed(bytes);
+  alone.feed(LINE_BREAK);
+  alone.end();
+  return alone.tree.size > 0;
+}
+
+/** Where the last line begins that was read, torn or whole. */
+function lastLineOffset(index: SessionIndex): number {
+  const torn = tornTail(index);
+  if (torn !== undefined) return torn.offset;
+  const { tree, places } = index;
+  for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
+    const offset = places.offsetAt(ordinal);
+    // Where entries stand that were written here is presumed until somebody has looked.
+    if (offset < index.position) return offset;
+  }
+  return index.headerPlace?.offset ?? 0;
+}
+
+/** The place of a last line that is not whole; undefined if there is none. */
+function tornTail(index: SessionIndex): { offset: number; length: number } | undefined {
+  const last = index.isMidLine ? index.issues.at(-1) : undefined;
+  return last?.code === "TAIL_TORN"
+    ? { offset: last.offset, length: index.position - last.offset }
+    : undefined;
+}

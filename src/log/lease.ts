@@ -1,0 +1,305 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { parseJson } from "../jsonl/decode.ts";
+import { SessionError } from "../schema/errors.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import { NotAPlainFileError } from "./file-errors.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  ifPresent,
+  openForReading,
+  readRange,
+  removeQuietly,
+  writeFully,
+} from "./file-system.ts";
+import { startOf, thisThread } from "./process-start.ts";
+import { hasErrorCode } from "./system-error.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
+
+/** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
+export type LeaseMode = "none" | "fail" | "read-only" | "wait";
+
+/** Who holds a lease. */
+export interface LeaseOwner {
+  readonly pid: number;
+  /** The thread of the process: 0 for the main one, -1 for one of which the system does not tell whether it lives. */
+  readonly thread: number;
+  readonly host: string;
+  /** When the thread started, as its system counts; tells it from a later one with its number. */
+  readonly startedAt: string;
+  /** Unique for each lease. */
+  readonly token: string;
+}
+
+/** How often an owner says that it is there. */
+const HEARTBEAT_MS = 5_000;
+
+/** After this long without a heartbeat, an owner on another machine counts as dead. */
+const DEAD_AFTER_MS = 30_000;
+
+/** After this long without one, an owner makes sure before it writes that the lease is still its own. */
+const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
+
+const POLL_MS = 25;
+
+const MAX_LEASE_BYTES = 4096;
+
+const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Stands for the token of a lease that has none, because it was damaged or is no lease. */
+const NO_TOKEN = "unknown";
+
+/** The guard of a dead owner's lease, which a process leaves that is killed while it takes that away. */
+const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
+
+/** Leases of this thread, to be given up when it ends. */
+const held = new Set<Lease>();
+
+/** Tokens of leases that this process has given up although their files could not be removed. */
+const givenUp = new Set<string>();
+
+/**
+ * The right of one process to write to a session, kept as a small file beside it.
+ *
+ * A lease binds only those who ask for one. An owner that died is told from one that is slow: on the same machine by
+ * its process and thread and when that started, from elsewhere by its heartbeat. An owner who was so slow that another
+ * took its lease notices at its next heartbeat, or before it writes, whatever comes first.
+ */
+export class Lease {
+  readonly path: string;
+  readonly #fs: FileSystem;
+  readonly #owner: LeaseOwner;
+  readonly #heart: NodeJS.Timeout;
+  readonly #onTaken: () => void;
+  #taker: LeaseOwner | undefined;
+  #sureAt = Date.now();
+
+  private constructor(fs: FileSystem, path: string, owner: LeaseOwner, onTaken: () => void) {
+    this.#fs = fs;
+    this.path = path;
+    this.#owner = owner;
+    this.#onTaken = onTaken;
+    this.#heart = setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+    if (held.size === 0) process.on("exit", releaseAll);
+    held.add(this);
+  }
+
+  /**
+   * Takes the lease of a session file.
+   *
+   * @param waitMs - How long to wait for another owner; 0 asks once. Blocks the thread meanwhile.
+   * @param onTaken - Called when another owner is found to have taken it.
+   * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
+   */
+  static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
+    const path = `${sessionPath}.lease`;
+    const deadline = performance.now() + waitMs;
+    for (;;) {
+      const owner = thisProcess();
+      const holder = tryTake(fs, path, owner);
+      if (holder === undefined) {
+        const lease = new Lease(fs, path, owner, onTaken);
+        sweep(fs, dirname(path), owner);
+        return lease;
+      }
+      if (performance.now() >= deadline) throw leaseHeld(sessionPath, holder);
+      sleep(POLL_MS);
+    }
+  }
+
+  /** Who has taken the lease from this owner; undefined while it is held. Looks if there was no heartbeat for long. */
+  get taker(): LeaseOwner | undefined {
+    const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
+    if (isUnsure && held.has(this)) this.#beat();
+    return this.#taker;
+  }
+
+  /** Gives the lease up. Idempotent. */
+  release(): void {
+    if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
+  }
+
+  /** Ends the heartbeat; false if it had ended. */
+  #stop(): boolean {
+    if (!held.delete(this)) return false;
+    clearInterval(this.#heart);
+    if (held.size === 0) process.off("exit", releaseAll);
+    return true;
+  }
+
+  #beat(): void {
+    const now = new Date();
+    try {
+      const holder = ifPresent(() => readOwner(this.#fs, this.path));
+      if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
+      // One that somebody removed is put back: nobody else holds it.
+      else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
+        this.#taker = holder ?? readOwner(this.#fs, this.path);
+      }
+      this.#sureAt = now.getTime();
+    } catch (error) {
+      // On this machine the process tells that the owner lives; and a heartbeat that failed must not end it.
+      if (!(error instanceof Error)) throw error;
+    }
+    if (this.#taker === undefined) return;
+    this.#stop();
+    this.#onTaken();
+  }
+}
+
+function releaseAll(): void {
+  for (const lease of [...held]) lease.release();
+}
+
+function thisProcess(): LeaseOwner {
+  const { pid } = process;
+  const thread = thisThread();
+  return { pid, thread, host: hostname(), startedAt: startOf(pid, thread) ?? "", token: randomUUID() };
+}
+
+/** Takes a lease; gives its owner instead if there is one that lives. */
+function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
+  for (;;) {
+    if (tryCreate(fs, path, owner)) return undefined;
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder === undefined) continue;
+    if (isAlive(fs, path, holder)) return holder;
+    const other = removeDead(fs, path, holder, owner);
+    if (other !== undefined) return other;
+  }
+}
+
+/**
+ * Takes away the lease of a dead owner.
+ *
+ * Whoever does so takes a lease on the dead one first, so that nobody takes away what another has put in its place.
+ * That lease is one like any other: an owner of it that died is told in the same way.
+ *
+ * @returns Somebody else who is at it.
+ */
+function removeDead(
+  fs: FileSystem,
+  path: string,
+  dead: LeaseOwner,
+  owner: LeaseOwner,
+): LeaseOwner | undefined {
+  const guard = join(dirname(path), `.${dead.token}.lease`);
+  if (guard === path) {
+    removeQuietly(fs, path);
+    return undefined;
+  }
+  const other = tryTake(fs, guard, owner);
+  if (other !== undefined) return other;
+  try {
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token === dead.token) fs.unlinkSync(path);
+    return undefined;
+  } finally {
+    giveUp(fs, guard, owner);
+  }
+}
+
+/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from now on. */
+function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
+  givenUp.add(token);
+  try {
+    const holder = ifPresent(() => readOwner(fs, path));
+    if (holder?.token !== token || removeQuietly(fs, path)) givenUp.delete(token);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, token }: LeaseOwner): boolean {
+  if (givenUp.has(token)) return false;
+  if (host === hostname() && pid > 0) {
+    const start = startOf(pid, thread);
+    // Where the system does not tell of a thread, a process that runs is not enough.
+    if (thread !== -1 || start !== startedAt) return start === startedAt;
+  }
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  // A time to come is no heartbeat, but a clock that is wrong: it would count for ever.
+  return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < DEAD_AFTER_MS;
+}
+
+/** Removes what dead processes left in a folder while they took leases. What cannot be removed harms nobody. */
+function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
+  try {
+    removeLeftovers(fs, folder);
+    for (const name of fs.readdirSync(folder)) {
+      if (!GUARD.test(name)) continue;
+      const path = join(folder, name);
+      const holder = ifPresent(() => readOwner(fs, path));
+      if (holder === undefined || isAlive(fs, path, holder)) continue;
+      removeDead(fs, path, holder, owner);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+}
+
+function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
+  // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
+  const own = temporaryPath(dirname(path));
+  try {
+    const fd = createFile(fs, own);
+    try {
+      writeFully(fs, fd, Buffer.from(JSON.stringify(owner)));
+    } finally {
+      closeQuietly(fs, fd);
+    }
+    fs.linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    removeTemporary(fs, own);
+  }
+}
+
+/** Reads who holds a lease; what is no lease counts as held by nobody who is alive here. */
+function readOwner(fs: FileSystem, path: string): LeaseOwner {
+  if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  const fd = openForReading(fs, path);
+  try {
+    const text = readRange(fs, fd, 0, Math.min(MAX_LEASE_BYTES, fs.fstatSync(fd).size)).toString();
+    const value = parseJson(text)?.value;
+    const { pid, thread, host, startedAt, token } = isJsonRecord(value) ? value : {};
+    return {
+      pid: typeof pid === "number" ? pid : 0,
+      thread: typeof thread === "number" ? thread : 0,
+      host: typeof host === "string" ? host : "",
+      startedAt: typeof startedAt === "string" ? startedAt : "",
+      // It becomes part of a file's name.
+      token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
+    };
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+/** The error for a lease that another owner took from this one. */
+export function leaseTaken(path: string, { pid, host }: LeaseOwner): SessionError {
+  return new SessionError(
+    "LEASE_HELD",
+    `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
+    { details: { path, pid, host } },
+  );
+}
+
+function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
+  return new SessionError(
+    "LEASE_HELD",
+    `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,
+    { details: { path, pid, host } },
+  );
+}
+
+/** Blocks the thread. */
+export function sleep(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

@@ -1,0 +1,61 @@
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { LogLine } from "./session-log.ts";
+
+/** Lines as the bytes of one write. */
+export interface EncodedLines {
+  readonly lines: readonly LogLine[];
+  /** Whether a line break stands before them, to close a torn line. */
+  readonly hasBreak: boolean;
+  /** Begins with the bytes; valid until the next lines are encoded. */
+  readonly buffer: Uint8Array;
+  /** How many bytes there are. */
+  readonly length: number;
+}
+
+const LINE_BREAK = 0x0a;
+
+const SCRATCH_BYTES = 64 * 1024;
+
+/** Where lines are encoded: making a buffer, or a view of one, for each would cost more than the encoding. */
+let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
+export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
+  // What one large line took is not kept for ever.
+  if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+  let length = 0;
+  if (hasBreak) scratch[length++] = LINE_BREAK;
+  for (const { text } of lines) {
+    // Each unit of a text takes three bytes at most.
+    reserve(length, length + text.length * 3 + 1);
+    length += scratch.write(text, length);
+    scratch[length++] = LINE_BREAK;
+  }
+  return { lines, hasBreak, buffer: scratch, length };
+}
+
+/** Gives the bytes of lines; valid until the next lines are encoded. */
+export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
+  return buffer.subarray(0, length);
+}
+
+/** Adds the entries of lines to the index, once their bytes stand behind all others; gives the first ordinal. */
+export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
+  const first = index.tree.size;
+  // The bytes of a line that is alone, as nearly all are, were counted when it was encoded.
+  const isAlone = lines.length === 1;
+  let isTorn = hasBreak;
+  for (const { head, text } of lines) {
+    const lineLength = isAlone ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
+    index.addOwn(head, lineLength, isTorn);
+    isTorn = false;
+  }
+  return first;
+}
+
+function reserve(used: number, needed: number): void {
+  if (needed <= scratch.length) return;
+  const larger = Buffer.allocUnsafeSlow(needed * 2);
+  scratch.copy(larger, 0, 0, used);
+  scratch = larger;
+}

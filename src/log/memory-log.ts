@@ -1,0 +1,89 @@
+import { SessionIndex } from "../jsonl/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { Blocks } from "./blocks.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
+import { feedWhole } from "./read-session-file.ts";
+import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
+
+/**
+ * A session whose lines are in memory: the executable specification of a log.
+ *
+ * @remarks Cost: every call O(bytes concerned).
+ */
+export class MemoryLog implements SessionLog {
+  readonly path = undefined;
+  onChange: ((change: LogChange) => void) | undefined;
+  #blocks: Blocks;
+  #index: SessionIndex;
+  #isClosed = false;
+
+  /** @param text - Lines to begin with, the header first. */
+  constructor(text: string) {
+    this.#blocks = Blocks.of([text]);
+    this.#index = this.#newIndex();
+  }
+
+  get index(): SessionIndex {
+    return this.#index;
+  }
+
+  get readOnlyReason(): "version" | "closed" | undefined {
+    if (this.#isClosed) return "closed";
+    return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
+  }
+
+  /** All bytes, as a file would hold them. */
+  get bytes(): Uint8Array {
+    return this.#blocks.join();
+  }
+
+  readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
+    for (const ordinal of ordinals) {
+      const { offset, length } = this.index.places.at(ordinal);
+      take(ordinal, this.#blocks.read(offset, length));
+    }
+  }
+
+  pin(): () => void {
+    return () => undefined;
+  }
+
+  append(lines: readonly LogLine[]): number {
+    const encoded = encodeLines(lines, this.index.isMidLine);
+    const first = addLines(this.index, encoded);
+    this.#blocks.add(bytesOf(encoded));
+    this.index.confirmOwn();
+    return first;
+  }
+
+  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+    const before = this.#index;
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change, more }));
+    this.#index = this.#newIndex();
+    this.onChange?.({ kind: "reloaded", before });
+  }
+
+  refresh(): LogChange | undefined {
+    return undefined;
+  }
+
+  async flush(): Promise<void> {
+    // Nothing here outlives the process, so there is nothing to wait for.
+  }
+
+  async close(): Promise<void> {
+    this.release();
+  }
+
+  release(): void {
+    this.#isClosed = true;
+  }
+
+  #newIndex(): SessionIndex {
+    const index = new SessionIndex({ readBytes: (offset, length) => this.#blocks.read(offset, length) });
+    feedWhole(index, this.#blocks.join());
+    return index;
+  }
+}

@@ -1,0 +1,81 @@
+import { isAscii } from "node:buffer";
+import type { Places } from "../jsonl/places.ts";
+import type { Blocks } from "./blocks.ts";
+import { type FileSystem, readInto } from "./file-system.ts";
+import type { TakeLine, TakeText } from "./session-log.ts";
+
+/** Lines this near to each other are read at once. */
+const MAX_GAP_BYTES = 64 * 1024;
+
+/** Bytes read at once, unless one line is longer: what a processor's cache holds. */
+const MAX_READ_BYTES = 256 * 1024;
+
+/** Where the lines of entries stand. */
+type LinePlaces = Pick<Places, "offsetAt" | "lengthAt">;
+
+/** The places of lines whose entries have other ordinals now. */
+export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number): LinePlaces {
+  return {
+    offsetAt: (ordinal) => places.offsetAt(now(ordinal)),
+    lengthAt: (ordinal) => places.lengthAt(now(ordinal)),
+  };
+}
+
+/** Gives the lines of entries of a session whose file has not been made. */
+export function linesInMemory(
+  bytes: Blocks,
+  places: LinePlaces,
+  ordinals: Iterable<number>,
+  take: TakeLine,
+): void {
+  for (const ordinal of ordinals) {
+    take(ordinal, bytes.read(places.offsetAt(ordinal), places.lengthAt(ordinal)));
+  }
+}
+
+/**
+ * Reads the lines of entries from a file, neighbours together.
+ *
+ * @param take - Called for each in the order given; the bytes are valid during the call.
+ * @param takeText - Called instead, if it is given, with the text as `decodeText` gives it.
+ * @remarks Cost: O(bytes of the lines), and one read for each run of neighbours.
+ */
+export function readLinesOf(
+  fs: FileSystem,
+  fd: number,
+  places: LinePlaces,
+  ordinals: Iterable<number>,
+  take: TakeLine,
+  takeText?: TakeText,
+): void {
+  const run: number[] = [];
+  let [start, end] = [0, 0];
+  let buffer = Buffer.alloc(0);
+  const flush = () => {
+    const size = end - start;
+    // One buffer serves for all runs; a single short one does not need it.
+    if (buffer.length < size)
+      buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
+    const bytes = readInto(fs, fd, buffer, start, size);
+    if (bytes.length < size) throw new Error("the file is shorter than it was");
+    // Text cut out of the buffer saves an object for each line, and of ASCII it need not be decoded.
+    const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
+    for (const ordinal of run) {
+      const from = places.offsetAt(ordinal) - start;
+      const to = from + places.lengthAt(ordinal);
+      if (takeText === undefined) take(ordinal, bytes.subarray(from, to));
+      else takeText(ordinal, bytes.toString(encoding, from, to));
+    }
+    run.length = 0;
+  };
+  for (const ordinal of ordinals) {
+    const offset = places.offsetAt(ordinal);
+    const behind = offset + places.lengthAt(ordinal);
+    const isNear = offset >= end && offset - end <= MAX_GAP_BYTES && behind - start <= MAX_READ_BYTES;
+    if (run.length > 0 && !isNear) flush();
+    if (run.length === 0) start = offset;
+    end = behind;
+    run.push(ordinal);
+  }
+  if (run.length > 0) flush();
+}

@@ -1,0 +1,72 @@
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
+
+/** A session file that was read whole, with the descriptor still open for its lines. */
+export interface ReadSession {
+  readonly fd: number;
+  readonly index: SessionIndex;
+  line(ordinal: number): Uint8Array;
+}
+
+/** Reads a session file once, to look at it. The caller closes `fd`. */
+export function readSessionFile(fs: FileSystem, path: string): ReadSession {
+  const fd = openForReading(fs, path);
+  try {
+    const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
+    feedFile(fs, fd, index, fs.fstatSync(fd).size);
+    const line = (ordinal: number) => {
+      const { offset, length } = index.places.at(ordinal);
+      return readRange(fs, fd, offset, length);
+    };
+    return { fd, index, line };
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Feeds an index with what it has not read yet, up to `end`; stops early if the file turns out to be no session. */
+export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: number): void {
+  for (const piece of readPieces(fs, fd, index.position, end)) {
+    index.feed(piece);
+    if (index.isRejected) return;
+  }
+  index.end();
+}
+
+/**
+ * Feeds an index with what comes next, as much as the buffer takes.
+ *
+ * @param size - The file's size as far as it is known. It is looked up again when that much was read.
+ * @returns The file's size, or less if it has shrunk.
+ */
+export function feedSome(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  buffer: Buffer,
+  size: number,
+): number {
+  const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
+  index.feed(count === buffer.length ? buffer : buffer.subarray(0, count));
+  if (count === 0) return index.position;
+  return index.position < size ? size : fs.fstatSync(fd).size;
+}
+
+/** Feeds an index with what a file holds now and the index has not read. */
+export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
+  feedFile(fs, fd, index, fs.fstatSync(fd).size);
+}
+
+/** Feeds an index with all the bytes there are. */
+export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
+  index.feed(bytes);
+  index.end();
+}
+
+/** Gives the ordinals of the entries that were known before and are not there any more. */
+export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
+  const { tree } = before;
+  return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);
+}

@@ -1,0 +1,270 @@
+import type { Stats } from "node:fs";
+import { basename } from "node:path";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import { SessionError } from "../schema/errors.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import type { IssueCode, SessionIssue } from "../schema/issue.ts";
+import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { fileError, foreignFile, NotAPlainFileError } from "./file-errors.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+  removeQuietly,
+  writeFully,
+} from "./file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { exclusively, replaceFile } from "./replace-file.ts";
+import { absolutePath } from "./session-paths.ts";
+import { assertEqual } from "./upgrade-file.ts";
+import { underFreeName } from "./write-whole.ts";
+
+/** What was done, or would be, about one thing that was wrong. */
+export interface RepairAction {
+  readonly issue: SessionIssue;
+  /** In words. */
+  readonly action: string;
+}
+
+/** What a repair found and did. */
+export interface RepairReport {
+  readonly path: string;
+  /** Empty if the file is healthy: then nothing was written. */
+  readonly actions: readonly RepairAction[];
+  /** Where the original stands now; undefined if nothing was written. */
+  readonly backup?: string;
+  /** Where the bytes stand that belong to no entry; undefined if there are none, or nothing was written. */
+  readonly sideFile?: string;
+}
+
+/** What is done about each kind of issue; those that are missing are no matter of the file's lines. */
+const ACTIONS: { readonly [code in IssueCode]?: string } = {
+  RECORD_BEFORE_HEADER: "moved to the side file",
+  HEADER_REPEATED: "moved to the side file",
+  HEADER_MISSING: "rebuilt from the file's name and its first entry",
+  VERSION_UNCLEAR: "set to 3",
+  LINE_UNREADABLE: "moved to the side file",
+  LINE_TOO_LONG: "moved to the side file",
+  NOT_AN_ENTRY: "moved to the side file",
+  TAIL_TORN: "moved to the side file",
+  NUL_BYTES: "moved to the side file",
+  RECORDS_GLUED: "split; what is no whole record moved to the side file",
+  BODY_DAMAGED: "kept as text in a custom entry at its place",
+  ID_INVENTED: "written down",
+  ID_DUPLICATE: "written down under the id of its own",
+  ENTRY_REPEATED: "moved to the side file",
+  PARENT_MISSING: "written down as a root",
+  PARENT_BRIDGED: "written down under the entry before",
+  PARENT_CYCLE: "written down as a root",
+};
+
+/**
+ * Makes a clean file of a damaged one: what a reader finds in it, written out healthy.
+ *
+ * The tree, its ids and its contexts are those that every reading of the damaged file gives. The original stays beside
+ * the repaired file as `<name>.bak`, and bytes that belong to no entry go to `<name>.damaged`. A healthy file is left
+ * alone.
+ *
+ * @param options - `isDryRun` only tells what would be done.
+ * @throws {SessionError} `NOT_A_SESSION` if not even an entry is in it, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
+ *   `READ_ONLY` if it is another program's, or `WRITE_FAILED`, and then the file is as it was.
+ * @remarks Cost: O(file).
+ */
+export function repairSession(
+  path: string,
+  options: { isDryRun?: boolean; fs?: FileSystem } = {},
+): RepairReport {
+  assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
+  const { fs = realFileSystem, isDryRun = false } = options;
+  const absolute = absolutePath(path);
+  try {
+    assertRepairable(fs, absolute);
+    const repairOpen = () => {
+      const fd = openForReading(fs, absolute);
+      try {
+        return repair({ fs, fd, path: absolute, state: fs.fstatSync(fd) }, isDryRun);
+      } finally {
+        closeQuietly(fs, fd);
+      }
+    };
+    return isDryRun ? repairOpen() : exclusively(fs, absolute, repairOpen);
+  } catch (error) {
+    throw fileError(absolute, isDryRun ? "read" : "write", error);
+  }
+}
+
+/** A file that is open for repair. */
+interface DamagedFile {
+  readonly fs: FileSystem;
+  readonly fd: number;
+  readonly path: string;
+  /** As it was when the repair began. */
+  readonly state: Stats;
+}
+
+function assertRepairable(fs: FileSystem, path: string): void {
+  const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile()) return;
+  // A link must not be repaired, since its target would stay as it is.
+  if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
+    details: { path },
+  });
+}
+
+function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
+  const { path } = file;
+  const source = readSource(file);
+  const actions = actionsFor(source.index);
+  if (actions.length === 0 || isDryRun) return { path, actions };
+  return { path, actions, ...writeRepaired(file, source) };
+}
+
+/** Reads the file, every body too, behind a rebuilt header if it has none. */
+function readSource(file: DamagedFile): LineSource {
+  const { fs, fd, path } = file;
+  const own = readIndex(file);
+  const index = own.header === undefined ? readIndex(file, headerFromName(path)) : own;
+  if (index.tree.size === 0 && own.header === undefined) {
+    throw new SessionError(
+      "NOT_A_SESSION",
+      `${path} holds no entry of a session; there is nothing to repair.`,
+      {
+        details: { path },
+      },
+    );
+  }
+  if (index.version > CURRENT_SESSION_VERSION) {
+    throw new SessionError(
+      "VERSION_TOO_NEW",
+      `${path} is of a newer version; update sessiontree to repair it.`,
+      {
+        details: { path, version: index.version },
+      },
+    );
+  }
+  if (index.isForeign) throw foreignFile(path);
+  const source: LineSource = {
+    index,
+    readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),
+  };
+  reportDamagedBodies(source);
+  return source;
+}
+
+function readIndex({ fs, fd, state }: DamagedFile, header?: SessionHeader): SessionIndex {
+  const index = new SessionIndex({
+    readBytes: (offset, length) => readRange(fs, fd, offset, length),
+    ...(header && { header }),
+  });
+  for (const piece of readPieces(fs, fd, 0, state.size)) index.feed(piece);
+  index.end();
+  return index;
+}
+
+/** The id that a file's name gives; the time is told by the first entry, the working directory by nobody. */
+function headerFromName(path: string): SessionHeader {
+  const id =
+    /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
+  return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: "", cwd: "" };
+}
+
+function reportDamagedBodies({ index, readLines }: LineSource): void {
+  const { tree, places } = index;
+  const context = bodyContextOf(index);
+  readLines(tree.ordinals(), (ordinal, bytes) => {
+    const head = tree.headAt(ordinal);
+    if (decodeEntry(bytes, head, context) === undefined) {
+      index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), head.id));
+    }
+  });
+}
+
+function actionsFor(index: SessionIndex): RepairAction[] {
+  return index.issues.flatMap((issue) => {
+    const action = ACTIONS[issue.code];
+    return action === undefined ? [] : [{ issue, action }];
+  });
+}
+
+function writeRepaired(file: DamagedFile, source: LineSource): { backup: string; sideFile?: string } {
+  const { fs, fd, path, state } = file;
+  const plan = wholeCopy(source.index);
+  const timestamp = plan.header.timestamp || timeOfFirst(source.index);
+  const leftovers = unclaimedBytes(file, source.index);
+  const sideFile = leftovers.length > 0 ? writeSideFile(fs, `${path}.damaged`, leftovers) : undefined;
+  try {
+    const backup = replaceFile({
+      old: { fs, path, fd, copied: state.size },
+      pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
+      mode: state.mode & 0o777,
+      backup: `${basename(path)}.bak`,
+      verify: (temporary) => assertEqual(fs, source, temporary),
+    });
+    return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };
+  } catch (error) {
+    if (sideFile !== undefined && isStillThere(file)) removeQuietly(fs, sideFile);
+    throw error;
+  }
+}
+
+/** When a session began that does not say it itself: at its first entry, or at no known time. */
+function timeOfFirst({ tree }: SessionIndex): string {
+  const timeMs = tree.size > 0 ? tree.timeAt(0) : Number.NaN;
+  return new Date(Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0).toISOString();
+}
+
+/** Whether the file that was opened still has its name. */
+function isStillThere({ fs, path, state }: DamagedFile): boolean {
+  const now = fs.lstatSync(path, { throwIfNoEntry: false });
+  return now?.ino === state.ino && now.dev === state.dev;
+}
+
+/** Writes bytes to a new file, numbered if the name is taken. */
+function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array[]): string {
+  return underFreeName(path, (free) => {
+    const fd = createFile(fs, free);
+    try {
+      for (const piece of pieces) writeFully(fs, fd, piece);
+      fs.fsyncSync(fd);
+    } catch (error) {
+      removeQuietly(fs, free);
+      throw error;
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  });
+}
+
+/** The bytes of a file that belong neither to its header nor to an entry, blank ones left out, a line for each run. */
+function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
+  const { tree, places, headerPlace } = index;
+  const claimed = Array.from(tree.ordinals(), (ordinal) => places.at(ordinal));
+  if (headerPlace !== undefined) claimed.push(headerPlace);
+  claimed.sort((a, b) => a.offset - b.offset);
+  claimed.push({ offset: state.size, length: 0, line: 0 });
+  const unclaimed: Uint8Array[] = [];
+  let at = 0;
+  for (const { offset, length } of claimed) {
+    const bytes = offset > at ? readRange(fs, fd, at, offset - at) : Buffer.alloc(0);
+    if (bytes.some((byte) => !BLANK_BYTES.has(byte))) unclaimed.push(bytes, LINE_BREAK);
+    at = Math.max(at, offset + length);
+  }
+  return unclaimed;
+}
+
+/** LF, CR, space, tab, and those of a byte order mark. */
+const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);
+
+const LINE_BREAK = Buffer.from("\n");
+
+/** The last time that a date can hold. */
+const MAX_TIME_MS = 8.64e15;

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SessionError } from "../schema/errors.ts";
+import { assertValidSessionId } from "../schema/ids.ts";
+import { type OptionRules, TEXT } from "../schema/options.ts";
+import { ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
+
+/** Where sessions live, for programs that keep them elsewhere than pi does. */
+export interface SessionPlaces {
+  /** Folder above `sessions/`. Default: the variable named by `agentDirVariable`, else `~/.pi/agent`. */
+  readonly agentDir?: string;
+  /** Name of the environment variable for the agent's folder. Default `PI_CODING_AGENT_DIR`. */
+  readonly agentDirVariable?: string;
+  /**
+   * Name of the environment variable that replaces the sessions root. Default `PI_SESSIONS_DIR`, the
+   * Rust port's, which pi does not read.
+   */
+  readonly sessionsDirVariable?: string;
+}
+
+/** What these options may be. */
+export const PLACES_RULES: OptionRules<SessionPlaces> = {
+  agentDir: TEXT,
+  agentDirVariable: TEXT,
+  sessionsDirVariable: TEXT,
+};
+
+/** Makes a path absolute: `~` is the home folder, `file://` URLs are paths, relative ones start at the process's folder. */
+export function absolutePath(path: string): string {
+  if (path.startsWith("file://")) return fileURLToPath(path);
+  if (path === "~") return homedir();
+  return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
+}
+
+/** Gives the folder that holds a folder for each project. */
+export function sessionsRoot(places: SessionPlaces = {}): string {
+  if (places.agentDir !== undefined) return join(absolutePath(places.agentDir), "sessions");
+  const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
+  if (sessionsDir) return absolutePath(sessionsDir);
+  const agentDir = process.env[places.agentDirVariable ?? "PI_CODING_AGENT_DIR"];
+  return join(absolutePath(agentDir || "~/.pi/agent"), "sessions");
+}
+
+/** Bytes of the longest name that file systems take. */
+const MAX_NAME_BYTES = 255;
+
+/** Bytes of a long project's folder that tell its beginning to people; its digest tells it from others. */
+const BEGINNING_BYTES = 180;
+
+const DIGEST_CHARACTERS = 32;
+
+/** Characters of the longest id of a session in a file: names of backups and other files beside it are longer still. */
+const MAX_ID_LENGTH = 200;
+
+/**
+ * Names the folder of a project's sessions; makes nothing.
+ *
+ * Different projects can share a folder, because the encoding loses which separators there were. Where it would be too
+ * long for a name, the beginning and a digest stand for it.
+ */
+export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
+  const absolute = absolutePath(cwd);
+  const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+  return join(
+    sessionsRoot(places),
+    Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute),
+  );
+}
+
+function shortened(name: string, cwd: string): string {
+  const digest = createHash("sha256").update(cwd).digest("hex").slice(0, DIGEST_CHARACTERS);
+  // What is left of a character that was cut is a character of its own, and goes.
+  const beginning = Buffer.from(name)
+    .subarray(0, BEGINNING_BYTES)
+    .toString()
+    .replace(/\ufffd+$/, "");
+  return `${beginning}-${digest}--`;
+}
+
+/**
+ * Gives the folder in which a project's sessions are kept by default, and makes it.
+ *
+ * @param cwd - The project's working directory.
+ * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
+ */
+export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
+  const folder = projectFolder(cwd, agentDir === undefined ? {} : { agentDir });
+  makeFolder(realFileSystem, folder);
+  return folder;
+}
+
+/**
+ * Names the file of a new session.
+ *
+ * @param timestamp - ISO 8601, as in the header.
+ * @throws {SessionError} `INVALID_SESSION_ID` before a path is made of the id, also if it is too long for a name.
+ */
+export function sessionFileName(timestamp: string, id: string): string {
+  assertValidSessionId(id);
+  if (id.length > MAX_ID_LENGTH) {
+    const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
+    throw new SessionError("INVALID_SESSION_ID", message, { details: { id } });
+  }
+  return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
+}
+
+/**
+ * Gives the text by which a project is known: its real path, or its resolved one if it is missing. A drive letter's case
+ * and `\\?\` do not tell folders apart.
+ */
+export function projectKey(cwd: string): string {
+  const path = absolutePath(cwd.replace(/^\\\\\?\\/, ""));
+  const real = ifPresent(() => realpathSync(path)) ?? path;
+  return real.replace(/^[a-z]:/, (drive) => drive.toUpperCase());
+}

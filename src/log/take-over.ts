@@ -1,0 +1,72 @@
+import { currentLine } from "../jsonl/entry-body.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
+import type { SessionHeader } from "../schema/header.ts";
+import { AppendFile, LINE_BREAK } from "./append-file.ts";
+import { bodyContextOf } from "./canonical-copy.ts";
+import { type FileSystem, readRange } from "./file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
+import { feedToEnd, missingFrom } from "./read-session-file.ts";
+import { retire } from "./retired-file.ts";
+
+/** An open session file whose place another takes. */
+export interface OldFile {
+  readonly fs: FileSystem;
+  readonly path: string;
+  readonly fd: number;
+  /** How many of its bytes the new file accounts for. */
+  readonly copied: number;
+}
+
+/**
+ * Appends to the file at the path what only the old file holds, after it has retired that.
+ *
+ * @returns False if another session stands at the path.
+ */
+export function takeOver(old: OldFile): boolean {
+  const { fs, path, fd, copied } = old;
+  retire(fs, fd);
+  if (fs.fstatSync(fd).size === copied) return true;
+  const file = new AppendFile(fs, path);
+  try {
+    const now = file.read((newFd) => indexOf(fs, newFd));
+    const before = indexOf(fs, fd, now.header);
+    if (now.header === undefined || before.header?.id !== now.header.id) return false;
+    const { places } = before;
+    const isBehindCopy = (ordinal: number) => places.offsetAt(ordinal) + places.lengthAt(ordinal) >= copied;
+    const missing = missingFrom(now, before).filter(isBehindCopy);
+    if (missing.length === 0) return true;
+    const bytes = Buffer.concat([
+      ...(now.isMidLine ? [LINE_BREAK] : []),
+      ...linesOf(fs, fd, before, missing),
+    ]);
+    file.append(bytes, bytes.length, now.position, true);
+    return true;
+  } finally {
+    file.release();
+  }
+}
+
+function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
+  const make = (given?: SessionHeader) => {
+    const index = new SessionIndex({
+      readBytes: (offset, length) => readRange(fs, fd, offset, length),
+      ...(given && { header: given }),
+    });
+    feedToEnd(fs, fd, index);
+    return index;
+  };
+  const index = make();
+  // A repair may have given the new file a header that the old one had lost.
+  return index.header === undefined && header !== undefined ? make(header) : index;
+}
+
+/** Spells lines as the current version writes them. */
+function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
+  const context = bodyContextOf(index);
+  const lines: Uint8Array[] = [];
+  readLinesOf(fs, fd, index.places, ordinals, (ordinal, bytes) => {
+    const line = currentLine(bytes, index.tree.headAt(ordinal), context);
+    lines.push(typeof line === "string" ? Buffer.from(line) : Buffer.from(line), LINE_BREAK);
+  });
+  return lines;
+}

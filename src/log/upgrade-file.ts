@@ -1,0 +1,102 @@
+import { basename } from "node:path";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
+import { SessionError } from "../schema/errors.ts";
+import { NONE } from "../tree/entry-tree.ts";
+import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { fileError, NotAPlainFileError } from "./file-errors.ts";
+import type { FileSystem } from "./file-system.ts";
+import { readSessionFile } from "./read-session-file.ts";
+import { replaceFile } from "./replace-file.ts";
+import type { OldFile } from "./take-over.ts";
+
+/**
+ * Rewrites a session file in the current version; the old bytes stay beside it.
+ *
+ * The copy is written, flushed and compared with the original entry by entry before it takes the name.
+ *
+ * @param log - Has read the file whole.
+ * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
+ * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was, or upgraded if only the last step failed.
+ */
+export function upgradeFile(old: OldFile, log: LineSource): string {
+  const { fs, path } = old;
+  const { version } = log.index;
+  try {
+    const backup = replaceFile({
+      old,
+      pieces: copyLines(log, wholeCopy(log.index)),
+      mode: modeOfPlainFile(fs, path),
+      backup: `${basename(path)}.v${version}.bak`,
+      verify: (temporary) => assertEqual(fs, log, temporary),
+    });
+    return backup ?? path;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SessionError(
+      "UPGRADE_FAILED",
+      `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
+      { details: { path }, cause: error },
+    );
+  }
+}
+
+/**
+ * Rewrites a session file with entries altered; the old bytes are kept nowhere.
+ *
+ * @param plan - Must keep the id, parent and type of each entry.
+ * @throws {SessionError} `WRITE_FAILED`
+ */
+export function rewriteFile(old: OldFile, log: LineSource, plan: CopyPlan): void {
+  const { fs, path } = old;
+  try {
+    replaceFile({ old, pieces: copyLines(log, plan), mode: modeOfPlainFile(fs, path) });
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+/** Permissions of a file that is about to be replaced; a link must not be, since its target would stay as it was. */
+export function modeOfPlainFile(fs: FileSystem, path: string): number {
+  const stats = fs.lstatSync(path);
+  if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
+  return stats.mode & 0o777;
+}
+
+/** Compares what was written with what was to be written: same entries, same places in the tree. */
+export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
+  const copy = readSessionFile(fs, path);
+  try {
+    const difference = findDifference(log, copy.index, (ordinal) => copy.line(ordinal));
+    if (difference !== undefined) throw new Error(`the copy differs: ${difference}`);
+  } finally {
+    fs.closeSync(copy.fd);
+  }
+}
+
+function findDifference(
+  log: LineSource,
+  copy: SessionIndex,
+  lineOf: (ordinal: number) => Uint8Array,
+): string | undefined {
+  const { tree } = log.index;
+  if (copy.tree.size !== tree.size) return `${copy.tree.size} entries instead of ${tree.size}`;
+  const contexts = [bodyContextOf(log.index), bodyContextOf(copy)] as const;
+  let difference: string | undefined;
+  log.readLines(tree.ordinals(), (ordinal, bytes) => {
+    const head = tree.headAt(ordinal);
+    const there = copy.tree.find(head.id);
+    if (there === NONE) difference ??= `entry ${head.id} is missing`;
+    if (difference !== undefined) return;
+    const copied = copy.tree.headAt(there);
+    const body = decodeEntry(bytes, head, contexts[0]);
+    const isSame =
+      head.id === copied.id &&
+      head.parentId === copied.parentId &&
+      (body === undefined ||
+        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(there), copied, contexts[1]) ?? {}));
+    if (!isSame) difference ??= `entry ${head.id}`;
+  });
+  return difference;
+}
