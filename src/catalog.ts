@@ -4,9 +4,9 @@
  * @module
  */
 
-export { type IterateOptions, iterateSessions } from "./catalog/catalog.ts";
 export type { CatalogOptions } from "./catalog/catalog-run.ts";
 export type { SessionLineage } from "./catalog/descent.ts";
+export { type IterateOptions, iterateSessions } from "./catalog/list-sessions.ts";
 export { resolveSession } from "./catalog/resolve-session.ts";
 export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/restore.ts";
 export {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { mostRecentSession as findMostRecentSession } from "./catalog/catalog.ts";
+export { mostRecentSession as findMostRecentSession } from "./catalog/find-session.ts";
 export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
 export {
   type BranchPreparation,

@@ -6,7 +6,7 @@ import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
 import { type SessionInfo, sessionInfo } from "./session-info.ts";
-import { reportSkipped, type SkipReport } from "./skipping.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
 /** Which sessions are wanted, and how they are found. */
@@ -28,9 +28,6 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   onSkipped: CALLBACK,
   signal: SIGNAL,
 };
-
-/** Leaves it at that. */
-export const ignoreSkipped: SkipReport = () => undefined;
 
 /** One walk over the session files of a scope. */
 export class CatalogRun {

@@ -1,5 +1,4 @@
-import { performance } from "node:perf_hooks";
-import { setImmediate } from "node:timers/promises";
+import { nextTurn } from "../log/next-turn.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** Milliseconds for which a run may hold the event loop. */
@@ -31,7 +30,7 @@ export class Pace {
    */
   async rest(): Promise<void> {
     this.check();
-    await setImmediate();
+    await nextTurn();
     this.#since = performance.now();
     this.check();
   }

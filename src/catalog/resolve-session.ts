@@ -1,8 +1,8 @@
 import { fileError, NotAPlainFileError, notASession } from "../log/file-errors.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
-import { listSessions } from "./catalog.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
+import { listSessions } from "./list-sessions.ts";
 import type { SessionInfo } from "./session-info.ts";
 import { isSystemError } from "./skipping.ts";
 import { summarizeSession } from "./summarize-session.ts";

@@ -15,11 +15,10 @@ import { hasErrorCode } from "../log/system-error.ts";
 import { writeWhole } from "../log/write-whole.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
-import { ignoreSkipped } from "./catalog-run.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { type SessionInfo, sessionInfo } from "./session-info.ts";
-import { reportSkipped, type SkipReport } from "./skipping.ts";
+import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
 
 /** A session in the system's trash. */

@@ -17,6 +17,9 @@ export interface SkippedFile {
 /** Takes note of what is left out. */
 export type SkipReport = (skipped: SkippedFile) => void;
 
+/** Takes no note. */
+export const ignoreSkipped: SkipReport = () => undefined;
+
 /** Tells whether a caught value is an error of the system or of Node, and neither ours nor a mistake in a program. */
 export function isSystemError(error: unknown): error is Error {
   return (

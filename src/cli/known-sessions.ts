@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { listSessions } from "../catalog/catalog.ts";
+import { listSessions } from "../catalog/list-sessions.ts";
 import type { SessionInfo } from "../catalog/session-info.ts";
 import type { CommandCall } from "./command.ts";
 import { sessionScope } from "./session-argument.ts";

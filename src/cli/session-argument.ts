@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { listSessions } from "../catalog/catalog.ts";
+import { listSessions } from "../catalog/list-sessions.ts";
 import { resolveSession } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";

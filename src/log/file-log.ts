@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
@@ -12,6 +11,7 @@ import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from 
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
+import { nextTurn } from "./next-turn.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";

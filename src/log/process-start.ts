@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { isMainThread } from "node:worker_threads";
 import { ifPresent } from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
 
@@ -27,7 +26,8 @@ export function startOf(pid: number, thread = 0): string | undefined {
 
 /** The system's number of the thread that asks: 0 for the main thread; -1 if the system does not tell. */
 export function thisThread(): number {
-  if (isMainThread) return 0;
+  // Loaded here, since only sessions with a lease ask.
+  if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;
   if (process.platform !== "linux") return -1;
   return Number(/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1] ?? -1);
 }

@@ -1,4 +1,4 @@
-import { findRecentSession, findSessionById, listSessions } from "../catalog/catalog.ts";
+import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
 import { FileLog } from "../log/file-log.ts";
@@ -160,6 +160,8 @@ export class SessionManager extends SessionAppender {
     onProgress?: SessionListProgress,
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
+    // Loaded here: a process that opens one session needs no catalog.
+    const { listSessions } = await import("../catalog/list-sessions.ts");
     return listSessions({
       ...sessionScope(cwd, sessionOptions(sessionDir)),
       ...(onProgress && { onProgress }),
@@ -187,6 +189,7 @@ export class SessionManager extends SessionAppender {
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => one instanceof AbortSignal);
+    const { listSessions } = await import("../catalog/list-sessions.ts");
     return listSessions({
       places,
       ...(sessionDir !== undefined && { sessionDir }),

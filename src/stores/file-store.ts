@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { findSessionById, listSessions } from "../catalog/catalog.ts";
+import { findSessionById } from "../catalog/find-session.ts";
+import { listSessions } from "../catalog/list-sessions.ts";
 import { searchSessions } from "../catalog/search.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionInfo } from "../catalog/session-info.ts";

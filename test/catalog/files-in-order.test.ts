@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/catalog.ts";
 import { CatalogRun } from "../../src/catalog/catalog-run.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
 import { all, Chain, header, linesOf, put, temporaryFolder } from "./support/sessions.ts";
 

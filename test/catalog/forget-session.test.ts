@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { listSessions } from "../../src/catalog/catalog.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { Chain, header, put, temporaryFolder, touch } from "./support/sessions.ts";
 
 const SECRET = "hunter2";

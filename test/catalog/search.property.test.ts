@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/catalog.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
 import { searchedText } from "../../src/catalog/search-text.ts";
 import { textPatterns } from "../../src/catalog/text-bytes.ts";

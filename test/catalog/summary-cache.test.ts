@@ -16,7 +16,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
-import { iterateSessions, listSessions } from "../../src/catalog/catalog.ts";
+import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
 import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/catalog.ts";
 import type { FileSummary } from "../../src/catalog/file-summary.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
 import fc from "../support/fast-check.ts";

@@ -21,7 +21,7 @@ import { SessionController } from "sessiontree/controller";
 import { mergeSessions } from "sessiontree/merge";
 import { fileStore, remoteStore } from "sessiontree/stores";
 import { afterAll, describe, expect, test } from "vitest";
-import { listSessions } from "../../src/catalog/catalog.ts";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { user } from "../fault/support/sessions.ts";
 

@@ -1,4 +1,4 @@
-import { iterateSessions } from "../../catalog/catalog.ts";
+import { iterateSessions } from "../../catalog/list-sessions.ts";
 import { listTrashed } from "../../catalog/restore.ts";
 import type { SessionInfo } from "../../catalog/session-info.ts";
 import { isSessionError } from "../../schema/errors.ts";

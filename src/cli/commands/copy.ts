@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { findSessionById } from "../../catalog/catalog.ts";
+import { findSessionById } from "../../catalog/find-session.ts";
 import { fileError } from "../../log/file-errors.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { listSessions } from "../../catalog/catalog.ts";
+import { listSessions } from "../../catalog/list-sessions.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../catalog/retention.ts";
 import type { SessionInfo } from "../../catalog/session-info.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";

@@ -1,4 +1,4 @@
-import { iterateSessions } from "../../catalog/catalog.ts";
+import { iterateSessions } from "../../catalog/list-sessions.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";

@@ -4,12 +4,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  findSessionById,
-  iterateSessions,
-  listSessions,
-  mostRecentSession,
-} from "../../src/catalog/catalog.ts";
+import { findSessionById, mostRecentSession } from "../../src/catalog/find-session.ts";
+import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
 import type { SessionInfo } from "../../src/catalog/session-info.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
 import { projectFolder } from "../../src/log/session-paths.ts";
