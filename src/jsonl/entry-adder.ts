@@ -1,20 +1,15 @@
-import type { EntryHeadReader } from "../jsonl/entry-head.ts";
-import type { ScannedLine } from "../jsonl/line-scanner.ts";
 import { type IdKey, idKeyOf, idOfKey } from "../schema/id-key.ts";
 import { inventEntryId } from "../schema/ids.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/late-parents.ts";
+import type { StatedHead } from "./entry-head.ts";
 import type { IssueLog } from "./issue-log.ts";
 import { type LinePlace, Places } from "./places.ts";
 import { RepeatedLines } from "./repeated-lines.ts";
 import { isStranger } from "./stranger.ts";
 
-interface NewEntry {
-  readonly type: string;
-  readonly id: IdKey;
-  readonly parent: IdKey | null;
-  readonly timestampMs: number;
+interface NewEntry extends StatedHead {
   readonly place: LinePlace;
   /** Whether the line has no `parentId` key, and so may follow the one before it after all. */
   readonly isUnstated: boolean;
@@ -72,15 +67,15 @@ export class EntryAdder {
     return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
 
-  /** Adds the entry whose head was read at the front of its line. */
-  addPlain(head: EntryHeadReader, { offset, start, end, line }: ScannedLine): void {
+  /** Adds the entry whose head stands at the front of its line. */
+  addPlain(head: StatedHead, offset: number, length: number, line: number): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
     if (this.tree.findKey(id) === NONE) {
       const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
-      this.#place(ordinal, offset, end - start, line);
+      this.#place(ordinal, offset, length, line);
     } else {
-      const place = { offset, length: end - start, line };
+      const place = { offset, length, line };
       this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
     }
   }

@@ -2,7 +2,7 @@ import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../schema/entry
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
+import { decodeRecord, decodeText } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
@@ -42,26 +42,24 @@ export interface Heads {
 }
 
 /**
- * Does the same as `decodeEntry`, with the text of the line and the head at an ordinal.
+ * Does the same as `decodeEntry`, with the record of the line and the head at an ordinal.
  *
  * Nearly every line says of itself what its head says, and then no head is made: that took longer than the rest of
  * this, where all entries are asked for.
  */
-export function parseEntryAt(
-  text: string,
+export function entryAt(
+  record: JsonRecord,
   heads: Heads,
   ordinal: number,
   context: BodyContext,
 ): UnknownEntry | undefined {
-  const record = parseRecord(text);
-  if (record === undefined) return undefined;
   if (context.version >= CURRENT_SESSION_VERSION && hasHeadAt(record, heads, ordinal)) {
     return hasBody(record) ? record : undefined;
   }
   return entryOf(record, heads.headAt(ordinal), context);
 }
 
-/** Does the same with the record of the line. */
+/** Does what `decodeEntry` does with the record of the line. */
 export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });

@@ -1,4 +1,5 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
 import { ISO_LENGTH, IsoMillisReader } from "./iso-millis.ts";
 import { hexValue, spelling, standsAt, viewOf, WORD } from "./spelled-words.ts";
@@ -24,6 +25,8 @@ const OPENINGS = [
   "usage",
   "context_edit",
 ].map((type) => ({ type, front: spelling(`{"type":"${type}","id":"`) }));
+
+const USUAL_TYPES: ReadonlySet<unknown> = new Set(OPENINGS.map(({ type }) => type));
 
 const AFTER_ID = spelling(`,"parentId":`);
 const AFTER_PARENT = spelling(`,"timestamp":"`);
@@ -132,6 +135,31 @@ export class EntryHeadReader {
       (bytes[this.bodyStart] === COMMA || (isLast && bytes[this.bodyStart] === CLOSE_BRACE))
     );
   }
+}
+
+/** What the front of a line says of its entry. */
+export interface StatedHead {
+  readonly type: string;
+  readonly id: IdKey;
+  readonly parent: IdKey | null;
+  readonly timestampMs: number;
+}
+
+/**
+ * Does what `EntryHeadReader` does for a line that was parsed anyway.
+ *
+ * @returns Undefined if the text does not begin with a head in the usual spelling, or if that takes a closer look.
+ */
+export function headInFront(text: string, record: JsonRecord): StatedHead | undefined {
+  const { type, id, parentId, timestamp } = record;
+  if (typeof type !== "string" || typeof id !== "string" || typeof timestamp !== "string") return undefined;
+  if (timestamp.length !== ISO_LENGTH || !USUAL_TYPES.has(type)) return undefined;
+  const key = idKeyOf(id);
+  const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
+  if (typeof key === "string" || typeof parent === "string") return undefined;
+  const spelled = parent === null ? "null" : `"${parentId}"`;
+  const front = `{"type":"${type}","id":"${id}","parentId":${spelled},"timestamp":"${timestamp}"`;
+  return text.startsWith(front) ? { type, id: key, parent, timestampMs: Date.parse(timestamp) } : undefined;
 }
 
 /**

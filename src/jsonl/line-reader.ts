@@ -1,5 +1,5 @@
-import { decodeText, parseJson } from "../jsonl/decode.ts";
-import { EntryHeadReader, mayHoldSecondHead } from "../jsonl/entry-head.ts";
+import { decodeText, parseJson, parseRecord } from "../jsonl/decode.ts";
+import { EntryHeadReader, headInFront, mayHoldSecondHead } from "../jsonl/entry-head.ts";
 import { recordInFront } from "../jsonl/glued.ts";
 import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
@@ -26,6 +26,10 @@ const CLOSE_BRACE = 0x7d;
  * one record.
  */
 export class LineReader implements LineSink {
+  /** Whether every line is parsed, and its record kept. */
+  isKeeping = false;
+  /** The records that are kept, by ordinal. */
+  readonly records = new Map<number, JsonRecord>();
   readonly #issues: IssueLog;
   readonly #adder: EntryAdder;
   #header: ReadHeader | undefined;
@@ -76,9 +80,32 @@ export class LineReader implements LineSink {
 
   /** Takes a line from the scanner. */
   line(line: ScannedLine): boolean | number {
+    if (this.isKeeping && this.#takeWhole(line)) return true;
     if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
-    this.#adder.addPlain(head, line);
+    this.#adder.addPlain(head, line.offset, line.end - line.start, line.line);
+    return true;
+  }
+
+  /** Takes a line that is one record, parsed; false if it may be anything else. */
+  #takeWhole(line: ScannedLine): boolean {
+    if (!this.#isTreeLine(line)) return false;
+    const { bytes, start, end } = line;
+    const text = decodeText(bytes.subarray(start, end));
+    const record = parseRecord(text);
+    const type = record?.["type"];
+    if (record === undefined || typeof type !== "string" || type === "session") return false;
+    const { size } = this.#adder.tree;
+    const stated = headInFront(text, record);
+    if (stated !== undefined) this.#adder.addPlain(stated, line.offset, end - start, line.line);
+    // A field that stands there twice counts as the head reader reads it.
+    else if (head.read(bytes, start, end)) return false;
+    else {
+      this.#isMixed = true;
+      this.#adder.addRecord(record, type, placeOf(line));
+    }
+    if (this.#adder.tree.size > size) this.records.set(size, record);
+    this.#leafRecord = type === "leaf" ? record : undefined;
     return true;
   }
 
@@ -126,16 +153,20 @@ export class LineReader implements LineSink {
     this.#countDamage(true);
   }
 
-  #isPlainEntry({ bytes, start, end, terminated, continued }: ScannedLine): boolean {
-    const { version } = this.#adder;
+  #isPlainEntry(line: ScannedLine): boolean {
+    const { bytes, start, end } = line;
     return (
-      terminated &&
-      !continued &&
-      version !== undefined &&
-      version >= 2 &&
-      bytes[end - 1] === CLOSE_BRACE &&
+      this.#isTreeLine(line) &&
       head.read(bytes, start, end) &&
       !mayHoldSecondHead(bytes, head, end, this.#isMixed)
+    );
+  }
+
+  /** Tells whether a line is whole, ends as a record does, and stands in a file whose entries have ids. */
+  #isTreeLine({ bytes, end, terminated, continued }: ScannedLine): boolean {
+    const { version } = this.#adder;
+    return (
+      terminated && !continued && version !== undefined && version >= 2 && bytes[end - 1] === CLOSE_BRACE
     );
   }
 

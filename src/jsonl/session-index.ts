@@ -3,6 +3,7 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
@@ -131,6 +132,28 @@ export class SessionIndex {
   /** Adds an issue that was found while a body was read. */
   report(issue: SessionIssue): void {
     this.#issues.add(issue);
+  }
+
+  /**
+   * Parses every line that is fed from now on, and keeps the records until they are taken; or does so no more.
+   *
+   * A process that has just started parses a small file sooner than it finds the heads in it, and needs the bodies next.
+   */
+  keepRecords(isKept: boolean): void {
+    this.#lines.isKeeping = isKept;
+  }
+
+  /** Whether records are kept that were not taken yet. */
+  get hasRecords(): boolean {
+    return this.#lines.records.size > 0;
+  }
+
+  /** Hands over the record of an entry, once; undefined if it is not kept. */
+  takeRecord(ordinal: number): JsonRecord | undefined {
+    const { records } = this.#lines;
+    const record = records.get(ordinal);
+    if (record !== undefined) records.delete(ordinal);
+    return record;
   }
 
   /** Takes the next bytes. */

@@ -1,7 +1,7 @@
 import { setTimeout as later } from "node:timers";
-import { decodeText } from "../jsonl/decode.ts";
+import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type BodyContext, DAMAGED_TYPE, damagedEntry, parseEntryAt } from "../jsonl/entry-body.ts";
+import { type BodyContext, DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
@@ -12,7 +12,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
 import { KeptEntries } from "./kept-entries.ts";
 import { ReleasedEntries } from "./released-entries.ts";
-import type { SessionLog } from "./session-log.ts";
+import type { SessionLog, TakeRecord } from "./session-log.ts";
 
 /** Bytes of lines whose entries are kept although nobody holds them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
@@ -91,10 +91,15 @@ export class EntryCache {
       // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
       const { tree } = this.#log.index;
       let taken = 0;
-      this.#readTexts(missing, (ordinal, text) => {
-        // What is asked for twice is known the second time.
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
-      });
+      // What is asked for twice is known the second time.
+      const put = (ordinal: number, take: () => AnySessionEntry) => {
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? take();
+      };
+      this.#readTexts(
+        missing,
+        (ordinal, text) => put(ordinal, () => this.#take(tree, ordinal, parseRecord(text), text.length)),
+        (ordinal, record, bytes) => put(ordinal, () => this.#take(tree, ordinal, record, bytes)),
+      );
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
@@ -121,7 +126,8 @@ export class EntryCache {
     const ordinals = [...held.keys()].sort((a, b) => a - b);
     try {
       this.#readTexts(ordinals, (ordinal, text) => {
-        const written = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+        const record = parseRecord(text);
+        const written = record && entryAt(record, tree, ordinal, this.#bodyContext());
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
         if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
@@ -170,17 +176,21 @@ export class EntryCache {
     return this.#kept.get(ordinal) ?? this.#released.entryAt(ordinal);
   }
 
-  /** Parses an entry and keeps it; around its message, if somebody still holds that. */
-  #take(tree: EntryTree, ordinal: number, text: string): AnySessionEntry {
-    const read = parseEntryAt(text, tree, ordinal, this.#bodyContext());
+  /** Makes an entry of its record and keeps it; around its message, if somebody still holds that. */
+  #take(tree: EntryTree, ordinal: number, record: JsonRecord | undefined, bytes: number): AnySessionEntry {
+    const read = record && entryAt(record, tree, ordinal, this.#bodyContext());
     const message = this.#released.messageAt(ordinal);
     const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
-    this.remember(ordinal, entry, text.length);
+    this.remember(ordinal, entry, bytes);
     return entry;
   }
 
-  #readTexts(ordinals: readonly number[], take: (ordinal: number, text: string) => void): void {
-    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
+  #readTexts(
+    ordinals: readonly number[],
+    take: (ordinal: number, text: string) => void,
+    takeRecord?: TakeRecord,
+  ): void {
+    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take, takeRecord);
   }
 
   #releaseLater(): void {

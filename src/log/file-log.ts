@@ -14,7 +14,15 @@ import { LeaseSlot } from "./lease-slot.ts";
 import { nextTurn } from "./next-turn.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
-import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
+import type {
+  LogChange,
+  LogLine,
+  ReadOnlyReason,
+  SessionLog,
+  TakeLine,
+  TakeRecord,
+  TakeText,
+} from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
@@ -160,8 +168,8 @@ export class FileLog implements SessionLog {
     return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
-    this.#file.readLines(ordinals, take, takeText);
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
+    this.#file.readLines(ordinals, take, takeText, takeRecord);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {

@@ -20,12 +20,15 @@ import { linesInMemory, movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentLines } from "./recent-lines.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
-import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
+import type { LogChange, LogLine, TakeLine, TakeRecord, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { copyOpenFile } from "./write-whole.ts";
 
 /** How long to wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;
+
+/** Bytes up to which a file is parsed when it is read: see docs/performance.md#small-sessions. */
+const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
  * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
@@ -98,6 +101,7 @@ export class SessionFile {
     try {
       let total = this.#translated(intent, () => this.#file.state().size);
       const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
+      index.keepRecords(total <= SMALL_FILE_BYTES);
       do {
         total = this.#translated(intent, () =>
           this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
@@ -112,6 +116,7 @@ export class SessionFile {
       this.#seen = undefined;
       this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
     } finally {
+      index.keepRecords(false);
       unpin();
     }
   }
@@ -152,7 +157,7 @@ export class SessionFile {
   }
 
   /** Gives the lines of entries; see `SessionLog`. */
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
       linesInMemory(unwritten, this.#index.places, ordinals, take);
@@ -164,8 +169,13 @@ export class SessionFile {
       const { tree: treeNow, places } = this.#index;
       const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
       const there = treeNow === tree ? places : movedPlaces(places, now);
-      const read = (fd: number) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText);
-      this.#translated("read", () => this.#file.read(read));
+      const read = (some: Iterable<number>) =>
+        this.#translated("read", () =>
+          this.#file.read((fd) => readLinesOf(this.#fs, fd, there, some, take, takeText)),
+        );
+      if (treeNow === tree && takeRecord !== undefined && this.#index.hasRecords)
+        takeRecords(this.#index, ordinals, takeRecord, read);
+      else read(ordinals);
     } finally {
       unpin();
     }
@@ -447,4 +457,28 @@ export class SessionFile {
       throw fileError(this.path, intent, error);
     }
   }
+}
+
+/** Hands over the records that the index has kept, and reads the other lines, all in the order given. */
+function takeRecords(
+  index: SessionIndex,
+  ordinals: Iterable<number>,
+  take: TakeRecord,
+  read: (ordinals: readonly number[]) => void,
+): void {
+  let missing: number[] = [];
+  const readMissing = () => {
+    if (missing.length > 0) read(missing);
+    missing = [];
+  };
+  for (const ordinal of ordinals) {
+    const record = index.takeRecord(ordinal);
+    if (record === undefined) {
+      missing.push(ordinal);
+      continue;
+    }
+    readMissing();
+    take(ordinal, record, index.places.lengthAt(ordinal));
+  }
+  readMissing();
 }

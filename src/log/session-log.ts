@@ -2,6 +2,7 @@ import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
+import type { JsonRecord } from "../schema/json.ts";
 
 /** An entry on its way into a log. */
 export interface LogLine {
@@ -15,6 +16,9 @@ export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
+
+/** Takes the record that an entry's line was parsed into before, and the bytes of the line. */
+export type TakeRecord = (ordinal: number, record: JsonRecord, bytes: number) => void;
 
 /**
  * Why nothing can be appended to a log: it was asked for, the version is too new, the file is another program's, or it
@@ -58,8 +62,9 @@ export interface SessionLog {
    * @param ordinals - Which, best in ascending order.
    * @param take - Called for each in the order given; the bytes are valid during the call.
    * @param takeText - Called instead, by a log to which the text comes cheaper than the bytes; as `decodeText` gives it.
+   * @param takeRecord - Called instead, once for each entry, by a log that has parsed the line already.
    */
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void;
 
   /**
    * Keeps the lines readable as they stand, whatever others do with the log's place, until the function returned is

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { entryAt } from "../../src/jsonl/entry-body.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
+import { bodyContextOf } from "../../src/log/canonical-copy.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
 import { fraction, join, sessionFile } from "./support/session-files.ts";
-import { indexOf, issuesOf, readAtOnce, readBodies, snapshotOf } from "./support/snapshots.ts";
+import { indexOf, issuesOf, readAtOnce, readBodies, readBody, snapshotOf } from "./support/snapshots.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
@@ -101,6 +103,33 @@ describe("the index of heads", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("finds the same when records are kept on the way, and gives each with the body that is read later", () => {
+    let kept = 0;
+    fc.assert(
+      fc.property(sessionFile, (bytes) => {
+        fc.pre(!hasHiddenRecord(bytes));
+        const index = indexOf(bytes);
+        index.keepRecords(true);
+        index.feed(bytes);
+        index.keepRecords(false);
+        index.end();
+        const heads = readAtOnce(bytes);
+        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
+        expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
+        const context = bodyContextOf(index);
+        for (const ordinal of index.tree.ordinals()) {
+          const record = index.takeRecord(ordinal);
+          if (record === undefined) continue;
+          kept++;
+          expect(entryAt(record, index.tree, ordinal, context)).toEqual(readBody(heads, bytes, ordinal));
+          expect(index.takeRecord(ordinal)).toBeUndefined();
+        }
+      }),
+      { numRuns: 3000 },
+    );
+    expect(kept).toBeGreaterThan(3000);
   });
 
   it("reads arbitrary bytes without a throw, and leaves none unreported", () => {

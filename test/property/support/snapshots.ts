@@ -16,15 +16,19 @@ export function readAtOnce(bytes: Uint8Array): SessionIndex {
   return index;
 }
 
-/** Parses every body, so that what is damaged is reported; gives what each entry came to. */
-export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
+/** Parses the body of an entry; undefined if it is damaged. */
+export function readBody(index: SessionIndex, bytes: Uint8Array, ordinal: number) {
   const context = { version: index.version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
+  const { offset, length } = index.places.at(ordinal);
+  return decodeEntry(bytes.subarray(offset, offset + length), index.tree.headAt(ordinal), context);
+}
+
+/** Parses every body, so that what is damaged is reported; gives whether each is whole. */
+export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
   return Array.from(index.tree.ordinals(), (ordinal) => {
-    const { offset, length } = index.places.at(ordinal);
-    const head = index.tree.headAt(ordinal);
-    const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
-    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), head.id));
-    return entry !== undefined;
+    const isWhole = readBody(index, bytes, ordinal) !== undefined;
+    if (!isWhole) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+    return isWhole;
   });
 }
 
