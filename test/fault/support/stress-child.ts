@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/merge";
 import type { Told } from "./stress.ts";
@@ -11,6 +11,9 @@ process.stdin.on("end", () => {
   isOver = true;
 });
 process.stdin.resume();
+
+/** Attempts, 20 ms apart, after which something counts as refused for good. */
+const MOST_ATTEMPTS = 100;
 
 let count = 0;
 let state = Number(seed);
@@ -26,9 +29,26 @@ function tell(told: Told): void {
   writeSync(1, `${JSON.stringify(told)}\n`);
 }
 
-function append(session: SessionManager): void {
+/** Does what may be refused while somebody is in the middle of a replacement; what goes on for seconds is told. */
+async function persist<T>(work: () => T): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      if (attempt === MOST_ATTEMPTS) {
+        tell({ refused: error.message });
+        throw error;
+      }
+      await after(20);
+    }
+  }
+}
+
+async function append(session: SessionManager): Promise<void> {
   const content = `secret-${name}-${count++} ${"x".repeat(random(400))}`;
-  const id = session.appendMessage({ role: "user", content, timestamp: Date.now() });
+  const message = { role: "user", content, timestamp: Date.now() } as const;
+  const id = await persist(() => session.appendMessage(message));
   tell({ acknowledged: id });
 }
 
@@ -37,11 +57,11 @@ async function* keep(): AsyncGenerator<void, void> {
   const session = SessionManager.open(path, name.endsWith("1") ? { durability: "fsync" } : {});
   try {
     for (;;) {
-      if (random(50) === 0) session.refresh();
+      if (random(50) === 0) await persist(() => session.refresh());
       const entries = random(100) === 0 ? session.getEntries() : [];
       const target = entries[random(entries.length)];
       if (target !== undefined) session.branch(target.id);
-      append(session);
+      await append(session);
       yield;
     }
   } finally {
@@ -53,7 +73,7 @@ async function* keep(): AsyncGenerator<void, void> {
 async function* reopen(): AsyncGenerator<void, void> {
   for (;;) {
     const session = SessionManager.open(path);
-    for (let i = random(5); i >= 0; i--) append(session);
+    for (let i = random(5); i >= 0; i--) await append(session);
     if (random(2) === 0) await session.close();
     yield;
   }
@@ -105,15 +125,18 @@ const TASKS: { readonly [task: string]: () => AsyncGenerator<void, void> } = {
   merge,
 };
 
+let failures = 0;
 while (!isOver) {
   try {
     for await (const _ of TASKS[task]?.() ?? []) {
+      failures = 0;
       await nextTurn();
       if (isOver) break;
     }
   } catch (error) {
     if (!isSessionError(error)) throw error;
-    tell({ refused: error.message });
+    if (++failures === MOST_ATTEMPTS) tell({ refused: error.message });
+    await after(20);
   }
 }
 process.exit(0);
