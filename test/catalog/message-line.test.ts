@@ -4,8 +4,9 @@ import { MessageLineReader } from "../../src/catalog/message-line.ts";
 import { EntryHeadReader } from "../../src/jsonl/entry-head.ts";
 import { hexValue } from "../../src/jsonl/spelled-words.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 
-const RUNS = Number(process.env["CATALOG_RUNS"] ?? 500);
+const RUNS = shareOf(500);
 
 const reader = new MessageLineReader();
 

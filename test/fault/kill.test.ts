@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
+import { shareOf } from "../support/share.ts";
 import { Children } from "./support/children.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
 import { header, idsOf, lines, onDisk, textsOf, user, VERSION_1 } from "./support/sessions.ts";
 
 const children = new Children();
 
-const ROUNDS = 220;
+const ROUNDS = shareOf(220);
 
 /** A number that looks random and is the same at every run. */
 function scattered(round: number, below: number): number {

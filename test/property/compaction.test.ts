@@ -14,6 +14,7 @@ import { compactAndCheck, conversationOf, pairsIn, project, TURN_STARTS } from "
 import { malformed } from "../compaction/builders.ts";
 import { anyChapter, Conversation, plainChapter } from "../compaction/conversations.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 
 const settingsOf = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
 const budget = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 2000 }));
@@ -40,7 +41,7 @@ describe("any number of compactions of any conversation", () => {
           if (before++ > 0) again++;
         }
       }),
-      { numRuns: 400 },
+      { numRuns: shareOf(400) },
     );
     // The property says nothing if nothing was compacted.
     expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(50);
@@ -63,7 +64,7 @@ describe("any number of compactions of any conversation", () => {
         const messages = said.flatMap(sessionEntryToContextMessages).filter(({ role }) => role !== "system");
         expect([...summarised, ...conversationOf(project(conversation.entries))]).toEqual(messages);
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("any number of compactions of any conversation", () => {
           conversation.append(compacted.draft);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: shareOf(150) },
     );
   });
 });
@@ -145,7 +146,7 @@ describe("findCutPoint", () => {
           );
         },
       ),
-      { numRuns: 400 },
+      { numRuns: shareOf(400) },
     );
   });
 });
@@ -177,7 +178,7 @@ describe("branch summaries", () => {
           fileOps,
         });
       }),
-      { numRuns: 200 },
+      { numRuns: shareOf(200) },
     );
   });
 });
@@ -229,7 +230,7 @@ describe("whatever somebody stored as a message", () => {
         for (const message of messages) expect(estimateTokens(message)).toBeGreaterThanOrEqual(0);
         expect(serializeConversation(convertToLlm(messages))).toBeTypeOf("string");
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -243,7 +244,7 @@ describe("whatever somebody stored as a message", () => {
         expect(cut.firstKeptEntryIndex).toBeGreaterThanOrEqual(0);
         prepareBranchEntries(conversation.entries, keepRecentTokens);
       }),
-      { numRuns: 200 },
+      { numRuns: shareOf(200) },
     );
   });
 });
@@ -263,7 +264,7 @@ describe("shortenText", () => {
         expect(limit - head.length).toBeLessThanOrEqual(1);
         expect(() => encodeURIComponent(head)).not.toThrow();
       }),
-      { numRuns: 500 },
+      { numRuns: shareOf(500) },
     );
   });
 });

@@ -14,6 +14,7 @@ import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import { assistant, call, Line, result, system, user, watchedPath } from "../context/support/entries.ts";
 import { pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 
 /** What a step does; numbers choose among what is there, so that every step fits every session. */
 type Step =
@@ -156,7 +157,7 @@ describe("context", () => {
       }
       look();
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), body), { numRuns: 1500 });
+    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), body), { numRuns: shareOf(1500) });
   });
 
   it("depends on the path alone: what is added off the path changes nothing", () => {
@@ -173,7 +174,7 @@ describe("context", () => {
       expect(projectPath(watchedPath(findLeafPath(line.entries, leaf)))).toEqual(before);
     };
     const steps = fc.array(step, { maxLength: 25 });
-    fc.assert(fc.property(steps, steps, pick, body), { numRuns: 1000 });
+    fc.assert(fc.property(steps, steps, pick, body), { numRuns: shareOf(1000) });
   });
 
   it("reads bodies that are not selected only in search of settings", () => {
@@ -185,7 +186,7 @@ describe("context", () => {
         JSON.stringify(line.entries.find((one) => one.id === id)).includes('"system"');
       expect(path.asked.filter((id) => !selected.includes(id) && !isSystem(id))).toEqual([]);
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: 500 });
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: shareOf(500) });
   });
 
   it("of any tree at any leaf makes a request in which every call has its result", () => {
@@ -196,7 +197,7 @@ describe("context", () => {
         expect(pairFaults(convertToLlm(messages, { repairToolPairs: true }))).toEqual([]);
       }
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: 500 });
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: shareOf(500) });
   });
 
   it("is built of any graph of entries, with cycles and ids that occur twice", () => {
@@ -226,7 +227,9 @@ describe("context", () => {
         if (leaf !== null && entries.length > 0) expect(selected).not.toEqual([]);
       }
     };
-    fc.assert(fc.property(fc.array(entry, { maxLength: 12 }), fc.option(id), body), { numRuns: 1000 });
+    fc.assert(fc.property(fc.array(entry, { maxLength: 12 }), fc.option(id), body), {
+      numRuns: shareOf(1000),
+    });
   });
 });
 
@@ -275,6 +278,6 @@ describe("the projection of one entry", () => {
         if ("timestamp" in made && kind !== "message") expect(made.timestamp).not.toBeNaN();
       }
     };
-    fc.assert(fc.property(type, fields, fields, body), { numRuns: 2000 });
+    fc.assert(fc.property(type, fields, fields, body), { numRuns: shareOf(2000) });
   });
 });

@@ -7,6 +7,7 @@ import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import type { IssueCode } from "../../src/schema/issue.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 import { orderlyFile, sessionFile } from "./support/session-files.ts";
 import { readAtOnce, readBodies } from "./support/snapshots.ts";
 
@@ -52,7 +53,7 @@ describe("bodies", () => {
         expect(decodeEntry(written, head, context)).toEqual(JSON.parse(line));
         expect(currentLine(written, head, context)).toBe(written);
       }),
-      { numRuns: 2000 },
+      { numRuns: shareOf(2000) },
     );
   });
 
@@ -72,7 +73,7 @@ describe("bodies", () => {
           if (saysHead && intact[ordinal]) expect(copied[ordinal]).toBe(line);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 });
@@ -101,7 +102,7 @@ describe("a copy in the current version", () => {
         );
         expect(damaged).toHaveLength(intact.filter((one) => !one).length);
       }),
-      { numRuns: 3000 },
+      { numRuns: shareOf(3000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe("a copy in the current version", () => {
           if (decoded !== undefined) expect(migrated.id).toBe(decoded.id);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: shareOf(2000) },
     );
   });
 });

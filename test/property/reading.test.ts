@@ -5,6 +5,7 @@ import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { bodyContextOf } from "../../src/log/canonical-copy.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
 import { fraction, join, sessionFile } from "./support/session-files.ts";
@@ -57,7 +58,7 @@ describe("the index of heads", () => {
         const expected = { ...reference, links: [...reference.links].sort() };
         expect(found(readAtOnce(bytes), bytes, reference), text(bytes)).toEqual(expected);
       }),
-      { numRuns: 5000 },
+      { numRuns: shareOf(2500) },
     );
   });
 
@@ -86,7 +87,7 @@ describe("the index of heads", () => {
         expect(issuesOf(index), text(bytes)).toEqual(issuesOf(whole));
         expect(index.position).toBe(bytes.length);
       }),
-      { numRuns: 5000 },
+      { numRuns: shareOf(2500) },
     );
   });
 
@@ -101,7 +102,7 @@ describe("the index of heads", () => {
         }
         expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(readAtOnce(bytes)));
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -127,9 +128,9 @@ describe("the index of heads", () => {
           expect(index.takeRecord(ordinal)).toBeUndefined();
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: shareOf(3000) },
     );
-    expect(kept).toBeGreaterThan(3000);
+    expect(kept).toBeGreaterThan(shareOf(3000));
   });
 
   it("reads arbitrary bytes without a throw, and leaves none unreported", () => {
@@ -149,7 +150,7 @@ describe("the index of heads", () => {
         }
         expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
       }),
-      { numRuns: 5000 },
+      { numRuns: shareOf(2500) },
     );
   });
 });

@@ -4,6 +4,7 @@ import type { AgentMessage, AssistantMessage, Message } from "../../src/schema/m
 import { assistant, call, result, system, user } from "../context/support/entries.ts";
 import { hasFailed, pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 
 /** Few ids, so that they clash; some look like the names that a repair gives. */
 const id = fc.constantFrom("a", "b", "c", "a_2", "a_3", "__proto__");
@@ -54,7 +55,7 @@ describe("repairToolPairs", () => {
         expect(pairFaults(repaired)).toEqual([]);
         expect(pairFaults(repaired.filter((one) => !hasFailed(one)))).toEqual([]);
       }),
-      { numRuns: 5000 },
+      { numRuns: shareOf(5000) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("repairToolPairs", () => {
         });
         expect(twice.messages).toHaveLength(once.length);
       }),
-      { numRuns: 3000 },
+      { numRuns: shareOf(3000) },
     );
   });
 
@@ -84,7 +85,7 @@ describe("repairToolPairs", () => {
           repairs.map(({ index }) => index).sort((a, b) => a - b),
         );
       }),
-      { numRuns: 5000 },
+      { numRuns: shareOf(5000) },
     );
   });
 
@@ -100,7 +101,7 @@ describe("repairToolPairs", () => {
           messages.length - results(messages) - count("messageDropped"),
         );
       }),
-      { numRuns: 3000 },
+      { numRuns: shareOf(3000) },
     );
   });
 
@@ -115,7 +116,7 @@ describe("repairToolPairs", () => {
             expect(texts.delete(JSON.stringify(one.content))).toBe(true);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
+import { shareOf } from "../support/share.ts";
 import { join } from "./support/session-files.ts";
 
-const MILLION = 1_000_000;
+const MILLION = shareOf(1_000_000);
 const PIECE_LINES = 10_000;
 
 const encoder = new TextEncoder();

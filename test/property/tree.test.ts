@@ -3,6 +3,7 @@ import { readSession } from "../../src/jsonl/read-session.ts";
 import { Bookkeeping } from "../../src/tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
+import { shareOf } from "../support/share.ts";
 import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
 
 const encoder = new TextEncoder();
@@ -99,7 +100,7 @@ describe("the tree of any session", () => {
         }
         expect([...tree.leaves()]).toEqual(ordinals.filter((ordinal) => tree.isLeaf(ordinal)));
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -112,7 +113,7 @@ describe("the tree of any session", () => {
         const onBoth = plainPath(tree, a).filter((ordinal) => plainPath(tree, b).includes(ordinal));
         expect(tree.commonAncestor(a, b)).toBe(onBoth.at(-1) ?? NONE);
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("the tree of any session", () => {
         const [first, second] = [readSession(text), readSession(text)];
         expect(first).toEqual(second);
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -135,7 +136,7 @@ describe("the tree of any session", () => {
         const after = read(fileOf([...lines, ...more])).tree;
         for (const ordinal of before.ordinals()) expect(after.idAt(ordinal)).toBe(before.idAt(ordinal));
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 });

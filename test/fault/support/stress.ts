@@ -38,7 +38,11 @@ const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge"];
 
 const ROUND_MS = 10_000;
 
-/** Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost. */
+/**
+ * Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost.
+ *
+ * On a slow machine it takes longer, until every kind of process has done its work; at most ten times as long.
+ */
 export async function stress(milliseconds: number, seed: number): Promise<StressReport> {
   const report: StressReport = {
     rounds: 0,
@@ -56,8 +60,10 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
   const program = join(programs, "child.mjs");
   await bundle("stress-child.ts", program);
   try {
-    for (const end = performance.now() + milliseconds; performance.now() < end; ) {
-      const left = Math.min(ROUND_MS, end - performance.now());
+    const start = performance.now();
+    const passed = () => performance.now() - start;
+    while (passed() < milliseconds || (isLacking(report) && passed() < 10 * milliseconds)) {
+      const left = Math.min(ROUND_MS, milliseconds - passed());
       await new Round(program, seed + report.rounds, report).run(Math.max(1_000, left));
       report.rounds++;
     }
@@ -65,6 +71,11 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
     rmSync(programs, { recursive: true, force: true });
   }
   return report;
+}
+
+/** Tells whether some kind of process has done nothing yet. */
+function isLacking({ acknowledged, redacted, repaired, merged, killed }: StressReport): boolean {
+  return [acknowledged, redacted, repaired, merged, killed].includes(0);
 }
 
 /** One file, and everybody who works on it. */
@@ -75,7 +86,8 @@ class Round {
   readonly #report: StressReport;
   readonly #acknowledged: string[] = [];
   readonly #redacted: string[] = [];
-  readonly #alive = new Set<ChildProcess>();
+  /** The children that have begun their work. */
+  readonly #working = new Set<ChildProcess>();
   #seed: number;
   #isOver = false;
 
@@ -103,9 +115,9 @@ class Round {
     return Math.floor((this.#seed / 2 ** 32) * limit);
   }
 
-  /** Kills whoever is alive, as a crash of the machine's programs does: nobody is left to help anybody. */
+  /** Kills whoever is at work, as a crash of the machine's programs does: nobody is left to help anybody. */
   #killAll(): void {
-    for (const child of this.#alive) if (child.kill("SIGKILL")) this.#report.killed++;
+    for (const child of this.#working) if (child.kill("SIGKILL")) this.#report.killed++;
   }
 
   /** Starts a child, kills it after a while, and starts the next; the last one may end by itself. */
@@ -113,11 +125,11 @@ class Round {
     for (let life = 0; !this.#isOver; life++) {
       const args = [this.#program, task, this.#path, `${name}x${life}`, String(this.#random(1e9))];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-      this.#alive.add(child);
       let hasBegun = false;
       let hasEnded = false;
       const ended = this.#listen(child, name, () => {
         hasBegun = true;
+        this.#working.add(child);
       });
       // Counted from its first word, since a busy machine takes long to start it.
       void ended.finally(() => {
@@ -130,7 +142,7 @@ class Round {
       if (this.#isOver) child.stdin.end();
       else if (child.kill("SIGKILL")) this.#report.killed++;
       await ended;
-      this.#alive.delete(child);
+      this.#working.delete(child);
     }
   }
 
