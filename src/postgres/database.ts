@@ -97,20 +97,34 @@ async function onConnection<T>(
       ));
     throw error;
   } finally {
-    connection.off("error", ignore);
+    // A connection that is closed may still fail, and nobody else listens to it; the pool does to one that it gets back.
+    if (!isBroken) connection.off("error", ignore);
     connection.release(isBroken);
   }
 }
 
+/**
+ * Acquires a connection of a pool. One that fails before its user listens to it does not end the process, whatever has
+ * become of the store meanwhile.
+ */
+export function acquire(pool: PostgresPool): Promise<PostgresConnection> {
+  const release = tolerateLostConnections(pool);
+  return pool.connect().finally(release);
+}
+
 /** Waits for a connection; one that comes too late goes back at once. */
 async function connected(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
-  const connecting = pool.connect();
+  const connecting = acquire(pool);
   try {
     return await within(connecting, timeoutMs);
   } catch (error) {
     if (error instanceof NoAnswerError) {
       connecting.then(
-        (connection) => connection.release(),
+        (connection) => {
+          // The pool may have been ended meanwhile, and then nobody else listens to the connection.
+          connection.on("error", ignoreError);
+          connection.release();
+        },
         () => undefined,
       );
     }

@@ -6,7 +6,7 @@ import {
   type PostgresNotification,
   type PostgresPool,
 } from "./client.ts";
-import { within } from "./database.ts";
+import { acquire, within } from "./database.ts";
 
 /** Milliseconds between attempts to listen again after the connection was lost. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
@@ -204,7 +204,7 @@ async function listenOnPool(
   take: (payload: string) => void,
   onLost: () => void,
 ): Promise<StopListening> {
-  const connection = await pool.connect();
+  const connection = await acquire(pool);
   const onNotification = (message: PostgresNotification) => {
     if (message.channel === channel) take(message.payload ?? "");
   };
