@@ -99,11 +99,9 @@ export {
   type StateSession,
 } from "./manager/extension-state.ts";
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
-export { type AppendableMessage, type AppendOptions, SessionAppender } from "./manager/session-appender.ts";
 export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
-export { SessionManager } from "./manager/session-manager.ts";
+export { type AppendableMessage, type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
-export { SessionReader } from "./manager/session-reader.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
 export {

@@ -4,7 +4,7 @@
  * @module
  */
 
-export { staleLeaf } from "./manager/expected-leaf.ts";
+export { staleLeaf } from "./log/expected-leaf.ts";
 export { copySession } from "./stores/copy-session.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";

@@ -7,6 +7,8 @@ import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { assertLeafIn } from "./expected-leaf.ts";
+import { fileChanges } from "./file-changes.ts";
 import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
@@ -53,6 +55,7 @@ export class FileLog implements SessionLog {
   readonly #options: FileLogOptions;
   readonly #file: SessionFile;
   readonly #lease: LeaseSlot;
+  readonly isDegraded = false;
   #isClosed = false;
   #lookedBeforeAt = NEVER;
   #lookedAfterAt = NEVER;
@@ -194,11 +197,24 @@ export class FileLog implements SessionLog {
     return this.#file.look("read");
   }
 
-  /**
-   * Rewrites the file in the current version; see `upgradeFile`.
-   *
-   * @returns Path of the backup; undefined if there was nothing to do.
-   */
+  async pull(): Promise<void> {
+    this.refresh();
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void> {
+    this.refresh();
+    const { tree, places } = this.index;
+    assertLeafIn(tree, places.allInFileOrder(tree.size), expectedLeafId);
+    this.append([line], isLasting);
+  }
+
+  async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
+    for await (const _ of fileChanges(this.path, signal)) {
+      this.refresh();
+      yield;
+    }
+  }
+
   upgrade(): string | undefined {
     if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
     return this.#replace((old) => {

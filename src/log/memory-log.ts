@@ -3,6 +3,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { assertLeafIn } from "./expected-leaf.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
@@ -14,7 +15,9 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
+  readonly isDegraded = false;
   onChange: ((change: LogChange) => void) | undefined;
+  onPersistence: undefined;
   #blocks: Blocks;
   #index: SessionIndex;
   #isClosed = false;
@@ -66,6 +69,24 @@ export class MemoryLog implements SessionLog {
   }
 
   refresh(): LogChange | undefined {
+    return undefined;
+  }
+
+  async pull(): Promise<void> {
+    // Nobody else writes here.
+  }
+
+  async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
+    const { tree, places } = this.index;
+    assertLeafIn(tree, places.allInFileOrder(tree.size), expectedLeafId);
+    this.append([line]);
+  }
+
+  async *changes(): AsyncGenerator<void, void> {
+    // Nobody else writes here.
+  }
+
+  upgrade(): undefined {
     return undefined;
   }
 

@@ -50,9 +50,9 @@ export interface SessionLog {
   /** Called when a look at the log's place, also in the course of another call, has found a change. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when a log stops or starts getting lines to their place in between two appends. */
-  onPersistence?: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
-  /** Whether lines that were appended do not get to their place at present; only of a log that writes later. */
-  readonly isDegraded?: boolean;
+  onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  /** Whether lines that were appended do not get to their place at present, as they may in a log that writes later. */
+  readonly isDegraded: boolean;
   /** What the log holds. Another object after a change of kind `reloaded`. */
   readonly index: SessionIndex;
 
@@ -100,18 +100,28 @@ export interface SessionLog {
    *
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
-  pull?(): Promise<void>;
+  pull(): Promise<void>;
 
   /**
    * Appends an entry once everything before is written, if the leaf in the log's place is the expected one, compared
    * there in the same step; and takes in what others have written.
    *
+   * @param isLasting - As for `append`.
    * @throws {SessionError} `STALE_LEAF`, and then the line is nowhere.
    */
-  appendIfLeaf?(line: LogLine, expectedLeafId: string | null): Promise<void>;
+  appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void>;
 
-  /** Yields whenever others may have written, having taken it in, until the signal aborts. */
-  changes?(signal?: AbortSignal): AsyncIterable<void>;
+  /** Yields whenever others may have written, having taken it in, until the signal aborts; ends at once if nobody else can. */
+  changes(signal?: AbortSignal): AsyncIterable<void>;
+
+  /**
+   * Rewrites the lines in the current version if they are of an older one and the log's place keeps a backup; the first
+   * append does so by itself.
+   *
+   * @returns Path of the backup; undefined if there was nothing to do.
+   * @throws {SessionError} `UPGRADE_FAILED`, and then everything is as it was.
+   */
+  upgrade(): string | undefined;
 
   /** Resolves when everything appended so far survives a power cut. */
   flush(): Promise<void>;

@@ -17,7 +17,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import { createEntryId } from "../schema/ids.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { isConversation } from "./entry-draft.ts";
-import type { SessionCore } from "./session-core.ts";
+import type { SessionState } from "./session-state.ts";
 
 /** Gives a new header the settings that another one carries, so that both sessions have the same context. */
 export function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
@@ -47,8 +47,8 @@ interface LabelToKeep {
 /**
  * Plans a copy of the path root → `leaf` without its label entries: what hung on a label hangs on what the label hung on.
  */
-export function planBranch(core: SessionCore, leaf: number, header: SessionHeader): BranchPlan {
-  const { tree } = core;
+export function planBranch(state: SessionState, leaf: number, header: SessionHeader): BranchPlan {
+  const { tree } = state;
   const path = withoutLeafRecords(tree.path(leaf), tree);
   const isLabel = (ordinal: number) => tree.typeAt(ordinal) === "label";
   const ordinals = path.filter((ordinal) => !isLabel(ordinal));
@@ -59,17 +59,17 @@ export function planBranch(core: SessionCore, leaf: number, header: SessionHeade
   };
   const last = ordinals.at(-1);
   return {
-    header: withSettingsOf(header, core.log.index.header),
+    header: withSettingsOf(header, state.log.index.header),
     ordinals,
     headOf,
     change: (entry) => withKeptEntry(entry, tree, path),
-    labels: labelsOn(core, ordinals),
+    labels: labelsOn(state, ordinals),
     lastId: last === undefined ? null : tree.idAt(last),
   };
 }
 
 /** Whether a conversation has begun on a path. */
-export function holdsConversation({ cache, tree }: SessionCore, ordinals: Iterable<number>): boolean {
+export function holdsConversation({ cache, tree }: SessionState, ordinals: Iterable<number>): boolean {
   for (const ordinal of ordinals) {
     if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
   }
@@ -92,11 +92,11 @@ function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array
   return next === undefined ? entry : { ...entry, firstKeptEntryId: tree.idAt(next) };
 }
 
-function labelsOn(core: SessionCore, ordinals: Int32Array): LabelToKeep[] {
-  const labels = core.bookkeeping.labels();
+function labelsOn(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
+  const labels = state.bookkeeping.labels();
   const kept: LabelToKeep[] = [];
   for (const ordinal of ordinals) {
-    const targetId = core.tree.idAt(ordinal);
+    const targetId = state.tree.idAt(ordinal);
     const mark = labels.get(targetId);
     if (mark !== undefined) kept.push({ targetId, label: mark.label, timestamp: mark.timestamp });
   }
@@ -104,12 +104,12 @@ function labelsOn(core: SessionCore, ordinals: Int32Array): LabelToKeep[] {
 }
 
 /** Spells a branch, its labels behind it. */
-export function* branchLines(core: SessionCore, plan: BranchPlan): Generator<string | Uint8Array, void> {
-  yield* copyLines(core.log, plan);
+export function* branchLines(state: SessionState, plan: BranchPlan): Generator<string | Uint8Array, void> {
+  yield* copyLines(state.log, plan);
   const taken = new Set<string>();
   let parentId = plan.lastId;
   for (const { targetId, label, timestamp } of plan.labels) {
-    const id = createEntryId((candidate) => taken.has(candidate) || core.tree.find(candidate) !== NONE);
+    const id = createEntryId((candidate) => taken.has(candidate) || state.tree.find(candidate) !== NONE);
     taken.add(id);
     yield `${encodeRecord({ type: "label", id, parentId, timestamp, targetId, label })}\n`;
     parentId = id;
@@ -170,15 +170,15 @@ function inOrder(path: string, log: FileLog): FileLog {
  * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
  */
 export function exportCopy(
-  core: SessionCore,
+  state: SessionState,
   path: string,
   header: SessionHeader,
   options: FileLogOptions,
 ): string {
   const absolute = absolutePath(path);
-  const unpin = core.log.pin();
+  const unpin = state.log.pin();
   try {
-    writeCopyFile(absolute, branchLines(core, planBranch(core, core.leaf, header)), options);
+    writeCopyFile(absolute, branchLines(state, planBranch(state, state.leaf, header)), options);
   } finally {
     unpin();
   }

@@ -20,7 +20,6 @@ import {
   planWhole,
   writeCopy,
 } from "./fork.ts";
-import type { SessionCore } from "./session-core.ts";
 import type { SessionHome } from "./session-home.ts";
 import {
   ensureFolder,
@@ -31,6 +30,7 @@ import {
   type SessionOptions,
   sessionFolder,
 } from "./session-options.ts";
+import type { SessionState } from "./session-state.ts";
 
 const clock = (options: SessionOptions) => (options.now ?? Date.now)();
 
@@ -141,23 +141,23 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
 export function branchLog(
-  core: SessionCore,
+  state: SessionState,
   leafId: string,
   cwd: string,
   place: string | SessionHome | undefined,
   options: SessionOptions,
 ): SessionLog {
-  const unpin = core.log.pin();
+  const unpin = state.log.pin();
   try {
-    const leaf = core.require(leafId);
-    const parentSession = typeof place === "object" ? core.log.index.header?.id : core.log.path;
+    const leaf = state.require(leafId);
+    const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
     const session = parentSession === undefined ? {} : { parentSession };
-    const header = newHeader(cwd, core.options.now(), session);
-    const planned = planBranch(core, leaf, header);
-    const lines = branchLines(core, planned);
+    const header = newHeader(cwd, state.options.now(), session);
+    const planned = planBranch(state, leaf, header);
+    const lines = branchLines(state, planned);
     if (place === undefined) return copyToMemory(lines);
     if (typeof place === "object") return place.begin(planned.header, lines);
-    const isWritten = options.createAtOnce === true || holdsConversation(core, planned.ordinals);
+    const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
     return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
   } finally {
     unpin();

@@ -1,18 +1,37 @@
 import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
-import { FileLog } from "../log/file-log.ts";
+import type { SessionContext, SessionProjection } from "../context/session-context.ts";
+import { foldSystemMessages } from "../context/system-message.ts";
+import { headerSettings } from "../jsonl/session-header.ts";
+import { staleLeaf } from "../log/expected-leaf.ts";
+import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
+import { endable } from "../log/on-abort.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { projectFolder } from "../log/session-paths.ts";
-import type { SessionEntry } from "../schema/entry.ts";
+import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
+import {
+  type AnySessionEntry,
+  asSessionEntries,
+  asSessionEntry,
+  type ContextEditableContent,
+  LEAF_CUSTOM_TYPE,
+  type SessionEntry,
+  type UsageEntry,
+} from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import type { SessionIssue } from "../schema/issue.ts";
+import { isJsonRecord } from "../schema/json.ts";
+import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
+import { assertEditable, editableContent } from "./context-edits.ts";
+import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { assertRedactable, REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
-import { SessionAppender } from "./session-appender.ts";
-import { SessionCore } from "./session-core.ts";
+import type { SessionEventName, SessionListener } from "./session-events.ts";
 import type { HomeOptions, SessionHome } from "./session-home.ts";
 import {
   coreOptions,
@@ -25,22 +44,38 @@ import {
   sessionOptions,
   sessionScope,
 } from "./session-options.ts";
+import { SessionState } from "./session-state.ts";
+import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
+
+/** A message that can be appended: every role but the two that are made while projecting. */
+export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
+
+/** Where and on what condition an entry is appended. */
+export interface AppendOptions {
+  /** The entry to hang on; null for a new root. Default: the leaf. */
+  readonly parentId?: string | null;
+  /** The leaf that the caller has seen; if it is another one by now, nothing is appended. */
+  readonly expectedLeafId?: string | null;
+}
 
 /**
  * One session: its tree, the leaf on which the next entry hangs, and the file behind it.
  *
- * Every append is in the file before it is in the tree, hangs on the leaf and becomes the leaf. Nothing is ever changed
- * or taken away. All calls are synchronous unless they return a promise.
+ * Every append is in the file before it is in the tree, hangs on the leaf and becomes the leaf; one that fails with
+ * `WRITE_FAILED` has changed nothing. Nothing is ever changed or taken away. Look-ups of unknown ids do not throw: they
+ * give undefined or an empty array. Entries are shared objects: do not change them. All calls are synchronous unless they
+ * return a promise.
  *
  * @remarks Source: docs/guide.md
  */
-export class SessionManager extends SessionAppender {
+export class SessionManager {
+  readonly #state: SessionState;
   readonly #options: HomeOptions;
   #cwd: string;
   #sessionDir: string;
 
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: HomeOptions) {
-    super(new SessionCore(log, coreOptions(options)));
+    this.#state = new SessionState(log, coreOptions(options));
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
     this.#options = options;
@@ -198,6 +233,462 @@ export class SessionManager extends SessionAppender {
     });
   }
 
+  /** What was odd in the session's data so far; more may come as bodies are read. A copy. */
+  get issues(): SessionIssue[] {
+    return this.#state.log.index.issues;
+  }
+
+  /**
+   * Adds an issue that was found in the session's data, such as stored state that does not fit its schema.
+   *
+   * Its place is filled in if it names an entry and no line.
+   */
+  reportIssue(issue: SessionIssue): void {
+    const { index } = this.#state.log;
+    const ordinal = issue.line === 0 && issue.entryId !== undefined ? index.tree.find(issue.entryId) : NONE;
+    index.report(ordinal === NONE ? issue : { ...issue, ...index.places.at(ordinal) });
+  }
+
+  /** Gives the session's id. */
+  getSessionId(): string {
+    return this.getHeader()?.id ?? "";
+  }
+
+  /** Gives the path of the session's file; undefined in memory. The file may not have been made yet. */
+  getSessionFile(): string | undefined {
+    return this.#state.log.path;
+  }
+
+  /** Tells whether the session is kept in a file. */
+  isPersisted(): boolean {
+    return this.#state.log.path !== undefined;
+  }
+
+  /** Gives the header in today's version; null if there is none. */
+  getHeader(): SessionHeader | null {
+    return this.#state.log.index.header ?? null;
+  }
+
+  /** Gives the display name that was set last; undefined if there is none or it was cleared. */
+  getSessionName(): string | undefined {
+    return this.#state.bookkeeping.name();
+  }
+
+  /** Gives the number of entries. */
+  getEntryCount(): number {
+    return this.#state.tree.size;
+  }
+
+  /** Gives the id of the entry on which the next one will hang; null before the first. */
+  getLeafId(): string | null {
+    return this.#state.leafId;
+  }
+
+  /** Gives the entry on which the next one will hang. */
+  getLeafEntry(): SessionEntry | undefined {
+    const { leaf } = this.#state;
+    return leaf === NONE ? undefined : this.#entryAt(leaf);
+  }
+
+  /** Gives an entry by id. */
+  getEntry(id: string): SessionEntry | undefined {
+    const ordinal = this.#state.tree.find(id);
+    return ordinal === NONE ? undefined : this.#entryAt(ordinal);
+  }
+
+  /**
+   * Gives the entries that hang on an entry, in file order.
+   *
+   * @param parentId - Null gives the roots.
+   * @remarks Cost: O(answer).
+   */
+  getChildren(parentId: string | null): SessionEntry[] {
+    const { tree } = this.#state;
+    const parent = parentId === null ? NONE : tree.find(parentId);
+    if (parent === NONE && parentId !== null) return [];
+    return this.#entriesAt(this.#state.fileOrder(tree.children(parent)));
+  }
+
+  /** Gives the label in force on an entry. */
+  getLabel(id: string): string | undefined {
+    return this.#state.bookkeeping.labels().get(id)?.label;
+  }
+
+  /**
+   * Gives the path root → entry.
+   *
+   * @param fromId - Default: the leaf.
+   * @remarks Cost: O(answer).
+   */
+  getBranch(fromId?: string): SessionEntry[] {
+    return this.#entriesAt(this.#path(fromId));
+  }
+
+  /**
+   * Goes from the leaf to the root.
+   *
+   * @param options - `type`: only entries of this type, and only their bodies are read. `fromId`: instead of the leaf.
+   * @remarks Cost: O(path) in heads at worst; stop early to pay less.
+   */
+  *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
+    const { tree, leaf } = this.#state;
+    const { type, fromId } = options;
+    let at = fromId === undefined ? leaf : tree.find(fromId);
+    for (; at !== NONE; at = tree.parentAt(at)) {
+      if (type === undefined || tree.typeAt(at) === type) yield this.#entryAt(at);
+    }
+  }
+
+  /** Gives the ids of the path root → entry, without reading a body. */
+  getPathIds(fromId?: string): string[] {
+    return Array.from(this.#path(fromId), (ordinal) => this.#state.tree.idAt(ordinal));
+  }
+
+  /**
+   * Gives all entries in file order, the header left out; a new array.
+   *
+   * @remarks Cost: O(file), the first time.
+   */
+  getEntries(): SessionEntry[] {
+    return this.#entriesAt(this.#state.fileOrder());
+  }
+
+  /**
+   * Gives the roots with all that hangs on them, children by time.
+   *
+   * @remarks Cost: O(file), the first time.
+   */
+  getTree(): SessionTreeNode[] {
+    const { tree, bookkeeping } = this.#state;
+    const fileOrder = this.#state.fileOrder();
+    return buildTree(tree, this.#entriesAt(fileOrder), bookkeeping.labels(), fileOrder);
+  }
+
+  /** Gives the entries that have no children, in file order. */
+  getLeaves(): SessionEntry[] {
+    return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
+  }
+
+  /**
+   * Goes through an entry and all that descends from it, parents before children.
+   *
+   * @param fromId - Default: all roots.
+   * @remarks Cost: O(1) memory per step; no recursion.
+   */
+  *walk(fromId?: string): Generator<SessionEntry, void> {
+    const { tree } = this.#state;
+    const start = fromId === undefined ? NONE : tree.find(fromId);
+    if (fromId !== undefined && start === NONE) return;
+    const childrenOf = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
+    for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
+  }
+
+  /** Gives the id of the deepest entry on the paths of both; null if there is none or an id is unknown. */
+  commonAncestor(a: string, b: string): string | null {
+    const { tree } = this.#state;
+    return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
+  }
+
+  /**
+   * Gives the entries that the context at the leaf is made of.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildContextEntries(): SessionEntry[] {
+    return this.#state.context().contextEntries();
+  }
+
+  /**
+   * Gives what the model sees at the leaf, and for each message the entry it comes from.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildSessionProjection(): SessionProjection {
+    return this.#state.context().projection(headerSettings(this.#state.log.index.header));
+  }
+
+  /**
+   * Gives what the model sees at the leaf: messages, thinking level and model.
+   *
+   * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
+   */
+  buildSessionContext(): SessionContext {
+    return this.#state.context().context(headerSettings(this.#state.log.index.header));
+  }
+
+  /**
+   * Reads what other processes appended since; the own leaf stays.
+   *
+   * @returns Their entries, in file order.
+   * @throws {SessionError} `WRITE_FAILED` if another file stands at the path now.
+   * @remarks Cost: one look at the file, and the new bytes.
+   */
+  refresh(): SessionEntry[] {
+    return asSessionEntries(this.#state.refresh());
+  }
+
+  /**
+   * Reads what others appended since, wherever the session lives; the own leaf stays.
+   *
+   * What `refresh` is for files; in a store it also waits until everything appended here is durable.
+   *
+   * @returns The others' entries, in the order in which they came.
+   * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
+   */
+  async pull(): Promise<SessionEntry[]> {
+    const entries: SessionEntry[] = [];
+    const forget = this.on("foreign_entries", (event) => entries.push(...event.entries.map(asSessionEntry)));
+    try {
+      await this.#state.log.pull();
+    } finally {
+      forget();
+    }
+    return entries;
+  }
+
+  /**
+   * Yields entries as other processes append them, until the signal aborts.
+   *
+   * `return()` ends it, too, also while `next()` waits.
+   *
+   * @remarks Waits for the system's word that the file changed, and looks once a second where none comes.
+   */
+  watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
+    return endable((end) => this.#watched(end), options.signal);
+  }
+
+  async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
+    const pending: SessionEntry[] = [];
+    const forget = this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry)));
+    try {
+      for await (const _ of this.#state.log.changes(end)) {
+        this.#state.tellForeign();
+        yield* pending.splice(0);
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /**
+   * Calls a listener whenever something of the name happens.
+   *
+   * @returns A function that takes the listener away again.
+   */
+  on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
+    return this.#state.events.on(name, listener);
+  }
+
+  /**
+   * Appends a message.
+   *
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is no message of this format, or of a role that is made while projecting; it names the
+   *   fields, and the function of `sessiontree/convert` that makes such messages of it.
+   * @throws {SessionError} `WRITE_FAILED`, and then nothing has changed.
+   */
+  appendMessage(message: AppendableMessage): string {
+    assertMessage(message);
+    return this.#state.appendMessage(message).id;
+  }
+
+  /** Appends the thinking level that holds from here on. */
+  appendThinkingLevelChange(thinkingLevel: string): string {
+    return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
+  }
+
+  /** Appends the model that is used from here on. */
+  appendModelChange(provider: string, modelId: string): string {
+    return this.#state.append({ type: "model_change", provider, modelId }).id;
+  }
+
+  /** Appends tokens spent beside the conversation, and gives the entry. */
+  appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
+    const entry = this.#state.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
+    if (!isUsageEntry(entry)) throw new TypeError("beforePersist took the usage out of a usage entry");
+    return entry;
+  }
+
+  /**
+   * Appends a compaction: from here on the summary stands for what is before the first kept entry.
+   *
+   * @param firstKeptEntryId - Null keeps nothing.
+   * @param tokensBefore - Size of the context before, in tokens.
+   */
+  appendCompaction<T = unknown>(
+    summary: string,
+    firstKeptEntryId: string | null,
+    tokensBefore: number,
+    details?: T,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const { messages } = this.buildSessionContext();
+    return this.#state.append((id, timestampMs) => ({
+      type: "compaction",
+      summary,
+      firstKeptEntryId: firstKeptEntryId ?? id,
+      tokensBefore,
+      ...optional({ details, fromHook, usage, systemMessage: foldSystemMessages(messages, timestampMs) }),
+    })).id;
+  }
+
+  /** Appends state of an extension, which is never in the context. */
+  appendCustomEntry(customType: string, data?: unknown): string {
+    return this.#state.append({ type: "custom", customType, ...optional({ data }) }).id;
+  }
+
+  /** Appends a message of an extension, which is in the context. */
+  appendCustomMessageEntry<T = unknown>(
+    customType: string,
+    content: string | (TextContent | ImageContent)[],
+    display: boolean,
+    details?: T,
+  ): string {
+    return this.#state.append({
+      type: "custom_message",
+      customType,
+      content,
+      display,
+      ...optional({ details }),
+    }).id;
+  }
+
+  /** Sets the display name; an empty one clears it. Line breaks become spaces. */
+  appendSessionInfo(name: string): string {
+    return this.#state.append({ type: "session_info", name: name.replace(/[\r\n]+/g, " ").trim() }).id;
+  }
+
+  /**
+   * Sets the label of an entry; empty or undefined clears it.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  appendLabelChange(targetId: string, label: string | undefined): string {
+    this.#state.require(targetId);
+    return this.#state.append({ type: "label", targetId, ...optional({ label: label || undefined }) }).id;
+  }
+
+  /**
+   * Changes what an entry of the active branch contributes to the context from here on.
+   *
+   * @param replacement - Null removes its messages.
+   * @throws {TypeError} If it is neither null nor has content.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
+   */
+  appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
+    assertReplacement(replacement);
+    const target = asSessionEntry(this.#state.cache.entryAt(this.#state.require(targetId)));
+    assertEditable(target, this.#state.isOnPath(targetId));
+    const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
+    return this.#state.append({ type: "context_edit", targetId, replacement: edit }).id;
+  }
+
+  /**
+   * Appends an entry of any type, at any place, on the condition that the leaf has not moved.
+   *
+   * @param draft - Its fields; a head among them does not count: the parent is chosen by the options.
+   * @throws {TypeError} If it is no draft of an entry.
+   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`, and then nothing was written.
+   */
+  append(draft: EntryDraft, options: AppendOptions = {}): string {
+    assertDraft(draft);
+    return this.#state.append(draft, this.#parentFor(options)).id;
+  }
+
+  /**
+   * Appends several entries in one write, each the parent of the next: either all of them are there or none.
+   *
+   * @param drafts - As for `append`; a function is given the id and the time (Unix milliseconds) of its entry.
+   * @returns Ids of the new entries; empty if there is no draft, and then nothing is written.
+   * @throws {TypeError} If one of them is no draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`, and then nothing was written.
+   */
+  appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
+    for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
+    const parent = this.#parentFor(options);
+    return drafts.length === 0 ? [] : this.#state.appendAll(drafts, parent).map(({ id }) => id);
+  }
+
+  /** @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND` */
+  #parentFor({ expectedLeafId, parentId }: AppendOptions): number {
+    if (expectedLeafId !== undefined && expectedLeafId !== this.getLeafId()) {
+      throw staleLeaf(expectedLeafId, this.getLeafId());
+    }
+    if (parentId === undefined) return this.#state.leaf;
+    return parentId === null ? NONE : this.#state.require(parentId);
+  }
+
+  /**
+   * Appends an entry under the leaf on the condition that nobody has gone on with the session elsewhere, either: a
+   * compare-and-swap in the place where the session lives.
+   *
+   * Waits until everything before it and the entry itself are there. Labels, names and usage of others do not count. In
+   * a file the comparison and the append are two steps; a store says in `supports.conditionalAppend` that they are one.
+   *
+   * @param expectedLeafId - The leaf that the caller has seen; null for a session without a conversation. Default: the
+   *   present one.
+   * @returns Id of the new entry.
+   * @throws {TypeError} If it is no draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`: nothing was added, and what others wrote is in the tree now; `WRITE_FAILED`.
+   */
+  async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
+    assertDraft(draft);
+    const expected = expectedLeafId === undefined ? this.getLeafId() : expectedLeafId;
+    return (await this.#state.appendIfLeaf(draft, expected)).id;
+  }
+
+  /**
+   * Throws what an append would throw, for whoever wants to know before the work and not after it.
+   *
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken
+   *   the lease from this one.
+   */
+  assertWritable(): void {
+    this.#state.assertWritable();
+  }
+
+  /**
+   * Moves the leaf to an entry: the next append begins a branch there.
+   *
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branch(branchFromId: string): void {
+    this.#state.moveLeaf(this.#state.require(branchFromId));
+  }
+
+  /** Moves the leaf before the first entry: the next append is a new root. */
+  resetLeaf(): void {
+    this.#state.moveLeaf(NONE);
+  }
+
+  /**
+   * Moves the leaf and appends there a summary of the branch that was left.
+   *
+   * @param branchFromId - Null is the place before the first entry.
+   * @returns Id of the summary's entry.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`
+   */
+  branchWithSummary(
+    branchFromId: string | null,
+    summary: string,
+    details?: unknown,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string {
+    const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
+    const fromId = this.getLeafId() ?? "root";
+    return this.#state.append(
+      { type: "branch_summary", fromId, summary, ...optional({ details, fromHook, usage }) },
+      place,
+    ).id;
+  }
+
+  /** Makes the present leaf the leaf of the next open, by an entry that any reader of the format follows. */
+  persistLeaf(): string {
+    return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
+  }
+
   /** Whether the session lives in a store, in which sessions are opened by id and not by path. */
   get isInStore(): boolean {
     return this.#options.home !== undefined;
@@ -224,9 +715,9 @@ export class SessionManager extends SessionAppender {
    * @returns Path of its file; undefined in memory.
    */
   newSession(options: NewSessionOptions = {}): string | undefined {
-    this.core.assertNotPreparing();
+    this.#state.assertNotPreparing();
     const log = this.#newLog(options);
-    this.core.replaceLog(log);
+    this.#state.replaceLog(log);
     return log.path;
   }
 
@@ -252,10 +743,10 @@ export class SessionManager extends SessionAppender {
 
   /** Switches this object to another file and keeps the working directory. */
   setSessionFile(path: string): void {
-    this.core.assertNotPreparing();
+    this.#state.assertNotPreparing();
     const log = openLog(path, { ...this.#options, cwd: this.#cwd });
     this.#sessionDir = this.#options.sessionDir === undefined ? folderOf(log.path) : this.#sessionDir;
-    this.core.replaceLog(log);
+    this.#state.replaceLog(log);
   }
 
   /**
@@ -268,9 +759,9 @@ export class SessionManager extends SessionAppender {
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
   createBranchedSession(leafId: string): string | undefined {
-    this.core.assertNotPreparing();
+    this.#state.assertNotPreparing();
     const log = this.#branchedLog(leafId);
-    this.core.replaceLog(log, true);
+    this.#state.replaceLog(log, true);
     return log.path;
   }
 
@@ -282,8 +773,8 @@ export class SessionManager extends SessionAppender {
    * @remarks Cost: O(path).
    */
   exportBranch(path: string): string {
-    const header = this.getHeader() ?? newHeader(this.#cwd, this.core.options.now());
-    return exportCopy(this.core, path, header, this.#options);
+    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
+    return exportCopy(this.#state, path, header, this.#options);
   }
 
   /**
@@ -293,8 +784,8 @@ export class SessionManager extends SessionAppender {
    * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
    */
   upgrade(): string | undefined {
-    this.core.assertWritable();
-    return this.core.log instanceof FileLog ? this.core.log.upgrade() : undefined;
+    this.#state.assertWritable();
+    return this.#state.log.upgrade();
   }
 
   /**
@@ -310,18 +801,18 @@ export class SessionManager extends SessionAppender {
    * @remarks Cost: O(file).
    */
   redact(entryId: string, replacement = "[redacted]"): string {
-    this.core.assertWritable();
+    this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
     const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
-    const { id } = this.core.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
-    if (this.core.log.path !== undefined) forgetSession(this.core.log.path);
+    const { id } = this.#state.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
+    if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
     return id;
   }
 
   /** Resolves when everything appended so far survives a power cut. */
   async flush(): Promise<void> {
-    await this.core.log.flush();
+    await this.#state.log.flush();
   }
 
   /**
@@ -330,14 +821,14 @@ export class SessionManager extends SessionAppender {
    * @throws {TypeError} At once, if `beforePersist` calls it, which cannot wait.
    */
   close(): Promise<void> {
-    this.core.assertNotPreparing();
+    this.#state.assertNotPreparing();
     return this.#close();
   }
 
   async #close(): Promise<void> {
-    const { log, leaf, events } = this.core;
+    const { log, leaf, events } = this.#state;
     if (log.readOnlyReason === "closed") return;
-    const isElsewhere = leaf !== (this.core.fileOrder().at(-1) ?? NONE);
+    const isElsewhere = leaf !== (this.#state.fileOrder().at(-1) ?? NONE);
     try {
       if (this.#options.persistLeafOnClose && isElsewhere && log.readOnlyReason === undefined)
         this.persistLeaf();
@@ -360,11 +851,33 @@ export class SessionManager extends SessionAppender {
   }
 
   #branchedLog(leafId: string): SessionLog {
-    return branchLog(this.core, leafId, this.#cwd, this.#place, this.#options);
+    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
   }
 
   /** Where sessions made from this one go: another home, a folder, or memory. */
   get #place(): SessionHome | string | undefined {
     return this.#options.home ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
+
+  #path(fromId: string | undefined): Int32Array {
+    const { tree, leaf } = this.#state;
+    return tree.path(fromId === undefined ? leaf : tree.find(fromId));
+  }
+
+  #entryAt(ordinal: number): SessionEntry {
+    return asSessionEntry(this.#state.cache.entryAt(ordinal));
+  }
+
+  #entriesAt(ordinals: ArrayLike<number>): SessionEntry[] {
+    return asSessionEntries(this.#state.cache.entriesAt(ordinals));
+  }
+}
+
+/** The fields that are not undefined. */
+function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function isUsageEntry(entry: AnySessionEntry): entry is UsageEntry {
+  return entry.type === "usage" && "usage" in entry && isJsonRecord(entry.usage);
 }

@@ -1,4 +1,4 @@
-import { staleLeaf } from "../manager/expected-leaf.ts";
+import { staleLeaf } from "../log/expected-leaf.ts";
 import type { AppendCondition, AppendReceipt, NewEntryLine } from "../stores/session-backend.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { columnKey } from "./column-text.ts";

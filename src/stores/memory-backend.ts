@@ -1,4 +1,4 @@
-import { staleLeaf } from "../manager/expected-leaf.ts";
+import { staleLeaf } from "../log/expected-leaf.ts";
 import { holdsText, selectSessions } from "./select-sessions.ts";
 import type {
   Amendment,

@@ -1,9 +1,9 @@
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { copyLines, wholeCopy } from "../log/canonical-copy.ts";
+import { assertLeafIn } from "../log/expected-leaf.ts";
 import { notASession } from "../log/file-errors.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
-import { assertLeafIn } from "../manager/expected-leaf.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -183,6 +183,11 @@ export class RemoteLog implements SessionLog {
     assertLeafIn(tree, places.inFileOrder(tree.ordinals()), expectedLeafId);
     this.append([line], true);
     await this.flush();
+  }
+
+  upgrade(): undefined {
+    // The first append amends what is stored; a store keeps no backup.
+    return undefined;
   }
 
   async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {

@@ -1,4 +1,4 @@
-export { COMMUTING_TYPES } from "../manager/expected-leaf.ts";
+export { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 
 /** What a list shows of a session, and what it is found by. */
 export interface SessionFacts {

@@ -1,8 +1,8 @@
 import { copyLines, wholeCopy } from "../../log/canonical-copy.ts";
 import { branchLines, planBranch } from "../../manager/fork.ts";
 import { openLog } from "../../manager/open-session.ts";
-import { SessionCore } from "../../manager/session-core.ts";
 import { coreOptions } from "../../manager/session-options.ts";
+import { SessionState } from "../../manager/session-state.ts";
 import type { ExportSource } from "./source.ts";
 
 /**
@@ -20,8 +20,8 @@ export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<strin
       yield* copyLines(log, whole);
       return;
     }
-    const core = new SessionCore(log, coreOptions({}));
-    yield* branchLines(core, planBranch(core, leaf, whole.header));
+    const state = new SessionState(log, coreOptions({}));
+    yield* branchLines(state, planBranch(state, leaf, whole.header));
   } finally {
     unpin();
   }

@@ -12,7 +12,6 @@ import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
-import { assertLeafIn } from "./expected-leaf.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
@@ -23,7 +22,7 @@ import { treePath } from "./tree-path.ts";
  *
  * All appends go through `append`; all moves of the leaf through `moveLeaf`.
  */
-export class SessionCore {
+export class SessionState {
   readonly events = new SessionEvents();
   readonly options: MakerOptions;
   #log: SessionLog;
@@ -163,17 +162,16 @@ export class SessionCore {
    */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
-    const parent = expectedLeafId === null ? NONE : this.require(expectedLeafId);
+    if (expectedLeafId !== null) this.require(expectedLeafId);
     const log = this.#log;
-    if (log.appendIfLeaf === undefined) {
-      this.refresh();
-      assertLeafIn(this.tree, this.fileOrder(), expectedLeafId);
-      return this.append(draft, parent);
-    }
     const { entry, line } = this.#maker.ofDraft(draft, expectedLeafId);
     this.#ownIds.add(entry.id);
     try {
-      await log.appendIfLeaf(line, expectedLeafId);
+      await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
+      if (!log.isDegraded) this.#tellPersistence("ok");
+    } catch (error) {
+      if (isSessionError(error, "WRITE_FAILED")) this.#tellPersistence("degraded", error);
+      throw error;
     } finally {
       this.#ownIds.delete(entry.id);
     }
@@ -333,7 +331,7 @@ export class SessionCore {
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
     if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
-    this.#tellForeign();
+    this.tellForeign();
     return [];
   }
 
@@ -342,11 +340,11 @@ export class SessionCore {
     // What others wrote may stand before what was known: labels and names are judged anew, in the order of the file.
     else this.#bookkeeping = this.#newBookkeeping();
     for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
-    this.#tellForeign();
+    this.tellForeign();
   }
 
   /** Tells of others' entries; of those whose bodies cannot be read now, later. */
-  #tellForeign(): void {
+  tellForeign(): void {
     if (!this.events.has("foreign_entries")) this.#untold = [];
     if (this.#untold.length === 0) return;
     try {
