@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { NotAPlainFileError } from "../log/file-errors.ts";
 import { readRange, realFileSystem } from "../log/file-system.ts";
+import { summarizeFully } from "./full-summary.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
-import { summarizePlainly } from "./plain-summary.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import { isSystemError } from "./skipping.ts";
 
@@ -71,7 +71,7 @@ interface Found {
 }
 
 async function readPlainly(file: OpenFile, pace: Pace): Promise<Found> {
-  const plain = await summarizePlainly(file, pace);
+  const plain = await summarizeFully(file, pace);
   const tail = tailBefore(file, file.size, TAIL_BYTES);
   return { summary: plain?.summary, lastId: plain?.lastId, tail };
 }

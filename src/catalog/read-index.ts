@@ -54,7 +54,7 @@ export async function* readEntries(
   const context = bodyContextOf(index);
   for (const batch of batches(index, ordinals)) {
     const entries: ReadEntry[] = [];
-    readLinesOf(realFileSystem, file.fd, index.places, batch, (ordinal, bytes) => {
+    readLinesOf(realFileSystem, file.fd, index.spans, batch, (ordinal, bytes) => {
       const entry = decodeEntry(bytes, index.tree.headAt(ordinal), context);
       entries.push({ ordinal, entry, bytes: bytes.length });
     });
@@ -68,7 +68,7 @@ function* batches(index: SessionIndex, ordinals: Iterable<number>): Generator<nu
   let bytes = 0;
   for (const ordinal of ordinals) {
     batch.push(ordinal);
-    bytes += index.places.at(ordinal).length;
+    bytes += index.spans.at(ordinal).length;
     if (batch.length < BATCH_ENTRIES && bytes < BATCH_BYTES) continue;
     yield batch;
     batch = [];

@@ -175,11 +175,11 @@ async function* entriesInTree(
 ): AsyncGenerator<SearchedEntry[], void, undefined> {
   const index = await readIndex(file, pace);
   if (index === undefined) return;
-  const { tree, places } = index;
+  const { tree, spans } = index;
   for await (const batch of readEntries(file, index, candidates(index, lines), pace)) {
     yield batch.map(({ ordinal, entry }) => ({
       entryId: tree.idAt(ordinal),
-      offset: places.offsetAt(ordinal),
+      offset: spans.offsetAt(ordinal),
       entry,
     }));
   }
@@ -192,7 +192,7 @@ function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefine
   let next = 0;
   for (const ordinal of index.tree.ordinals()) {
     if (!isAny) {
-      const { offset, length } = index.places.at(ordinal);
+      const { offset, length } = index.spans.at(ordinal);
       while ((lines[next]?.at ?? Number.POSITIVE_INFINITY) < offset) next++;
       if ((lines[next]?.at ?? Number.POSITIVE_INFINITY) >= offset + length) continue;
     }

@@ -108,12 +108,12 @@ function readMessagesText(path: string): string {
 }
 
 function textsOfMessages({ fd, index }: ReadSession): string[] {
-  const { tree, places } = index;
+  const { tree, spans } = index;
   const context = bodyContextOf(index);
   const head = new EntryHeadReader();
   const texts: string[] = [];
   const messages = [...tree.ordinals()].filter((ordinal) => tree.typeAt(ordinal) === "message");
-  readLinesOf(realFileSystem, fd, places, messages, (ordinal, bytes) => {
+  readLinesOf(realFileSystem, fd, spans, messages, (ordinal, bytes) => {
     const isPlain = head.read(bytes, 0, bytes.length);
     if (isPlain && roleInFront(bytes, head.bodyStart, bytes.length) === "other") return;
     const entry = decodeEntry(bytes, tree.headAt(ordinal), context);

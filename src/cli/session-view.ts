@@ -1,6 +1,6 @@
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import type { Places } from "../jsonl/places.ts";
+import type { LineSpans } from "../jsonl/line-spans.ts";
 import { bodyContextOf } from "../log/canonical-copy.ts";
 import type { FileLog } from "../log/file-log.ts";
 import { openLog } from "../manager/open-session.ts";
@@ -8,8 +8,8 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { Bookkeeping, type LabelMark } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { type LabelMark, LabelsAndName } from "../tree/labels-and-name.ts";
 import { idsOf } from "./view/short-ids.ts";
 
 /** Stands for the leaf where an entry is named. */
@@ -29,7 +29,7 @@ const MOST_NAMED = 3;
 export class SessionView {
   readonly path: string;
   readonly #log: FileLog;
-  readonly #bookkeeping: Bookkeeping;
+  readonly #bookkeeping: LabelsAndName;
 
   /**
    * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
@@ -37,7 +37,7 @@ export class SessionView {
   constructor(path: string) {
     this.#log = openLog(path, { mode: "read-only" });
     this.path = this.#log.path;
-    this.#bookkeeping = new Bookkeeping(
+    this.#bookkeeping = new LabelsAndName(
       this.tree,
       (ordinal) => this.entryAt(ordinal),
       undefined,
@@ -50,8 +50,8 @@ export class SessionView {
   }
 
   /** Where the lines of the entries stand. */
-  get places(): Places {
-    return this.#log.index.places;
+  get places(): LineSpans {
+    return this.#log.index.spans;
   }
 
   /** The header in today's version. */

@@ -31,7 +31,7 @@ export async function fork(host: SwitchHost, entryId: string, options: ForkOptio
   const from = host.current.session;
   const { leafId, selectedText } = forkPoint(from, entryId, position);
   if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
-  const next = leafId === null ? emptyFork(from) : from.forkBeside(leafId);
+  const next = leafId === null ? emptyFork(from) : from.forkSibling(leafId);
   if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
   const result = await goTo(host, "fork", from, next);
   return { ...result, ...(selectedText !== undefined && { selectedText }) };
@@ -39,7 +39,7 @@ export async function fork(host: SwitchHost, entryId: string, options: ForkOptio
 
 function emptyFork(from: SessionManager): SessionManager {
   const parentSession = from.getSessionFile();
-  return from.createBeside(parentSession === undefined ? {} : { parentSession });
+  return from.createSibling(parentSession === undefined ? {} : { parentSession });
 }
 
 function forkPoint(session: SessionManager, entryId: string, position: "before" | "at"): ForkPoint {

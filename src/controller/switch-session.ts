@@ -37,7 +37,7 @@ export interface SwitchHost {
 export async function newSession(host: SwitchHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
-  return goTo(host, "new", from, from.createBeside(options));
+  return goTo(host, "new", from, from.createSibling(options));
 }
 
 /** Goes to the session of a file; see `SessionController.switchSession`. */
@@ -57,7 +57,7 @@ export async function switchSession(
   // A handler may have taken its time, and a missing file would be opened as a new session.
   findTarget();
   const load = () =>
-    from.loadBeside(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
+    from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
   if (isSameFile(target, from.getSessionFile())) {
     assertFolder(cwd ?? from.getCwd(), target, from);
     await current.replace({ reason: "resume", from, path: target, open: load });

@@ -1,5 +1,5 @@
+import { recoverRecords } from "../jsonl/concatenated-records.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
-import { recoverRecords } from "../jsonl/glued.ts";
 import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";

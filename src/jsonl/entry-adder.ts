@@ -5,12 +5,12 @@ import { EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { LinkFinding } from "../tree/late-parents.ts";
 import type { StatedHead } from "./entry-head.ts";
 import type { IssueLog } from "./issue-log.ts";
-import { type LinePlace, Places } from "./places.ts";
+import { type LineSpan, LineSpans } from "./line-spans.ts";
 import { RepeatedLines } from "./repeated-lines.ts";
 import { isStranger } from "./stranger.ts";
 
 interface NewEntry extends StatedHead {
-  readonly place: LinePlace;
+  readonly place: LineSpan;
   /** Whether the line has no `parentId` key, and so may follow the one before it after all. */
   readonly isUnstated: boolean;
 }
@@ -21,7 +21,7 @@ export interface AdderContext {
   /** Gives bytes that were read before. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Takes an entry that this process wrote itself off the list of those expected; false if it is not on it. */
-  readonly takeOwn: (ordinal: number) => boolean;
+  readonly takePending: (ordinal: number) => boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface AdderContext {
  */
 export class EntryAdder {
   readonly tree = new EntryTree();
-  readonly places = new Places();
+  readonly spans = new LineSpans();
   /** Id of the session; part of every invented id. */
   sessionId = "";
   /** Version of the file; undefined until it is known. */
@@ -59,7 +59,7 @@ export class EntryAdder {
 
   constructor(context: AdderContext) {
     this.#context = context;
-    this.#repeated = new RepeatedLines(this.places, context.readBytes);
+    this.#repeated = new RepeatedLines(this.spans, context.readBytes);
   }
 
   /** Version of the file as far as it is known: without any id so far it is a list. */
@@ -68,7 +68,7 @@ export class EntryAdder {
   }
 
   /** Adds the entry whose head stands at the front of its line. */
-  addPlain(head: StatedHead, offset: number, length: number, line: number): void {
+  addHead(head: StatedHead, offset: number, length: number, line: number): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
     if (this.tree.findKey(id) === NONE) {
@@ -85,7 +85,7 @@ export class EntryAdder {
    *
    * @returns Its id.
    */
-  addRecord(record: JsonRecord, type: string, place: LinePlace): string {
+  addRecord(record: JsonRecord, type: string, place: LineSpan): string {
     const stated =
       typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
     if (this.version === undefined && stated !== undefined) this.#becomeTree();
@@ -117,17 +117,17 @@ export class EntryAdder {
   }
 
   /** Takes note that an entry of this process, which is in the tree, stands behind all others. */
-  placeOwn(ordinal: number): void {
+  placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;
     this.hasDamageBehindLast = false;
   }
 
   /** Ends a batch: decides about parents that were not there, or that nobody wrote down. */
-  settle(): void {
+  resolveParents(): void {
     this.#chain();
-    for (const finding of this.tree.settle()) {
-      this.#context.issues.putLink(finding, this.places.at(finding.ordinal), this.tree.idAt(finding.ordinal));
+    for (const finding of this.tree.resolveParents()) {
+      this.#context.issues.putLink(finding, this.spans.at(finding.ordinal), this.tree.idAt(finding.ordinal));
     }
   }
 
@@ -179,16 +179,16 @@ export class EntryAdder {
   }
 
   #place(ordinal: number, offset: number, length: number, line: number): void {
-    this.places.set(ordinal, offset, length, line);
+    this.spans.set(ordinal, offset, length, line);
     if ((this.version ?? 1) === 1) this.#recordNumbers.push(this.recordNumber);
-    this.placeOwn(ordinal);
+    this.placePending(ordinal);
   }
 
   /** An id was seen before the version was known: so the file is a tree, and ids are missed where there are none. */
   #becomeTree(): void {
     this.version = 3;
     for (const ordinal of this.tree.ordinals()) {
-      this.#context.issues.put("ID_INVENTED", this.places.at(ordinal), this.tree.idAt(ordinal));
+      this.#context.issues.put("ID_INVENTED", this.spans.at(ordinal), this.tree.idAt(ordinal));
     }
   }
 
@@ -196,7 +196,7 @@ export class EntryAdder {
   #addTaken(entry: NewEntry): number {
     const { id, place } = entry;
     const first = this.tree.findKey(id);
-    if (this.#context.takeOwn(first)) {
+    if (this.#context.takePending(first)) {
       this.#place(first, place.offset, place.length, place.line);
       return first;
     }

@@ -163,7 +163,7 @@ export function headInFront(text: string, record: JsonRecord): StatedHead | unde
 }
 
 /**
- * Tells whether the body of a line seems to hold another head, as when two records were glued together.
+ * Tells whether the body of a line seems to hold another head, as when two records were concatenated.
  *
  * @param isMixed - Whether somebody writes to the file whose spelling is another. Then whatever is more than a
  *   message's own time is left to `JSON.parse`; else the faster search does, which finds heads in the usual spelling.

@@ -1,6 +1,6 @@
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import type { LinkFinding } from "../tree/late-parents.ts";
-import type { LinePlace } from "./places.ts";
+import type { LineSpan } from "./line-spans.ts";
 
 /** What each issue says; `about` is the id or the detail that the code is about. */
 const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
@@ -39,7 +39,7 @@ const LINK_CODES = {
 } as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
 
 /** Makes an issue about a place of the file. */
-export function makeIssue(code: IssueCode, place: LinePlace, entryId?: string, about = ""): SessionIssue {
+export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, about = ""): SessionIssue {
   const { line, offset, length } = place;
   return {
     code,
@@ -61,7 +61,7 @@ export class IssueLog {
   readonly #issues = new Map<string, SessionIssue>();
   readonly #maxIssues: number;
   /** The first issue that was not kept, and how many there were. */
-  #omitted: { readonly first: LinePlace; count: number } | undefined;
+  #omitted: { readonly first: LineSpan; count: number } | undefined;
 
   constructor(maxIssues = MAX_ISSUES) {
     this.#maxIssues = maxIssues;
@@ -76,12 +76,12 @@ export class IssueLog {
     else this.#omitted.count++;
   }
 
-  put(code: IssueCode, place: LinePlace, entryId?: string, about?: string): void {
+  put(code: IssueCode, place: LineSpan, entryId?: string, about?: string): void {
     this.add(makeIssue(code, place, entryId, about));
   }
 
   /** Tells what became of an entry's parent, or takes back what was told of it. */
-  putLink({ kind, isOver, parentId }: LinkFinding, place: LinePlace, entryId: string): void {
+  putLink({ kind, isOver, parentId }: LinkFinding, place: LineSpan, entryId: string): void {
     const issue = makeIssue(LINK_CODES[kind], place, entryId, parentId);
     if (isOver) this.#issues.delete(keyOf(issue));
     else this.add(issue);

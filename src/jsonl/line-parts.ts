@@ -1,6 +1,6 @@
-import { recoverRecords } from "../jsonl/glued.ts";
 import { legibleHead } from "../jsonl/legible-head.ts";
 import type { JsonRecord } from "../schema/json.ts";
+import { recoverRecords } from "./concatenated-records.ts";
 
 /** A part of a line that does not parse, as a range of the line's bytes. */
 export interface LinePart {

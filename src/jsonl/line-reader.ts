@@ -1,14 +1,14 @@
 import { decodeText, parseJson, parseRecord } from "../jsonl/decode.ts";
 import { EntryHeadReader, headInFront, mayHoldSecondHead } from "../jsonl/entry-head.ts";
-import { recordInFront } from "../jsonl/glued.ts";
 import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { nameOf } from "../schema/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { recordInFront } from "./concatenated-records.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
 import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
-import type { LinePlace } from "./places.ts";
+import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
 /** Reads the heads of all files: what it finds is taken over before the next line. */
@@ -33,7 +33,7 @@ export class LineReader implements LineSink {
   readonly #issues: IssueLog;
   readonly #adder: EntryAdder;
   #header: ReadHeader | undefined;
-  #headerPlace: LinePlace | undefined;
+  #headerPlace: LineSpan | undefined;
   #recordsBeforeHeader = 0;
   /** What a `title` record before the header says. */
   #title: string | undefined;
@@ -54,7 +54,7 @@ export class LineReader implements LineSink {
   }
 
   /** Where the header stands. */
-  get headerPlace(): LinePlace | undefined {
+  get headerSpan(): LineSpan | undefined {
     return this.#headerPlace;
   }
 
@@ -81,9 +81,9 @@ export class LineReader implements LineSink {
   /** Takes a line from the scanner. */
   line(line: ScannedLine): boolean | number {
     if (this.isKeeping && this.#takeWhole(line)) return true;
-    if (!this.#isPlainEntry(line)) return this.#takeOtherLine(line);
+    if (!this.#hasUsualHead(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
-    this.#adder.addPlain(head, line.offset, line.end - line.start, line.line);
+    this.#adder.addHead(head, line.offset, line.end - line.start, line.line);
     return true;
   }
 
@@ -97,7 +97,7 @@ export class LineReader implements LineSink {
     if (record === undefined || typeof type !== "string" || type === "session") return false;
     const { size } = this.#adder.tree;
     const stated = headInFront(text, record);
-    if (stated !== undefined) this.#adder.addPlain(stated, line.offset, end - start, line.line);
+    if (stated !== undefined) this.#adder.addHead(stated, line.offset, end - start, line.line);
     // A field that stands there twice counts as the head reader reads it.
     else if (head.read(bytes, start, end)) return false;
     else {
@@ -129,7 +129,7 @@ export class LineReader implements LineSink {
   }
 
   /** Takes the record that an unterminated line begins with, or takes note that there is none yet. */
-  #takeFront(text: Uint8Array, place: LinePlace, isRest: boolean): number {
+  #takeFront(text: Uint8Array, place: LineSpan, isRest: boolean): number {
     const front = recordInFront(text);
     if (front === undefined) {
       const isValue = endsWithBrace(text) && parseJson(decodeText(text)) !== undefined;
@@ -144,7 +144,7 @@ export class LineReader implements LineSink {
   }
 
   /** Takes note of a line over the bound. */
-  overlong(line: LinePlace & { terminated: boolean }): void {
+  overlong(line: LineSpan & { terminated: boolean }): void {
     if (!line.terminated) {
       this.#issues.tail = makeIssue("TAIL_TORN", line);
       return;
@@ -153,7 +153,7 @@ export class LineReader implements LineSink {
     this.#countDamage(true);
   }
 
-  #isPlainEntry(line: ScannedLine): boolean {
+  #hasUsualHead(line: ScannedLine): boolean {
     const { bytes, start, end } = line;
     return (
       this.#isTreeLine(line) &&
@@ -170,7 +170,7 @@ export class LineReader implements LineSink {
     );
   }
 
-  #takeValue(value: unknown, place: LinePlace, text: Uint8Array): void {
+  #takeValue(value: unknown, place: LineSpan, text: Uint8Array): void {
     this.#leafRecord = undefined;
     const type = isJsonRecord(value) ? value["type"] : undefined;
     if (this.#header === undefined && isLaneHeader(value)) this.#isLaneSession = this.#isRejected = true;
@@ -190,7 +190,7 @@ export class LineReader implements LineSink {
   }
 
   /** Takes the first record of a file, which should be its header. */
-  takeFirst(record: JsonRecord, place: LinePlace): void {
+  takeFirst(record: JsonRecord, place: LineSpan): void {
     if (record["type"] !== "session") {
       if (isTitleSlot(record)) this.#title = nameOf(record["title"]);
       this.#issues.put("RECORD_BEFORE_HEADER", place);
@@ -219,7 +219,7 @@ export class LineReader implements LineSink {
   }
 
   /** Takes a line that does not parse, or what follows a record on a line whose front was taken. */
-  #takeParts(text: Uint8Array, place: LinePlace, isRest: boolean): void {
+  #takeParts(text: Uint8Array, place: LineSpan, isRest: boolean): void {
     const parts = partsOfLine(text, isRest);
     const isLegible = ({ kind }: LinePart) =>
       kind === "record" || (kind === "head" && this.#header !== undefined);
@@ -233,7 +233,7 @@ export class LineReader implements LineSink {
     }
   }
 
-  #takePart({ kind, record }: LinePart, place: LinePlace, text: Uint8Array): void {
+  #takePart({ kind, record }: LinePart, place: LineSpan, text: Uint8Array): void {
     if (kind === "record") this.#takeValue(record, place, text);
     else if (kind === "head" && this.#header !== undefined) {
       this.#leafRecord = undefined;
@@ -268,6 +268,6 @@ function isLaneHeader(value: unknown): boolean {
   return isJsonRecord(value) && value["kind"] === "header" && typeof value["version"] === "number";
 }
 
-function placeOf(line: ScannedLine): LinePlace {
+function placeOf(line: ScannedLine): LineSpan {
   return { offset: line.offset, length: line.end - line.start, line: line.line };
 }

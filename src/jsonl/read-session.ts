@@ -32,13 +32,13 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
   const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
   index.feed(bytes);
   index.end();
-  const { tree, places, version } = index;
+  const { tree, spans, version } = index;
   const context = { version, entryIdFrom: (recordNumber: number) => index.entryIdFrom(recordNumber) };
   const entries = Array.from(tree.ordinals(), (ordinal) => {
-    const { offset, length } = places.at(ordinal);
+    const { offset, length } = spans.at(ordinal);
     const head = tree.headAt(ordinal);
     const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
-    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), head.id));
+    if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
     return entry ?? damagedEntry(head);
   });
   const leaf = index.storedLeaf;

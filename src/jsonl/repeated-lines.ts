@@ -1,6 +1,6 @@
 import type { IdKey } from "../schema/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import type { LinePlace, Places } from "./places.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
 
 /** Lines of the same digest that are compared byte by byte; more are made on purpose. */
 const MAX_COMPARED = 8;
@@ -11,12 +11,12 @@ const MAX_COMPARED = 8;
  * @remarks Cost: O(bytes of the line) each time, however many lines have the same id.
  */
 export class RepeatedLines {
-  readonly #places: Places;
+  readonly #places: LineSpans;
   readonly #readBytes: (offset: number, length: number) => Uint8Array;
   /** By id, the bearers of the id by digest of their lines. */
   readonly #bearers = new Map<IdKey, Map<string, number[]>>();
 
-  constructor(places: Places, readBytes: (offset: number, length: number) => Uint8Array) {
+  constructor(places: LineSpans, readBytes: (offset: number, length: number) => Uint8Array) {
     this.#places = places;
     this.#readBytes = readBytes;
   }
@@ -28,7 +28,7 @@ export class RepeatedLines {
    * @param next - Ordinal that the line's entry gets if it is not a repeated one.
    * @returns Ordinal of the entry with the same line, or NONE.
    */
-  find(id: IdKey, first: number, place: LinePlace, next: number): number {
+  find(id: IdKey, first: number, place: LineSpan, next: number): number {
     const bearers = this.#bearersOf(id, first);
     const line = this.#lineAt(place);
     const digest = digestOf(line);
@@ -49,7 +49,7 @@ export class RepeatedLines {
   }
 
   /** The bytes of a line, trailing white space left out: whether it has been read to its end must make no difference. */
-  #lineAt({ offset, length }: LinePlace): Uint8Array {
+  #lineAt({ offset, length }: LineSpan): Uint8Array {
     const bytes = this.#readBytes(offset, length);
     let end = bytes.length;
     while (end > 0 && (bytes[end - 1] === 0x20 || bytes[end - 1] === 0x09 || bytes[end - 1] === 0x0d)) end--;

@@ -9,8 +9,8 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
-import { type OwnLine, OwnLines } from "./own-lines.ts";
-import type { LinePlace, Places } from "./places.ts";
+import type { LineSpan, LineSpans } from "./line-spans.ts";
+import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
 /** What a `SessionIndex` is made with. */
 export interface SessionIndexOptions {
@@ -41,14 +41,14 @@ export class SessionIndex {
   readonly #adder: EntryAdder;
   readonly #scanner: LineScanner;
   readonly #lines: LineReader;
-  readonly #own = new OwnLines();
+  readonly #pending = new PendingWrites();
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes, header } = options;
     this.#adder = new EntryAdder({
       issues: this.#issues,
       readBytes,
-      takeOwn: (ordinal) => this.#own.take(ordinal),
+      takePending: (ordinal) => this.#pending.take(ordinal),
     });
     this.#lines = new LineReader(this.#adder, this.#issues);
     this.#scanner = new LineScanner(this.#lines, maxLineBytes === undefined ? {} : { maxLineBytes });
@@ -62,8 +62,8 @@ export class SessionIndex {
     return this.#adder.tree;
   }
 
-  get places(): Places {
-    return this.#adder.places;
+  get spans(): LineSpans {
+    return this.#adder.spans;
   }
 
   /** The header in today's version; undefined if none has come. */
@@ -71,8 +71,8 @@ export class SessionIndex {
     return this.#lines.header?.header;
   }
 
-  get headerPlace(): LinePlace | undefined {
-    return this.#lines.headerPlace;
+  get headerSpan(): LineSpan | undefined {
+    return this.#lines.headerSpan;
   }
 
   /** Version of the file; that of today where nothing tells. */
@@ -108,24 +108,24 @@ export class SessionIndex {
 
   /** Where the file ends if nobody else writes. */
   get expectedEnd(): number {
-    return this.position + this.#own.bytes;
+    return this.position + this.#pending.bytes;
   }
 
   /** Whether the next line must begin with a line break. */
   get isMidLine(): boolean {
-    return this.#own.isEmpty && this.#scanner.isMidLine;
+    return this.#pending.isEmpty && this.#scanner.isMidLine;
   }
 
   /** Own entries that the file was expected to hold and that were not found in it. */
-  get missingOwn(): number[] {
-    return this.#own.ordinals;
+  get missingPending(): number[] {
+    return this.#pending.ordinals;
   }
 
   /** What was odd so far; a copy. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
-    const { headerPlace } = this;
-    if (this.isForeign && headerPlace !== undefined) issues.unshift(makeIssue("FOREIGN_FORMAT", headerPlace));
+    const { headerSpan } = this;
+    if (this.isForeign && headerSpan !== undefined) issues.unshift(makeIssue("FOREIGN_FORMAT", headerSpan));
     return issues;
   }
 
@@ -170,14 +170,14 @@ export class SessionIndex {
     const { size } = this.tree;
     const expected = Math.min(Math.ceil((size * bytes) / Math.max(1, this.position)), size + MAX_RESERVED);
     this.tree.reserve(expected);
-    this.places.reserve(expected);
+    this.spans.reserve(expected);
   }
 
   /** Ends a batch of bytes: decides about the last line and about parents that were not there. */
   end(): void {
     this.#issues.tail = undefined;
     this.#scanner.end();
-    this.#adder.settle();
+    this.#adder.resolveParents();
   }
 
   /**
@@ -186,7 +186,7 @@ export class SessionIndex {
    * @param length - Bytes of its line, line break included.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
-  addOwn(head: EntryHead, length: number, hasBreak: boolean): number {
+  addPending(head: EntryHead, length: number, hasBreak: boolean): number {
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
     const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
     this.#presume({ ordinal, length, hasBreak });
@@ -194,12 +194,12 @@ export class SessionIndex {
     return ordinal;
   }
 
-  #presume(own: OwnLine): void {
+  #presume(own: PendingWrite): void {
     const { ordinal, length, hasBreak } = own;
     const offset = this.expectedEnd + (hasBreak ? 1 : 0);
-    const line = this.#scanner.line + this.#own.breaks + (hasBreak ? 1 : 0);
-    this.places.set(ordinal, offset, length - 1, line);
-    this.#own.add(own);
+    const line = this.#scanner.line + this.#pending.breaks + (hasBreak ? 1 : 0);
+    this.spans.set(ordinal, offset, length - 1, line);
+    this.#pending.add(own);
   }
 
   /**
@@ -207,25 +207,25 @@ export class SessionIndex {
    *
    * @param count - Only the first so many of them. Default: all.
    */
-  confirmOwn(count?: number): void {
-    if (this.#own.isEmpty) return;
-    for (const { ordinal, length, hasBreak } of this.#own.drain(count)) {
+  confirmPending(count?: number): void {
+    if (this.#pending.isEmpty) return;
+    for (const { ordinal, length, hasBreak } of this.#pending.drain(count)) {
       if (hasBreak) this.feed(LINE_BREAK);
       this.#scanner.skip(length, 1);
-      this.#adder.placeOwn(ordinal);
+      this.#adder.placePending(ordinal);
     }
     // What stood on a torn line that was closed may name parents.
-    this.#adder.settle();
+    this.#adder.resolveParents();
   }
 
   /** Says that own entries stand somewhere among the bytes that will be fed next, and not where they were presumed to. */
-  expectOwnAmongOthers(): void {
-    this.#own.disperse();
+  expectPendingAmongOthers(): void {
+    this.#pending.disperse();
   }
 
-  /** Says that own entries that were not among others' stand behind them, in the order of writing, each on its own line. */
-  presumeOwnBehind(): void {
-    for (const { ordinal, length } of this.#own.drain()) {
+  /** Presumes the pending writes that were not found among others' lines behind them, in the order of writing. */
+  presumePendingBehind(): void {
+    for (const { ordinal, length } of this.#pending.drain()) {
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }

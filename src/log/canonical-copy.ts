@@ -53,9 +53,9 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
 }
 
 /** Plans a copy of everything under the same header. */
-export function wholeCopy({ header, tree, places }: SessionIndex): CopyPlan {
+export function wholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
   if (header === undefined) throw new TypeError("a session without a header cannot be copied");
-  return { header, ordinals: places.inFileOrder(tree.ordinals()) };
+  return { header, ordinals: spans.inFileOrder(tree.ordinals()) };
 }
 
 /** What the bodies of a session are decoded with. */

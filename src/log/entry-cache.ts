@@ -10,20 +10,20 @@ import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { bodyContextOf } from "./canonical-copy.ts";
-import { KeptEntries } from "./kept-entries.ts";
-import { ReleasedEntries } from "./released-entries.ts";
 import type { SessionLog, TakeRecord } from "./session-log.ts";
+import { StrongCache } from "./strong-cache.ts";
+import { WeakCache } from "./weak-cache.ts";
 
 /** Bytes of lines whose entries are kept although nobody holds them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** So few are left when entries are let go of, so that this does not begin anew with every append. */
+/** Bytes that stay when entries move to the weak cache, so that this does not begin anew with every append. */
 const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
 
-/** Most bytes of lines whose entries are kept or wait to be let go of. */
+/** Most bytes of lines whose entries are in the strong cache or wait to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
-/** So many entries are let go of before other work has its turn: a few milliseconds. */
+/** Entries that leave the strong cache before other work has its turn: a few milliseconds. */
 const RELEASED_AT_ONCE = 4096;
 
 /** What is still there of an entry. */
@@ -36,17 +36,17 @@ interface Held {
  * Gives entries with their bodies, parsed when they are asked for.
  *
  * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
- * is kept beyond that. More are let go of in a later turn: a weak reference costs more than it can free before, since
+ * is kept beyond that. More move to the weak cache in a later turn: a weak reference costs more than it can free before, since
  * the engine holds what one was made of until the job ends.
  *
  * @remarks Cost: O(1) for what is held, else the bytes of the line.
  */
 export class EntryCache {
   readonly #log: SessionLog;
-  readonly #kept = new KeptEntries();
-  readonly #released = new ReleasedEntries();
+  readonly #strong = new StrongCache();
+  readonly #weak = new WeakCache();
   #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
-  /** Runs when the next entries are let go of. */
+  /** Runs when the next entries leave the strong cache. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(log: SessionLog) {
@@ -106,8 +106,8 @@ export class EntryCache {
 
   /** Makes an entry that was just appended the one that is given from now on. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
-    this.#kept.add(ordinal, entry, bytes);
-    if (this.#kept.bytes > KEPT_BYTES) this.#releaseLater();
+    this.#strong.add(ordinal, entry, bytes);
+    if (this.#strong.bytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
@@ -144,25 +144,25 @@ export class EntryCache {
 
   /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
   rehang(): void {
-    const { tree, places } = this.#log.index;
+    const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
       const { parentId } = tree.headAt(ordinal);
       // One that is gone gets its new head when it is read again.
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
-      if (this.#kept.get(ordinal) !== undefined) this.#kept.replace(ordinal, moved);
-      else this.remember(ordinal, moved, places.lengthAt(ordinal));
+      if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
+      else this.remember(ordinal, moved, spans.lengthAt(ordinal));
     }
   }
 
-  /** What is there of each entry that was let go of, and of each that is kept. */
+  /** What is held of each entry in the weak cache, and of each in the strong one. */
   *#held(): Generator<[number, Held], void> {
-    for (const ordinal of this.#released.ordinals()) {
-      if (this.#kept.get(ordinal) !== undefined) continue;
-      const held = { entry: this.#released.entryAt(ordinal), message: this.#released.messageAt(ordinal) };
+    for (const ordinal of this.#weak.ordinals()) {
+      if (this.#strong.get(ordinal) !== undefined) continue;
+      const held = { entry: this.#weak.entryAt(ordinal), message: this.#weak.messageAt(ordinal) };
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
-    for (const [ordinal, entry] of this.#kept) yield [ordinal, { entry, message: messageOf(entry) }];
+    for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   /** What bodies are decoded with, made anew only when the log was read anew. */
@@ -173,13 +173,13 @@ export class EntryCache {
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
-    return this.#kept.get(ordinal) ?? this.#released.entryAt(ordinal);
+    return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal);
   }
 
   /** Makes an entry of its record and keeps it; around its message, if somebody still holds that. */
   #take(tree: EntryTree, ordinal: number, record: JsonRecord | undefined, bytes: number): AnySessionEntry {
     const read = record && entryAt(record, tree, ordinal, this.#bodyContext());
-    const message = this.#released.messageAt(ordinal);
+    const message = this.#weak.messageAt(ordinal);
     const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
     this.remember(ordinal, entry, bytes);
     return entry;
@@ -195,14 +195,14 @@ export class EntryCache {
 
   #releaseLater(): void {
     // A job may go on for as long as it likes, and the timer has its turn behind it.
-    while (this.#kept.bytes > WAITING_BYTES && this.#kept.count > 1) this.#releaseOldest();
+    while (this.#strong.bytes > WAITING_BYTES && this.#strong.count > 1) this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
 
   #releaseSome(): void {
     this.#timer = undefined;
     for (let i = 0; i < RELEASED_AT_ONCE; i++) {
-      if (this.#kept.bytes <= LEAST_KEPT_BYTES || this.#kept.count <= 1) return;
+      if (this.#strong.bytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
       this.#releaseOldest();
     }
     this.#releaseLater();
@@ -210,13 +210,13 @@ export class EntryCache {
 
   /** Lets go of the oldest entry; if somebody holds it, it is still found. */
   #releaseOldest(): void {
-    const gone = this.#kept.removeOldest();
-    if (gone !== undefined) this.#released.add(gone.ordinal, gone.entry);
+    const gone = this.#strong.removeOldest();
+    if (gone !== undefined) this.#weak.add(gone.ordinal, gone.entry);
   }
 
   #reportDamaged(head: EntryHead): AnySessionEntry {
     const { index } = this.#log;
-    index.report(makeIssue("BODY_DAMAGED", index.places.at(index.tree.find(head.id)), head.id));
+    index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
     return damagedEntry(head);
   }
 }

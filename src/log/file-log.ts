@@ -203,8 +203,8 @@ export class FileLog implements SessionLog {
 
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void> {
     this.refresh();
-    const { tree, places } = this.index;
-    assertLeafIn(tree, places.allInFileOrder(tree.size), expectedLeafId);
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
     this.append([line], isLasting);
   }
 

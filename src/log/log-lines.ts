@@ -47,7 +47,7 @@ export function addLines(index: SessionIndex, { lines, hasBreak, length }: Encod
   let isTorn = hasBreak;
   for (const { head, text } of lines) {
     const lineLength = isAlone ? length - (isTorn ? 1 : 0) : Buffer.byteLength(text) + 1;
-    index.addOwn(head, lineLength, isTorn);
+    index.addPending(head, lineLength, isTorn);
     isTorn = false;
   }
   return first;

@@ -44,7 +44,7 @@ export class MemoryLog implements SessionLog {
 
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
     for (const ordinal of ordinals) {
-      const { offset, length } = this.index.places.at(ordinal);
+      const { offset, length } = this.index.spans.at(ordinal);
       take(ordinal, this.#blocks.read(offset, length));
     }
   }
@@ -57,7 +57,7 @@ export class MemoryLog implements SessionLog {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
     this.#blocks.add(bytesOf(encoded));
-    this.index.confirmOwn();
+    this.index.confirmPending();
     return first;
   }
 
@@ -77,8 +77,8 @@ export class MemoryLog implements SessionLog {
   }
 
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
-    const { tree, places } = this.index;
-    assertLeafIn(tree, places.allInFileOrder(tree.size), expectedLeafId);
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
     this.append([line]);
   }
 

@@ -1,5 +1,5 @@
 import { isAscii } from "node:buffer";
-import type { Places } from "../jsonl/places.ts";
+import type { LineSpans } from "../jsonl/line-spans.ts";
 import type { Blocks } from "./blocks.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
@@ -11,7 +11,7 @@ const MAX_GAP_BYTES = 64 * 1024;
 const MAX_READ_BYTES = 256 * 1024;
 
 /** Where the lines of entries stand. */
-type LinePlaces = Pick<Places, "offsetAt" | "lengthAt">;
+type LinePlaces = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
 /** The places of lines whose entries have other ordinals now. */
 export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number): LinePlaces {

@@ -16,7 +16,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
     const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
     feedFile(fs, fd, index, fs.fstatSync(fd).size);
     const line = (ordinal: number) => {
-      const { offset, length } = index.places.at(ordinal);
+      const { offset, length } = index.spans.at(ordinal);
       return readRange(fs, fd, offset, length);
     };
     return { fd, index, line };

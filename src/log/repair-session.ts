@@ -154,7 +154,7 @@ function readSource(file: DamagedFile): LineSource {
   if (index.isForeign) throw foreignFile(path);
   const source: LineSource = {
     index,
-    readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),
+    readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take),
   };
   reportDamagedBodies(source);
   return source;
@@ -178,12 +178,12 @@ function headerFromName(path: string): SessionHeader {
 }
 
 function reportDamagedBodies({ index, readLines }: LineSource): void {
-  const { tree, places } = index;
+  const { tree, spans } = index;
   const context = bodyContextOf(index);
   readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
     if (decodeEntry(bytes, head, context) === undefined) {
-      index.report(makeIssue("BODY_DAMAGED", places.at(ordinal), head.id));
+      index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
     }
   });
 }
@@ -246,9 +246,9 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
 
 /** The bytes of a file that belong neither to its header nor to an entry, blank ones left out, a line for each run. */
 function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
-  const { tree, places, headerPlace } = index;
-  const claimed = Array.from(tree.ordinals(), (ordinal) => places.at(ordinal));
-  if (headerPlace !== undefined) claimed.push(headerPlace);
+  const { tree, spans, headerSpan } = index;
+  const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));
+  if (headerSpan !== undefined) claimed.push(headerSpan);
   claimed.sort((a, b) => a.offset - b.offset);
   claimed.push({ offset: state.size, length: 0, line: 0 });
   const unclaimed: Uint8Array[] = [];

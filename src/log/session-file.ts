@@ -12,13 +12,19 @@ import {
   ReplacedError,
   untilUnchanged,
 } from "./file-errors.ts";
+import {
+  endsInEntries,
+  type FileFingerprint,
+  fingerprintOfHeader,
+  isIntact,
+  takeFingerprint,
+} from "./file-fingerprint.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { endsInEntries, type FileSeal, isIntact, sealOfHeader, takeSeal } from "./file-seal.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { linesInMemory, movedPlaces, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
-import { RecentLines } from "./recent-lines.ts";
+import { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, TakeLine, TakeRecord, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
@@ -45,9 +51,9 @@ export class SessionFile {
   #index: SessionIndex;
   /** The bytes of a session whose file has not been made yet. */
   #unwritten: Blocks | undefined;
-  readonly #recent = new RecentLines();
-  /** By what the file is known again. */
-  #seal: FileSeal | undefined;
+  readonly #recent = new RecentWrites();
+  /** Detects a replaced file. */
+  #fingerprint: FileFingerprint | undefined;
   /** The file when it was last looked at and found as it was known. */
   #seen: FileState | undefined;
   /** Whether the file is known not to be the one that was read. */
@@ -114,7 +120,9 @@ export class SessionFile {
       if (index.isLaneSession) throw laneSession(this.path);
       if (total > 0 && index.header === undefined) throw notASession(this.path);
       this.#seen = undefined;
-      this.#seal = this.#translated(intent, () => this.#file.read((fd) => takeSeal(this.#fs, fd, index)));
+      this.#fingerprint = this.#translated(intent, () =>
+        this.#file.read((fd) => takeFingerprint(this.#fs, fd, index)),
+      );
     } finally {
       index.keepRecords(false);
       unpin();
@@ -160,15 +168,15 @@ export class SessionFile {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
-      linesInMemory(unwritten, this.#index.places, ordinals, take);
+      linesInMemory(unwritten, this.#index.spans, ordinals, take);
       return;
     }
     const { tree } = this.#index;
     const unpin = this.#pinSettled();
     try {
-      const { tree: treeNow, places } = this.#index;
+      const { tree: treeNow, spans } = this.#index;
       const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-      const there = treeNow === tree ? places : movedPlaces(places, now);
+      const there = treeNow === tree ? spans : movedPlaces(spans, now);
       const read = (some: Iterable<number>) =>
         this.#translated("read", () =>
           this.#file.read((fd) => readLinesOf(this.#fs, fd, there, some, take, takeText)),
@@ -233,13 +241,13 @@ export class SessionFile {
     if (isMade) this.#make(unwritten.join(bytesOf(encoded)));
     else unwritten.add(bytesOf(encoded));
     addLines(this.#index, encoded);
-    this.#index.confirmOwn();
+    this.#index.confirmPending();
   }
 
   /** Finds out, after an append, whether others wrote, too. */
   check(intent: "read" | "flush" = "flush"): void {
     const { size } = this.#translated(intent, () => this.#file.state());
-    if (size === this.#index.expectedEnd) this.#index.confirmOwn();
+    if (size === this.#index.expectedEnd) this.#index.confirmPending();
     else this.look(intent);
   }
 
@@ -262,7 +270,7 @@ export class SessionFile {
     if (state === undefined) return intent === "write" ? this.#recreate() : this.#locateOwn(intent);
     if (!this.#isKnown(state, intent)) return this.#reload(intent);
     if (state.size !== this.#index.expectedEnd) return this.#readNew(state, intent);
-    this.#index.confirmOwn();
+    this.#index.confirmPending();
     this.#seen = state;
     return undefined;
   }
@@ -297,12 +305,12 @@ export class SessionFile {
     this.#file.release();
   }
 
-  /** Finds out where own lines stand in a file whose name has gone. */
+  /** Locates pending writes in a file whose name has gone. */
   #locateOwn(intent: Intent): LogChange | undefined {
     if (!this.#file.isOpen) return undefined;
     const state = this.#translated(intent, () => this.#file.state());
     if (state.size !== this.#index.expectedEnd) return this.#readNew(state, intent);
-    this.#index.confirmOwn();
+    this.#index.confirmPending();
     return undefined;
   }
 
@@ -322,7 +330,7 @@ export class SessionFile {
     this.#unwritten = undefined;
     this.#hasAppended = true;
     if (!isSynced) this.#unsynced = "bytes and name";
-    this.#seal = sealOfHeader(bytes, this.#index);
+    this.#fingerprint = fingerprintOfHeader(bytes, this.#index);
   }
 
   /** Whether what stands at the path is the file that was read, maybe with more lines behind. */
@@ -331,22 +339,22 @@ export class SessionFile {
     if (this.#isDoubtful || !this.#file.isSame(state) || state.size < position) return false;
     if (this.#file.isHeld && state.size === expectedEnd) return true;
     if (state.size === this.#seen?.size && state.mtimeMs === this.#seen.mtimeMs) return true;
-    const seal = this.#seal;
-    if (seal === undefined) return true;
-    return this.#translated(intent, () => this.#file.read((fd) => isIntact(this.#fs, fd, seal)));
+    const fingerprint = this.#fingerprint;
+    if (fingerprint === undefined) return true;
+    return this.#translated(intent, () => this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint)));
   }
 
   #readNew(state: FileState, intent: Intent): LogChange | undefined {
     const index = this.#index;
     const from = index.tree.size;
-    index.expectOwnAmongOthers();
+    index.expectPendingAmongOthers();
     this.#translated(intent, () => {
       this.#file.read((fd) => {
         feedFile(this.#fs, fd, index, state.size);
-        this.#seal = takeSeal(this.#fs, fd, index, from);
+        this.#fingerprint = takeFingerprint(this.#fs, fd, index, from);
       });
     });
-    if (index.missingOwn.length > 0) return this.#reload(intent);
+    if (index.missingPending.length > 0) return this.#reload(intent);
     this.#seen = state;
     return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
   }
@@ -388,7 +396,7 @@ export class SessionFile {
   #reload(intent: Intent, isOthers = false): LogChange {
     // First of all: what is missing in the new file while its maker is still at it is on its way.
     const isWhole = this.#isReplacementDone(intent);
-    const [file, index, seal] = [this.#file, this.#index, this.#seal];
+    const [file, index, fingerprint] = [this.#file, this.#index, this.#fingerprint];
     this.#isDoubtful = true;
     this.#file = new AppendFile(this.#fs, this.path);
     this.#index = this.#newIndex();
@@ -400,11 +408,11 @@ export class SessionFile {
       const unaltered = this.#translated(intent, () =>
         this.#file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, this.#index)),
       );
-      const putBack = isWhole ? this.#putBack(file, index, seal) : [];
+      const putBack = isWhole ? this.#putBack(file, index, fingerprint) : [];
       this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
       this.#file.release();
-      [this.#file, this.#index, this.#seal] = [file, index, seal];
+      [this.#file, this.#index, this.#fingerprint] = [file, index, fingerprint];
       throw error;
     } finally {
       unpin();
@@ -429,9 +437,13 @@ export class SessionFile {
    *
    * Not after a replacement that took all lines along: what is missing then was taken away on purpose.
    */
-  #putBack(oldFile: AppendFile, before: SessionIndex, seal: FileSeal | undefined): readonly LogLine[] {
+  #putBack(
+    oldFile: AppendFile,
+    before: SessionIndex,
+    fingerprint: FileFingerprint | undefined,
+  ): readonly LogLine[] {
     const isSame = this.#file.isSameAs(oldFile);
-    const newest = (isSame ? seal?.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const newest = (isSame ? fingerprint?.newest : undefined) ?? Number.POSITIVE_INFINITY;
     const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(this.#index, before, newest);
     const isTaken = !isSame && this.#translated("write", () => oldFile.isRetired);
     const isOwnLost = own.length > 0 && !isTaken;
@@ -478,7 +490,7 @@ function takeRecords(
       continue;
     }
     readMissing();
-    take(ordinal, record, index.places.lengthAt(ordinal));
+    take(ordinal, record, index.spans.lengthAt(ordinal));
   }
   readMissing();
 }

@@ -38,7 +38,7 @@ export type LogChange =
  *
  * The seam between a session and its place: a file, memory, a database. A log keeps the index of what it holds, gives
  * the bytes of a line when asked, and takes new lines at its end. Appending is synchronous; a log whose place is far
- * away may queue lines and settle in `flush`.
+ * away may queue lines and drain the queue in `flush`.
  *
  * @remarks Every log passes the suite in test/conformance.
  */

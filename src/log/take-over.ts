@@ -31,8 +31,8 @@ export function takeOver(old: OldFile): boolean {
     const now = file.read((newFd) => indexOf(fs, newFd));
     const before = indexOf(fs, fd, now.header);
     if (now.header === undefined || before.header?.id !== now.header.id) return false;
-    const { places } = before;
-    const isBehindCopy = (ordinal: number) => places.offsetAt(ordinal) + places.lengthAt(ordinal) >= copied;
+    const { spans } = before;
+    const isBehindCopy = (ordinal: number) => spans.offsetAt(ordinal) + spans.lengthAt(ordinal) >= copied;
     const missing = missingFrom(now, before).filter(isBehindCopy);
     if (missing.length === 0) return true;
     const bytes = Buffer.concat([
@@ -64,7 +64,7 @@ function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionInd
 function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
   const context = bodyContextOf(index);
   const lines: Uint8Array[] = [];
-  readLinesOf(fs, fd, index.places, ordinals, (ordinal, bytes) => {
+  readLinesOf(fs, fd, index.spans, ordinals, (ordinal, bytes) => {
     const line = currentLine(bytes, index.tree.headAt(ordinal), context);
     lines.push(typeof line === "string" ? Buffer.from(line) : Buffer.from(line), LINE_BREAK);
   });

@@ -93,7 +93,7 @@ function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array
 }
 
 function labelsOn(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
-  const labels = state.bookkeeping.labels();
+  const labels = state.labelsAndName.labels();
   const kept: LabelToKeep[] = [];
   for (const ordinal of ordinals) {
     const targetId = state.tree.idAt(ordinal);

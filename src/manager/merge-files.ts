@@ -102,7 +102,7 @@ function openCopy(fs: FileSystem, path: string): OpenCopy {
     }
     const source: MergeSource = {
       index,
-      readLines: (ordinals, take) => readLinesOf(fs, fd, index.places, ordinals, take),
+      readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take),
     };
     return { path, fd, source };
   } catch (error) {

@@ -11,6 +11,7 @@ import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions } from "../schema/options.ts";
+import type { DerivedSessions } from "./derived-sessions.ts";
 import {
   beginCopy,
   branchLines,
@@ -20,7 +21,6 @@ import {
   planWhole,
   writeCopy,
 } from "./fork.ts";
-import type { SessionHome } from "./session-home.ts";
 import {
   ensureFolder,
   type NewSessionOptions,
@@ -45,7 +45,7 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
 
 /** Begins a session in a folder, in another home, or, if `place` is undefined, in memory. */
 export function newLog(
-  place: string | SessionHome | undefined,
+  place: string | DerivedSessions | undefined,
   cwd: string,
   options: SessionOptions,
   session: NewSessionOptions,
@@ -144,7 +144,7 @@ export function branchLog(
   state: SessionState,
   leafId: string,
   cwd: string,
-  place: string | SessionHome | undefined,
+  place: string | DerivedSessions | undefined,
   options: SessionOptions,
 ): SessionLog {
   const unpin = state.log.pin();

@@ -27,12 +27,12 @@ import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } fro
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
+import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { assertRedactable, REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
-import type { HomeOptions, SessionHome } from "./session-home.ts";
 import {
   coreOptions,
   folderOf,
@@ -70,11 +70,11 @@ export interface AppendOptions {
  */
 export class SessionManager {
   readonly #state: SessionState;
-  readonly #options: HomeOptions;
+  readonly #options: LogSessionOptions;
   #cwd: string;
   #sessionDir: string;
 
-  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: HomeOptions) {
+  private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
     this.#state = new SessionState(log, coreOptions(options));
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
@@ -130,7 +130,7 @@ export class SessionManager {
    *
    * @param options - `home` is where sessions go that are made from this one; what concerns files means nothing.
    */
-  static overLog(log: SessionLog, options: HomeOptions): SessionManager {
+  static overLog(log: SessionLog, options: LogSessionOptions): SessionManager {
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
     return new SessionManager(log, cwd, "", options);
   }
@@ -246,7 +246,7 @@ export class SessionManager {
   reportIssue(issue: SessionIssue): void {
     const { index } = this.#state.log;
     const ordinal = issue.line === 0 && issue.entryId !== undefined ? index.tree.find(issue.entryId) : NONE;
-    index.report(ordinal === NONE ? issue : { ...issue, ...index.places.at(ordinal) });
+    index.report(ordinal === NONE ? issue : { ...issue, ...index.spans.at(ordinal) });
   }
 
   /** Gives the session's id. */
@@ -271,7 +271,7 @@ export class SessionManager {
 
   /** Gives the display name that was set last; undefined if there is none or it was cleared. */
   getSessionName(): string | undefined {
-    return this.#state.bookkeeping.name();
+    return this.#state.labelsAndName.name();
   }
 
   /** Gives the number of entries. */
@@ -311,7 +311,7 @@ export class SessionManager {
 
   /** Gives the label in force on an entry. */
   getLabel(id: string): string | undefined {
-    return this.#state.bookkeeping.labels().get(id)?.label;
+    return this.#state.labelsAndName.labels().get(id)?.label;
   }
 
   /**
@@ -359,9 +359,9 @@ export class SessionManager {
    * @remarks Cost: O(file), the first time.
    */
   getTree(): SessionTreeNode[] {
-    const { tree, bookkeeping } = this.#state;
+    const { tree, labelsAndName } = this.#state;
     const fileOrder = this.#state.fileOrder();
-    return buildTree(tree, this.#entriesAt(fileOrder), bookkeeping.labels(), fileOrder);
+    return buildTree(tree, this.#entriesAt(fileOrder), labelsAndName.labels(), fileOrder);
   }
 
   /** Gives the entries that have no children, in file order. */
@@ -691,7 +691,7 @@ export class SessionManager {
 
   /** Whether the session lives in a store, in which sessions are opened by id and not by path. */
   get isInStore(): boolean {
-    return this.#options.home !== undefined;
+    return this.#options.derivedSessions !== undefined;
   }
 
   /** Gives the working directory. */
@@ -722,23 +722,23 @@ export class SessionManager {
   }
 
   /** Begins another session with this one's working directory, folder and options; this one stays as it is. */
-  createBeside(options: NewSessionOptions = {}): SessionManager {
-    return this.#beside(this.#newLog(options));
+  createSibling(options: NewSessionOptions = {}): SessionManager {
+    return this.#sibling(this.#newLog(options));
   }
 
   /** Opens another file as `load` does (in a store: another id), with this one's options; this one stays as it is. */
-  async loadBeside(
+  async loadSibling(
     path: string,
     load: LoadOptions & { readonly cwd?: string } = {},
   ): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
-    if (options.home === undefined) return SessionManager.load(path, { ...options, ...load });
-    return SessionManager.overLog(await options.home.load(path, load), opening(options, load.cwd));
+    if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
+    return SessionManager.overLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
   }
 
   /** Makes a session of the path root → `leafId`, as `createBranchedSession` does; this one stays as it is. */
-  forkBeside(leafId: string): SessionManager {
-    return this.#beside(this.#branchedLog(leafId));
+  forkSibling(leafId: string): SessionManager {
+    return this.#sibling(this.#branchedLog(leafId));
   }
 
   /** Switches this object to another file and keeps the working directory. */
@@ -842,7 +842,7 @@ export class SessionManager {
     return this.close();
   }
 
-  #beside(log: SessionLog): SessionManager {
+  #sibling(log: SessionLog): SessionManager {
     return new SessionManager(log, this.#cwd, this.#sessionDir, this.#options);
   }
 
@@ -855,8 +855,8 @@ export class SessionManager {
   }
 
   /** Where sessions made from this one go: another home, a folder, or memory. */
-  get #place(): SessionHome | string | undefined {
-    return this.#options.home ?? (this.isPersisted() ? this.#sessionDir : undefined);
+  get #place(): DerivedSessions | string | undefined {
+    return this.#options.derivedSessions ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
 
   #path(fromId: string | undefined): Int32Array {

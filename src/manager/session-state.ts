@@ -8,8 +8,8 @@ import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import { Bookkeeping } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { LabelsAndName } from "../tree/labels-and-name.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
@@ -27,7 +27,7 @@ export class SessionState {
   readonly options: MakerOptions;
   #log: SessionLog;
   #cache: EntryCache;
-  #bookkeeping: Bookkeeping;
+  #labelsAndName: LabelsAndName;
   readonly #maker: EntryMaker;
   readonly #context = new ContextCache((digest) => this.#readBlob(digest));
   #leaf: number;
@@ -50,7 +50,7 @@ export class SessionState {
     this.#maker = new EntryMaker(this.options, (id) => this.tree.find(id) !== NONE);
     this.#log = log;
     this.#cache = new EntryCache(log);
-    this.#bookkeeping = this.#newBookkeeping();
+    this.#labelsAndName = this.#newLabelsAndName();
     this.#leaf = log.index.storedLeaf;
     this.#leafId = this.idOf(this.#leaf);
     this.#revision = this.tree.revision;
@@ -70,8 +70,8 @@ export class SessionState {
     return this.#cache;
   }
 
-  get bookkeeping(): Bookkeeping {
-    return this.#bookkeeping;
+  get labelsAndName(): LabelsAndName {
+    return this.#labelsAndName;
   }
 
   /** Ordinal of the leaf, or NONE before the first entry. */
@@ -116,8 +116,8 @@ export class SessionState {
 
   /** Puts ordinals (default: all) into the order of the file; that of arrival is another where others wrote, too. */
   fileOrder(given?: Iterable<number>): Int32Array {
-    const { places, tree } = this.#log.index;
-    return given === undefined ? places.allInFileOrder(tree.size) : places.inFileOrder(given);
+    const { spans, tree } = this.#log.index;
+    return given === undefined ? spans.allInFileOrder(tree.size) : spans.inFileOrder(given);
   }
 
   /**
@@ -338,7 +338,7 @@ export class SessionState {
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
     // What others wrote may stand before what was known: labels and names are judged anew, in the order of the file.
-    else this.#bookkeeping = this.#newBookkeeping();
+    else this.#labelsAndName = this.#newLabelsAndName();
     for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
     this.tellForeign();
   }
@@ -369,7 +369,7 @@ export class SessionState {
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {
     this.#log = log;
     this.#cache = cache;
-    this.#bookkeeping = this.#newBookkeeping();
+    this.#labelsAndName = this.#newLabelsAndName();
     this.#context.clear();
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.tree.revision;
@@ -382,8 +382,8 @@ export class SessionState {
     return path === undefined ? undefined : readBlobImage(realFileSystem, path, digest);
   }
 
-  #newBookkeeping(): Bookkeeping {
-    return new Bookkeeping(
+  #newLabelsAndName(): LabelsAndName {
+    return new LabelsAndName(
       this.tree,
       (ordinal) => this.#cache.bodyAt(ordinal),
       (ordinals) => this.fileOrder(ordinals),
@@ -392,7 +392,7 @@ export class SessionState {
   }
 
   #reportSelection({ code, entryId, message }: SelectionIssue): void {
-    const place = this.#log.index.places.at(this.tree.find(entryId));
+    const place = this.#log.index.spans.at(this.tree.find(entryId));
     this.#log.index.report({ code, ...place, message, entryId });
   }
 }

@@ -1,6 +1,6 @@
 import type { SessionEntry } from "../schema/entry.ts";
-import type { LabelMark } from "../tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import type { LabelMark } from "../tree/labels-and-name.ts";
 
 /** An entry with all that hangs on it. */
 export interface SessionTreeNode {

@@ -78,7 +78,7 @@ class Matcher {
   matchById(): void {
     const { a, b } = this.#union;
     const isSameVersion = a.index.version === b.index.version;
-    for (const run of runsToHold(this.#pairs(), (pair) => a.index.places.at(pair.a).length)) {
+    for (const run of runsToHold(this.#pairs(), (pair) => a.index.spans.at(pair.a).length)) {
       const lines: Uint8Array[] = [];
       const ordinals = run.map((pair) => pair.a);
       a.readLines(ordinals, (_, bytes) => lines.push(new Uint8Array(bytes)));
@@ -171,7 +171,7 @@ class Matcher {
     const own = entryFrom(source, ordinal, line);
     if (own === undefined) {
       this.#union.markDamaged({ side, source, ordinal });
-      source.index.report(makeIssue("BODY_DAMAGED", source.index.places.at(ordinal), head.id));
+      source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
     // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
     const kept = own ?? asEntry(currentLine(line, head, contextOf(source)));

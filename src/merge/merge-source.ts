@@ -32,7 +32,7 @@ export function sourceOf(content: Uint8Array | string): MergeSource {
     index,
     readLines: (ordinals, take) => {
       for (const ordinal of ordinals) {
-        const { offset, length } = index.places.at(ordinal);
+        const { offset, length } = index.spans.at(ordinal);
         take(ordinal, readBytes(offset, length));
       }
     },

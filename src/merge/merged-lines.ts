@@ -105,7 +105,7 @@ function* toChoose({
 }
 
 function bytesOf(members: readonly Member[]): number {
-  return members.reduce((sum, { source, ordinal }) => sum + source.index.places.at(ordinal).length, 0);
+  return members.reduce((sum, { source, ordinal }) => sum + source.index.spans.at(ordinal).length, 0);
 }
 
 function spell(
@@ -140,7 +140,7 @@ function spell(
 function reportDamage(members: readonly Member[]): void {
   for (const { source, ordinal } of members) {
     const { index } = source;
-    index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+    index.report(makeIssue("BODY_DAMAGED", index.spans.at(ordinal), index.tree.idAt(ordinal)));
   }
 }
 

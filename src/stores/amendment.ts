@@ -68,11 +68,11 @@ function planAmendment(
   const { index } = session;
   const context = bodyContextOf(index);
   const texts = new Map<number, Uint8Array[]>();
-  session.readLines(index.places.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
-    const { line } = index.places.at(ordinal);
+  session.readLines(index.spans.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
+    const { line } = index.spans.at(ordinal);
     const text = currentLine(bytes, index.tree.headAt(ordinal), context, change);
     const parts = texts.get(line) ?? [];
-    // Copied, since the bytes may be used again. Records that were glued on one line stay on one.
+    // Copied, since the bytes may be used again. Records that stood on one line stay on one.
     parts.push(Buffer.from(text));
     texts.set(line, parts);
   });
@@ -80,7 +80,7 @@ function planAmendment(
   const remove: number[] = [];
   for (const [i, { seq, text, encoding }] of lines.entries()) {
     const parts = texts.get(i + 1);
-    const isHeader = index.headerPlace?.line === i + 1;
+    const isHeader = index.headerSpan?.line === i + 1;
     if (parts === undefined) {
       if (isHeader && index.needsUpgrade) replace.push({ seq, line: currentHeader(session) });
       else if (!isHeader && dropsRest) remove.push(seq);

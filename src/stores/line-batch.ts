@@ -1,5 +1,5 @@
 import type { LogLine } from "../log/session-log.ts";
-import type { Job } from "./settling-queue.ts";
+import type { Job } from "./retry-queue.ts";
 
 /** Lines that are written together, at most. */
 const MAX_LINES = 500;

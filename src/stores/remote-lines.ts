@@ -54,7 +54,7 @@ export class RemoteLines {
     return first;
   }
 
-  /** Tells whether these are the first own lines on their way, so that they can be confirmed. */
+  /** Tells whether these are the first pending writes, so that they can be confirmed. */
   awaits(lines: readonly LogLine[]): boolean {
     return lines.every((line, i) => this.#pending[i]?.line === line);
   }
@@ -62,7 +62,7 @@ export class RemoteLines {
   /** Says that the first own entries on their way have arrived right behind what was there. */
   confirm(count: number): void {
     if (count === 0) return;
-    this.index.confirmOwn(count);
+    this.index.confirmPending(count);
     this.#pending.splice(0, count);
     this.#isOpen = false;
   }
@@ -80,18 +80,18 @@ export class RemoteLines {
   ): { readonly from: number | undefined; readonly isTaken: boolean } {
     const { index } = this;
     const from = index.tree.size;
-    index.expectOwnAmongOthers();
+    index.expectPendingAmongOthers();
     this.#blocks.cut(index.position);
     this.take(joinLines(lines, isEnd));
     index.end();
-    const missing = new Set(index.missingOwn);
+    const missing = new Set(index.missingPending);
     const isTaken = this.#pending.some((one) => !missing.has(one.ordinal) && !this.#isThere(one));
     this.#pending = this.#pending.filter(({ ordinal }) => missing.has(ordinal));
     this.#presumePending();
     return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds those of own lines that are not there; one whose id another entry has comes when it is read. */
+  /** Adds those of the pending writes that are not there; one whose id another entry has comes when it is read. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
@@ -100,25 +100,25 @@ export class RemoteLines {
   /** Gives the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
     for (const ordinal of ordinals) {
-      const { offset, length } = this.index.places.at(ordinal);
+      const { offset, length } = this.index.spans.at(ordinal);
       take(ordinal, this.#blocks.read(offset, length));
     }
   }
 
-  /** Whether it is the own line that stands where its entry was found. */
+  /** Whether it is the pending write that stands where its entry was found. */
   #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
-    const { offset, length } = this.index.places.at(ordinal);
+    const { offset, length } = this.index.spans.at(ordinal);
     return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
   }
 
-  /** Puts own lines on their way behind what is there now. */
+  /** Puts pending writes behind what is there now. */
   #presumePending(): void {
     let hasBreak = this.#isOpen;
     for (const { line } of this.#pending) {
       this.#blocks.add(bytesOf(encodeLines([line], hasBreak)));
       hasBreak = false;
     }
-    this.index.presumeOwnBehind();
+    this.index.presumePendingBehind();
   }
 
   #feed(bytes: Uint8Array): void {

@@ -7,13 +7,13 @@ import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { hints } from "./hints.ts";
+import { changeSignals } from "./change-signals.ts";
 import { charactersOf } from "./line-batch.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
 import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
+import { RetryQueue } from "./retry-queue.ts";
 import type { SessionBackend } from "./session-backend.ts";
-import { SettlingQueue } from "./settling-queue.ts";
 import { storeClosed } from "./store-errors.ts";
 
 /** Who waits for what logs have to write, and ends them. */
@@ -57,7 +57,7 @@ export class RemoteLog implements SessionLog {
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   readonly #options: RemoteLogOptions;
-  readonly #queue: SettlingQueue;
+  readonly #queue: RetryQueue;
   readonly #place: RemotePlace;
   #isWritten: boolean;
   #begin: () => void = () => undefined;
@@ -77,7 +77,7 @@ export class RemoteLog implements SessionLog {
       this.#begin = resolve;
     });
     if (isWritten) this.#begin();
-    this.#queue = new SettlingQueue({
+    this.#queue = new RetryQueue({
       ...retryPace(options),
       onState: (state, error) => this.onPersistence?.(state, error),
       onBusy: (isBusy) => options.keeper?.noteBusy(this, isBusy),
@@ -179,8 +179,8 @@ export class RemoteLog implements SessionLog {
       return this.#place.appendIfLeaf(line, expectedLeafId);
     }
     await this.pull();
-    const { tree, places } = this.index;
-    assertLeafIn(tree, places.inFileOrder(tree.ordinals()), expectedLeafId);
+    const { tree, spans } = this.index;
+    assertLeafIn(tree, spans.inFileOrder(tree.ordinals()), expectedLeafId);
     this.append([line], true);
     await this.flush();
   }
@@ -196,14 +196,14 @@ export class RemoteLog implements SessionLog {
     // Nobody can subscribe to a session before the backend has it; a pull waits for that.
     await unlessAborted(this.#begun, signal);
     await this.#pullUntilAnswered(pollMs, signal);
-    for await (const _ of hints(subscribe, { pollMs }, signal)) {
+    for await (const _ of changeSignals(subscribe, { pollMs }, signal)) {
       await this.#pullUntilAnswered(pollMs, signal);
       if (!signal?.aborted) yield;
     }
   }
 
   async flush(): Promise<void> {
-    await this.#queue.settled();
+    await this.#queue.drained();
   }
 
   async close(): Promise<void> {

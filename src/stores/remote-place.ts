@@ -9,8 +9,8 @@ import { isMadeOf, repeatable, unchangedLines } from "./lost-answers.ts";
 import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
+import type { Job, RetryQueue } from "./retry-queue.ts";
 import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
-import type { Job, SettlingQueue } from "./settling-queue.ts";
 
 /**
  * One session in a backend, and what is known of it here.
@@ -20,7 +20,7 @@ import type { Job, SettlingQueue } from "./settling-queue.ts";
 export class RemotePlace {
   lines: RemoteLines;
   readonly #backend: SessionBackend;
-  readonly #queue: SettlingQueue;
+  readonly #queue: RetryQueue;
   readonly #tell: (change: LogChange) => void;
   /** The last line that is known. */
   #knownSeq = 0;
@@ -36,7 +36,7 @@ export class RemotePlace {
 
   constructor(
     backend: SessionBackend,
-    queue: SettlingQueue,
+    queue: RetryQueue,
     lines: RemoteLines,
     tell: (change: LogChange) => void,
   ) {
@@ -232,7 +232,7 @@ export class RemotePlace {
     return unchangedLines(this.#backend, this.#id, lines, known);
   }
 
-  /** Takes note that own lines are there, and of what came before them; without a receipt all is read anew. */
+  /** Takes note that pending writes are there, and of what came before them; without a receipt all is read anew. */
   async #acknowledge(receipt: AppendReceipt | undefined, count: number): Promise<void> {
     if (this.#amendments === 0) {
       const isKnown = receipt?.revision === this.#revision;

@@ -1,5 +1,5 @@
 import { encodeRecord } from "../jsonl/encode.ts";
-import type { SessionHome } from "../manager/session-home.ts";
+import type { DerivedSessions } from "../manager/derived-sessions.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -92,14 +92,14 @@ class RemoteStore implements SessionStore {
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
     const header = newHeader(cwd, (options.now ?? Date.now)(), given);
     const log = this.#begin(header, [`${encodeRecord({ ...header })}\n`], createAtOnce);
-    return SessionManager.overLog(log, { ...session, cwd, home: this.#home });
+    return SessionManager.overLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
     const { signal, mode = "read-write", ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode }, signal);
-    return SessionManager.overLog(log, { ...session, home: this.#home });
+    return SessionManager.overLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
@@ -212,7 +212,7 @@ class RemoteStore implements SessionStore {
     };
   }
 
-  get #home(): SessionHome {
+  get #derivedSessions(): DerivedSessions {
     return {
       begin: (header, lines) =>
         this.#begin(header, lines ?? [`${encodeRecord({ ...header })}\n`], lines !== undefined),

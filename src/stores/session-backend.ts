@@ -189,7 +189,7 @@ export interface SessionBackend {
   /**
    * Calls `onMore` whenever a session may have changed, from when the promise resolves until the signal.
    *
-   * A hint, without content: too many calls are harmless. After a lost connection it is called once it is there again.
+   * A change signal, without content: too many calls are harmless. After a lost connection it is called once it is there again.
    */
   subscribe?(id: string, onMore: () => void, signal: AbortSignal): Promise<void>;
 

@@ -39,7 +39,7 @@ export class EntryTree {
   /** The id that was compared last, and whose it is: nearly always that of the next entry's parent. */
   #comparedId = "";
   #comparedAt = NONE;
-  /** Links that change at the next `settle`. */
+  /** Links that change at the next `resolveParents`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
   /** Where the links led that were cut to break cycles. */
@@ -67,7 +67,7 @@ export class EntryTree {
    * @param parent - Key of the parent, looked up among the entries that are there; null for a root.
    * @param fallback - Ordinal of the entry that it hangs on if its parent never arrives; NONE makes it a root then.
    * @returns The entry's ordinal.
-   * @remarks Cost: O(1). Call `settle` after a batch, to decide about parents that were not there.
+   * @remarks Cost: O(1). Call `resolveParents` after a batch, to decide about parents that were not there.
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
@@ -95,7 +95,7 @@ export class EntryTree {
     this.#aliases.set(key, ordinal);
   }
 
-  /** Moves an entry under another parent, or NONE; `settle` does it, and breaks the cycle if that makes one. */
+  /** Moves an entry under another parent, or NONE; `resolveParents` does it, and breaks the cycle if that makes one. */
   relink(ordinal: number, parent: number): void {
     this.#moved.push({ ordinal, parent });
   }
@@ -109,10 +109,10 @@ export class EntryTree {
    * @returns What was decided, for the report.
    * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
    */
-  settle(): LinkFinding[] {
+  resolveParents(): LinkFinding[] {
     const findings = this.#over;
     this.#over = [];
-    for (const { finding, fallback } of this.#late.settle()) {
+    for (const { finding, fallback } of this.#late.resolve()) {
       findings.push(finding);
       if (fallback !== NONE) this.relink(finding.ordinal, fallback);
     }

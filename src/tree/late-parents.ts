@@ -42,7 +42,7 @@ export class LateParents {
   }
 
   /** Gives those whose parent has not come since they were added, and where each hangs now. */
-  settle(): { finding: LinkFinding; fallback: number }[] {
+  resolve(): { finding: LinkFinding; fallback: number }[] {
     const waiting = this.#untold.filter(({ parent }) => this.#waiting.has(parent));
     this.#untold = [];
     return waiting.map((one) => {

@@ -13,10 +13,10 @@ function family(folder = folderWithTrash()) {
   scribe.user("Fix the totals");
   scribe.assistant("Done.");
   const parent = scribe.path;
-  const child = SessionManager.open(parent, { mode: "read-only" }).forkBeside(
+  const child = SessionManager.open(parent, { mode: "read-only" }).forkSibling(
     scribe.session.getLeafId() ?? "",
   );
-  const grandchild = child.forkBeside(child.getLeafId() ?? "");
+  const grandchild = child.forkSibling(child.getLeafId() ?? "");
   return { folder, parent, child, grandchild };
 }
 

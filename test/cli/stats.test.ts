@@ -56,7 +56,7 @@ test("--window tells how full the context is", async () => {
 
 test("a fork counts what is its own; --inherited counts the rest, too", async () => {
   const { session } = counted();
-  const fork = session.forkBeside(session.getLeafId() ?? "");
+  const fork = session.forkSibling(session.getLeafId() ?? "");
   const path = fork.getSessionFile() ?? "";
   const { lines } = await cli(["stats", path]);
   expect(cells(lines, "messages")).toEqual(["messages", "none"]);

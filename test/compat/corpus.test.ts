@@ -81,10 +81,10 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
   describe.each(sessions)("%s", (name) => {
     test("every healthy line comes back byte for byte, under the head that it has", () => {
       const log = FileLog.open(`${CORPUS}${name}`, { mode: "read-only" });
-      const { tree, places } = log?.index ?? {};
+      const { tree, spans } = log?.index ?? {};
       const read = new Map<number, { bytes: string; type: string | undefined }>();
       log?.readLines(tree?.ordinals() ?? [], (ordinal, bytes) => {
-        const offset = places?.offsetAt(ordinal) ?? -1;
+        const offset = spans?.offsetAt(ordinal) ?? -1;
         read.set(offset, { bytes: Buffer.from(bytes).toString("latin1"), type: tree?.typeAt(ordinal) });
       });
       const healthy = healthyLines(readFileSync(`${CORPUS}${name}`));

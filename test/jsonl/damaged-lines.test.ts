@@ -88,8 +88,8 @@ describe("6. a line that does not parse", () => {
     expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
     const start = headerLine().length + 1 + a.length + 1;
-    expect(index.places.at(1)).toEqual({ offset: start, length: b.length, line: 3 });
-    expect(index.places.at(2)).toEqual({ offset: start + b.length, length: c.length, line: 3 });
+    expect(index.spans.at(1)).toEqual({ offset: start, length: b.length, line: 3 });
+    expect(index.spans.at(2)).toEqual({ offset: start + b.length, length: c.length, line: 3 });
   });
 
   it("gives the record behind a torn one, whose legible head keeps its place", () => {

@@ -22,7 +22,7 @@ describe("a file that grows", () => {
       const file = new GrowingFile().grow(sessionOf(a)).grow(b);
       for (const piece of lineBreak) file.grow(piece);
       file.grow(`${c}\n`);
-      expect([0, 1, 2].map((ordinal) => file.index.places.at(ordinal).line)).toEqual([2, 3, 4]);
+      expect([0, 1, 2].map((ordinal) => file.index.spans.at(ordinal).line)).toEqual([2, 3, 4]);
       expect(codes(file.index)).toEqual([]);
     }
   });

@@ -19,7 +19,7 @@ function expectAsReadAnew(file: OwnFile): void {
   expect(codes(file.index)).toEqual(codes(anew));
   expect(file.index.position).toBe(anew.position);
   expect(file.index.isMidLine).toBe(anew.isMidLine);
-  expect(file.index.missingOwn).toEqual([]);
+  expect(file.index.missingPending).toEqual([]);
 }
 
 describe("an own entry", () => {
@@ -32,7 +32,7 @@ describe("an own entry", () => {
     expect(leafOf(file.index)).toBe("y");
     expect(file.written).toEqual([a, entryLine("x", "a"), entryLine("y", "x")]);
     expect(file.index.expectedEnd).toBe(file.text.length);
-    expect(file.index.missingOwn).toEqual([1, 2]);
+    expect(file.index.missingPending).toEqual([1, 2]);
     expect(placesById(file.index)).toEqual(placesById(read(file.text)));
   });
 
@@ -151,10 +151,10 @@ describe("own entries among foreign ones", () => {
 
   it("that are nowhere are told", () => {
     const file = new OwnFile().grow(sessionOf(a));
-    file.index.addOwn(head("x", "a"), entryLine("x", "a").length + 1, false);
-    file.index.addOwn(head("y", "x"), entryLine("y", "x").length + 1, false);
+    file.index.addPending(head("x", "a"), entryLine("x", "a").length + 1, false);
+    file.index.addPending(head("y", "x"), entryLine("y", "x").length + 1, false);
     file.write(`${entryLine("foreign", "a")}\n${entryLine("y", "x")}\n`);
-    expect(file.look().index.missingOwn).toEqual([1]);
+    expect(file.look().index.missingPending).toEqual([1]);
   });
 });
 
@@ -174,7 +174,7 @@ describe("a torn tail", () => {
       ["y", "x"],
     ]);
     expect(file.written).toContain(entryLine("x", "a"));
-    expect(file.index.places.at(file.index.tree.find("y")).line).toBe(5);
+    expect(file.index.spans.at(file.index.tree.find("y")).line).toBe(5);
     file.look();
     expectAsReadAnew(file);
     expect(file.index.isMidLine).toBe(false);

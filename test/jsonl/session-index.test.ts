@@ -27,21 +27,21 @@ describe("1. lines", () => {
   it("lose one CR before the line break", () => {
     const index = read(fileOf(`${headerLine()}\r`, `${a}\r`, `${b}\r`));
     expect(links(index)).toEqual(["a", "b < a"]);
-    expect(index.places.at(0)).toMatchObject({ length: a.length });
+    expect(index.spans.at(0)).toMatchObject({ length: a.length });
     expect(codes(index)).toEqual([]);
   });
 
   it("lose one byte order mark at the start", () => {
     const index = read(`\uFEFF${sessionOf(a)}`);
     expect(ids(index)).toEqual(["a"]);
-    expect(index.headerPlace).toEqual({ offset: 3, length: headerLine().length, line: 1 });
+    expect(index.headerSpan).toEqual({ offset: 3, length: headerLine().length, line: 1 });
     expect(codes(index)).toEqual([]);
   });
 
   it("that are blank are nothing", () => {
     const index = read(fileOf("", headerLine(), "", " \t ", "\r", a, "", ""));
     expect(links(index)).toEqual(["a"]);
-    expect(index.places.at(0).line).toBe(6);
+    expect(index.spans.at(0).line).toBe(6);
     expect(codes(index)).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe("1. lines", () => {
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(index.issues).toHaveLength(1);
     expect(index.issues[0]).toMatchObject({ code: "NUL_BYTES", line: 3, length: 4 });
-    expect(index.places.at(1).length).toBe(b.length);
+    expect(index.spans.at(1).length).toBe(b.length);
   });
 });
 
@@ -236,7 +236,7 @@ describe("8. unknown types, roles and fields", () => {
     const index = read(bytes);
     const context = { version: 3, entryIdFrom: () => undefined };
     for (const [ordinal, line] of lines.entries()) {
-      const { offset, length } = index.places.at(ordinal);
+      const { offset, length } = index.spans.at(ordinal);
       const written = bytes.subarray(offset, offset + length);
       expect(new TextDecoder().decode(written)).toBe(line);
       expect(decodeEntry(written, index.tree.headAt(ordinal), context)).toEqual(JSON.parse(line));

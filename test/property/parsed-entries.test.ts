@@ -10,10 +10,10 @@ it("entries that are parsed under a tree are those that are decoded under its he
   fc.assert(
     fc.property(sessionFile, (bytes) => {
       const index = readAtOnce(bytes);
-      const { tree, places, version } = index;
+      const { tree, spans, version } = index;
       const context = { version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
       for (const ordinal of tree.ordinals()) {
-        const { offset, length } = places.at(ordinal);
+        const { offset, length } = spans.at(ordinal);
         const line = bytes.subarray(offset, offset + length);
         const expected = decodeEntry(line, tree.headAt(ordinal), context);
         const record = parseRecord(decodeText(line));

@@ -28,10 +28,10 @@ const entry = fc
 
 /** Writes what an index holds out as the current version does, as every copy of a session is made. */
 function copyOf(index: SessionIndex, bytes: Uint8Array): Uint8Array {
-  const { tree, places, version, header } = index;
+  const { tree, spans, version, header } = index;
   const context = { version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
   const lines = Array.from(tree.ordinals(), (ordinal) => {
-    const { offset, length } = places.at(ordinal);
+    const { offset, length } = spans.at(ordinal);
     const line = currentLine(bytes.subarray(offset, offset + length), tree.headAt(ordinal), context);
     return typeof line === "string" ? line : decoder.decode(line);
   });
@@ -46,7 +46,7 @@ describe("bodies", () => {
         expect(line).not.toMatch(/[\n\r]/);
         const bytes = encoder.encode(`{"type":"session","version":3,"id":"s"}\n${line}\n`);
         const index = readAtOnce(bytes);
-        const { offset, length } = index.places.at(0);
+        const { offset, length } = index.spans.at(0);
         const written = bytes.subarray(offset, offset + length);
         const head = { ...index.tree.headAt(0), parentId: record.parentId };
         const context = { version: 3, entryIdFrom: () => undefined };
@@ -65,7 +65,7 @@ describe("bodies", () => {
         const intact = readBodies(index, bytes);
         const copied = decoder.decode(copyOf(index, bytes)).split("\n").slice(1);
         for (const ordinal of index.tree.ordinals()) {
-          const { offset, length } = index.places.at(ordinal);
+          const { offset, length } = index.spans.at(ordinal);
           const line = decoder.decode(bytes.subarray(offset, offset + length));
           const { id, parentId } = index.tree.headAt(ordinal);
           const { id: ownId, parentId: ownParentId, timestamp } = JSON.parse(line);
@@ -123,7 +123,7 @@ describe("a copy in the current version", () => {
           entryIdFrom: (number: number) => index.entryIdFrom(number),
         };
         for (const [ordinal, migrated] of entries.entries()) {
-          const { offset, length } = index.places.at(ordinal);
+          const { offset, length } = index.spans.at(ordinal);
           const line = bytes.subarray(offset, offset + length);
           const decoded = decodeEntry(line, index.tree.headAt(ordinal), context);
           const { timestamp: _, ...expected } = { timestamp: "", ...decoded };

@@ -83,7 +83,7 @@ describe("own entries among what others write", () => {
         fc.pre(!hasHiddenRecord(new TextEncoder().encode(file.text)));
         file.look();
         const anew = read(file.text);
-        expect(file.index.missingOwn, file.text).toEqual([]);
+        expect(file.index.missingPending, file.text).toEqual([]);
         expect([...links(file.index)].sort(), file.text).toEqual([...links(anew)].sort());
         expect(placesById(file.index), file.text).toEqual(placesById(anew));
         expect(issues(file.index), file.text).toEqual(issues(anew));

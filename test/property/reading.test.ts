@@ -19,7 +19,7 @@ const ABOUT_LINKS = /^(?:ENTRY_REPEATED|ID_|PARENT_)/;
 /** What an index found, spelled as the reference spells it. */
 function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSession): ReferenceSession {
   const bodies = readBodies(index, bytes);
-  const { tree, places, storedLeaf } = index;
+  const { tree, spans, storedLeaf } = index;
   const names = new Map<string, string>();
   for (const [ordinal, { id }] of reference.entries.entries()) {
     if (ordinal < tree.size) names.set(tree.idAt(ordinal), /^#\d+$/.test(id) ? id : tree.idAt(ordinal));
@@ -34,7 +34,7 @@ function found(index: SessionIndex, bytes: Uint8Array, reference: ReferenceSessi
         type: tree.typeAt(ordinal),
         id: nameAt(ordinal),
         parentId: parent === NONE ? null : nameAt(parent),
-        line: places.at(ordinal).line,
+        line: spans.at(ordinal).line,
         isDamaged: bodies[ordinal] === false,
       };
     }),

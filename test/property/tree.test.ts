@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readSession } from "../../src/jsonl/read-session.ts";
-import { Bookkeeping } from "../../src/tree/bookkeeping.ts";
 import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import { LabelsAndName } from "../../src/tree/labels-and-name.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
 import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
@@ -168,7 +168,7 @@ describe("names that every object has", () => {
     const text = fileOf(NAMES.map((id) => ({ id, parentId: null, type: "label", targetId: id })));
     const { entries } = readSession(text);
     const { tree } = read(text);
-    const labels = new Bookkeeping(tree, (ordinal) => entries[ordinal]).labels();
+    const labels = new LabelsAndName(tree, (ordinal) => entries[ordinal]).labels();
     expect([...labels.keys()]).toEqual(NAMES);
     for (const id of NAMES) expect(labels.get(id)?.label).toBe(id);
     expect(labels.get("isPrototypeOf")).toBeUndefined();

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
 import { RemoteLog } from "../../src/stores/remote-log.ts";
 import { retryPace } from "../../src/stores/retries.ts";
-import { SettlingQueue } from "../../src/stores/settling-queue.ts";
+import { RetryQueue } from "../../src/stores/retry-queue.ts";
 import { faultyBackend } from "../../src/stores/suite/faulty-backend.ts";
 import { overBackend } from "./support/over-backend.ts";
 
@@ -123,13 +123,13 @@ describe("a store that is closed", () => {
 
 describe("a queue that is stopped", () => {
   test("does not say that it tries on what it gives up", async () => {
-    const queue = new SettlingQueue({
+    const queue = new RetryQueue({
       ...retryPace(QUICK),
       onState: () => undefined,
       onBusy: () => undefined,
     });
     queue.push({ isOptional: false, run: () => Promise.reject(LOST) });
-    const settled = queue.settled();
+    const settled = queue.drained();
     await ticks();
     queue.stop();
     await expect(settled).rejects.toThrow(/^The store was closed, .* given up/);
@@ -190,7 +190,7 @@ describe("the queue", () => {
     await source.flush();
     const session = await store.open(source.getSessionId());
     const start = performance.now();
-    const copy = session.forkBeside(session.getLeafId() ?? "");
+    const copy = session.forkSibling(session.getLeafId() ?? "");
     await copy.flush();
     expect(performance.now() - start).toBeLessThan(10_000);
     expect((await memory.list({ limit: 3 })).length).toBe(2);
@@ -424,8 +424,8 @@ describe("an id that is taken", () => {
   };
   const linesOf = (log: RemoteLog) => {
     const lines: string[] = [];
-    const { tree, places } = log.index;
-    log.readLines(places.inFileOrder(tree.ordinals()), (ordinal, bytes) =>
+    const { tree, spans } = log.index;
+    log.readLines(spans.inFileOrder(tree.ordinals()), (ordinal, bytes) =>
       lines.push(`${JSON.stringify(tree.headAt(ordinal))} ${Buffer.from(bytes)}`),
     );
     return lines;

@@ -236,8 +236,8 @@ describe("a session in a remote store", () => {
     const again = remoteStore(memory, QUICK);
     expect((await again.open(first)).getEntryCount()).toBe(1);
     expect((await again.open(third)).getHeader()?.parentSession).not.toBe(first);
-    expect((await session.loadBeside(first).catch((error: unknown) => error)) instanceof Error).toBe(true);
-    expect((await (await again.open(first)).loadBeside(third)).getSessionId()).toBe(third);
+    expect((await session.loadSibling(first).catch((error: unknown) => error)) instanceof Error).toBe(true);
+    expect((await (await again.open(first)).loadSibling(third)).getSessionId()).toBe(third);
   });
 
   test("stops watching when it is told to, and lets a watcher outlive a lost connection", async () => {

@@ -8,7 +8,7 @@ const parentsOf = (tree: EntryTree) => Array.from(tree.ordinals(), (ordinal) => 
 function treeOf(...parents: (number | undefined)[]): EntryTree {
   const tree = new EntryTree();
   for (const [i, parent] of parents.entries()) tree.add("message", i, parent ?? null, i);
-  tree.settle();
+  tree.resolveParents();
   return tree;
 }
 
@@ -61,7 +61,7 @@ describe("EntryTree", () => {
       [...tree.children(NONE)],
       [...tree.leaves()],
       [...tree.path(NONE)],
-      tree.settle(),
+      tree.resolveParents(),
     ]).toEqual([0, [], [], [], []]);
     expect(tree.parentAt(0)).toBe(NONE);
   });
@@ -100,7 +100,7 @@ describe("EntryTree", () => {
       tree.add("message", 1, 9, 0);
       tree.add("message", 9, null, 0);
       tree.add("message", 2, 9, 0);
-      expect(tree.settle()).toEqual([]);
+      expect(tree.resolveParents()).toEqual([]);
       expect([...tree.children(NONE)]).toEqual([1]);
       expect([...tree.children(1)]).toEqual([0, 2]);
     });
@@ -109,30 +109,34 @@ describe("EntryTree", () => {
       const tree = new EntryTree();
       tree.add("message", 1, "gone", 0);
       const found = { ordinal: 0, kind: "missing", parentId: "gone" };
-      expect(tree.settle()).toEqual([{ ...found, isOver: false }]);
-      expect(tree.settle()).toEqual([]);
+      expect(tree.resolveParents()).toEqual([{ ...found, isOver: false }]);
+      expect(tree.resolveParents()).toEqual([]);
       expect(parentsOf(tree)).toEqual([NONE]);
       tree.add("message", "gone", null, 0);
-      expect(tree.settle()).toEqual([{ ...found, isOver: true }]);
+      expect(tree.resolveParents()).toEqual([{ ...found, isOver: true }]);
       expect(parentsOf(tree)).toEqual([1, NONE]);
-      expect(tree.settle()).toEqual([]);
+      expect(tree.resolveParents()).toEqual([]);
     });
 
     it("hangs an entry on its fallback, until the parent comes", () => {
       const tree = new EntryTree();
       tree.add("message", 1, null, 0);
       tree.add("message", 2, "gone", 0, 0);
-      expect(tree.settle()).toEqual([{ ordinal: 1, kind: "bridged", parentId: "gone", isOver: false }]);
+      expect(tree.resolveParents()).toEqual([
+        { ordinal: 1, kind: "bridged", parentId: "gone", isOver: false },
+      ]);
       expect(parentsOf(tree)).toEqual([NONE, 0]);
       tree.add("message", "gone", null, 0);
-      tree.settle();
+      tree.resolveParents();
       expect(parentsOf(tree)).toEqual([NONE, 2, NONE]);
     });
 
     it("makes a root of an entry that is its own parent", () => {
       const tree = new EntryTree();
       tree.add("message", 1, 1, 0);
-      expect(tree.settle()).toEqual([{ ordinal: 0, kind: "cycle", parentId: "00000001", isOver: false }]);
+      expect(tree.resolveParents()).toEqual([
+        { ordinal: 0, kind: "cycle", parentId: "00000001", isOver: false },
+      ]);
       expect(parentsOf(tree)).toEqual([NONE]);
     });
 
@@ -142,7 +146,7 @@ describe("EntryTree", () => {
       tree.add("message", "a", "c", 0);
       tree.add("message", "b", "a", 0);
       tree.add("message", "c", "b", 0);
-      expect(tree.settle()).toEqual([{ ordinal: 1, kind: "cycle", parentId: "c", isOver: false }]);
+      expect(tree.resolveParents()).toEqual([{ ordinal: 1, kind: "cycle", parentId: "c", isOver: false }]);
       expect([...tree.path(3)]).toEqual([1, 2, 3]);
       expect([...tree.children(NONE)]).toEqual([0, 1]);
     });
@@ -151,9 +155,9 @@ describe("EntryTree", () => {
       const tree = new EntryTree();
       tree.add("message", "a", "b", 0);
       tree.add("message", "b", "a", 0);
-      tree.settle();
+      tree.resolveParents();
       tree.relink(1, NONE);
-      expect(tree.settle()).toEqual([{ ordinal: 0, kind: "cycle", parentId: "b", isOver: true }]);
+      expect(tree.resolveParents()).toEqual([{ ordinal: 0, kind: "cycle", parentId: "b", isOver: true }]);
       expect(parentsOf(tree)).toEqual([1, NONE]);
     });
 
@@ -165,7 +169,7 @@ describe("EntryTree", () => {
           const tree = new EntryTree();
           const told = new Map<string, number>();
           const settle = () => {
-            for (const { ordinal, kind, isOver } of tree.settle()) {
+            for (const { ordinal, kind, isOver } of tree.resolveParents()) {
               const name = `${kind} ${ordinal}`;
               told.set(name, (told.get(name) ?? 0) + (isOver ? -1 : 1));
             }
@@ -197,7 +201,7 @@ describe("EntryTree", () => {
     it("walks a path", () => {
       const tree = new EntryTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, i === 0 ? null : i - 1, 0);
-      expect(tree.settle()).toEqual([]);
+      expect(tree.resolveParents()).toEqual([]);
       const path = tree.path(depth - 1);
       expect(path.length).toBe(depth);
       expect(path.every((ordinal, i) => ordinal === i)).toBe(true);
@@ -207,7 +211,7 @@ describe("EntryTree", () => {
     it("links a chain in which every parent comes late", () => {
       const tree = new EntryTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, i === depth - 1 ? null : i + 1, 0);
-      expect(tree.settle()).toEqual([]);
+      expect(tree.resolveParents()).toEqual([]);
       expect(tree.path(0).length).toBe(depth);
       expect([...tree.leaves()]).toEqual([0]);
     });
@@ -215,7 +219,7 @@ describe("EntryTree", () => {
     it("breaks a ring", () => {
       const tree = new EntryTree();
       for (let i = 0; i < depth; i++) tree.add("message", i, (i + 1) % depth, 0);
-      expect(tree.settle().map(({ ordinal, kind }) => [ordinal, kind])).toEqual([[0, "cycle"]]);
+      expect(tree.resolveParents().map(({ ordinal, kind }) => [ordinal, kind])).toEqual([[0, "cycle"]]);
       expect(tree.path(1).length).toBe(depth);
     });
   });

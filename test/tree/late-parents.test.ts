@@ -15,32 +15,32 @@ describe("LateParents", () => {
     late.wait(2, 0xa, -1);
     late.wait(3, "other", -1);
     expect(late.welcome(0xa)).toEqual({ ordinals: [1, 2], over: [] });
-    expect(late.settle()).toEqual([{ finding: finding(3, "other"), fallback: -1 }]);
+    expect(late.resolve()).toEqual([{ finding: finding(3, "other"), fallback: -1 }]);
   });
 
   it("tells once of each whose parent is not there", () => {
     const late = new LateParents();
     late.wait(1, 0xa, -1);
-    expect(late.settle()).toEqual([{ finding: finding(1, "0000000a"), fallback: -1 }]);
-    expect(late.settle()).toEqual([]);
+    expect(late.resolve()).toEqual([{ finding: finding(1, "0000000a"), fallback: -1 }]);
+    expect(late.resolve()).toEqual([]);
     late.wait(2, 0xa, -1);
-    expect(late.settle()).toEqual([{ finding: finding(2, "0000000a"), fallback: -1 }]);
+    expect(late.resolve()).toEqual([{ finding: finding(2, "0000000a"), fallback: -1 }]);
   });
 
   it("takes back what it told when the parent comes", () => {
     const late = new LateParents();
     late.wait(1, "p", -1);
-    late.settle();
+    late.resolve();
     late.wait(2, "p", -1);
     expect(late.welcome("p")).toEqual({ ordinals: [1, 2], over: [finding(1, "p", true)] });
     expect(late.welcome("p")).toBeUndefined();
-    expect(late.settle()).toEqual([]);
+    expect(late.resolve()).toEqual([]);
   });
 
   it("calls it bridged where there is an entry to hang on, be it the first", () => {
     const late = new LateParents();
     late.wait(1, "p", 0);
-    expect(late.settle()).toEqual([{ finding: { ...finding(1, "p"), kind: "bridged" }, fallback: 0 }]);
+    expect(late.resolve()).toEqual([{ finding: { ...finding(1, "p"), kind: "bridged" }, fallback: 0 }]);
     expect(late.welcome("p")?.over).toEqual([{ ...finding(1, "p", true), kind: "bridged" }]);
   });
 

@@ -19,7 +19,7 @@ export async function forkSession(
     stored === undefined || id === undefined
       ? SessionManager.open(path, { mode: "read-only", createAtOnce: true })
       : await stored.open(id);
-  return session.forkBeside(entryId);
+  return session.forkSibling(entryId);
 }
 
 /** Closes a session that was made of another, and says what it is and where. */

@@ -156,7 +156,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     },
   },
   {
-    name: "finds lines in a settled order, page by page",
+    name: "finds lines in a fixed order, page by page",
     needs: ["backend"],
     async run({ backend }) {
       const { search } = backend;
@@ -185,7 +185,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     },
   },
   {
-    name: "gives a hint when a session grows or is changed, whoever did it, for as long as hints are wanted",
+    name: "signals when a session grows or is changed, whoever did it, for as long as signals are wanted",
     needs: ["backend", "another"],
     async run({ backend, another }) {
       const { subscribe } = backend;
@@ -203,7 +203,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
           wake = resolve;
         });
         await change();
-        await soon(told, "a hint comes");
+        await soon(told, "a signal comes");
       };
       const grow = (text: string) => {
         say(theirs, text);

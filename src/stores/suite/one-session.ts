@@ -109,7 +109,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
       const [first = ""] = idsOf(session);
       session.branch(first);
       const [other] = say(session, "another two");
-      const fork = session.forkBeside(first);
+      const fork = session.forkSibling(first);
       await Promise.all([session.flush(), fork.flush()]);
       assert.notEqual(fork.getSessionId(), session.getSessionId());
       const [again, copy] = await Promise.all([session, fork].map((one) => store.open(one.getSessionId())));

@@ -201,7 +201,7 @@ export const WRITERS: readonly SuiteTest[] = [
     async run({ store, another }) {
       const session = store.create({ cwd: CWD });
       say(session, "one", "two");
-      const next = session.createBeside();
+      const next = session.createSibling();
       say(next, "in another one");
       await store.close();
       await store.close();

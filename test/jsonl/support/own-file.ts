@@ -13,16 +13,16 @@ export class OwnFile extends GrowingFile {
     entries.forEach(([id, parentId], i) => {
       const length = new TextEncoder().encode(lines[i]).length;
       const head = { type: "message", id, parentId, timestampMs: Date.parse(TIME) };
-      this.index.addOwn(head, length, hasBreak && i === 0);
+      this.index.addPending(head, length, hasBreak && i === 0);
     });
     return this;
   }
 
   /** Looks at the file as a log does: nothing else is there, or all that is new is read. */
   look(): this {
-    if (this.size === this.index.expectedEnd) this.index.confirmOwn();
+    if (this.size === this.index.expectedEnd) this.index.confirmPending();
     else {
-      this.index.expectOwnAmongOthers();
+      this.index.expectPendingAmongOthers();
       this.catchUp();
     }
     return this;
@@ -31,15 +31,15 @@ export class OwnFile extends GrowingFile {
   /** The line of each entry, read where the index says that it is. */
   get written(): string[] {
     return Array.from(this.index.tree.ordinals(), (ordinal) => {
-      const { offset, length } = this.index.places.at(ordinal);
+      const { offset, length } = this.index.spans.at(ordinal);
       return this.text.slice(offset, offset + length);
     });
   }
 }
 
 /** What an index says of where entries stand, by id: ordinals may differ, since own entries come first. */
-export function placesById({ tree, places }: GrowingFile["index"]): object {
+export function placesById({ tree, spans }: GrowingFile["index"]): object {
   return Object.fromEntries(
-    Array.from(tree.ordinals(), (ordinal) => [tree.idAt(ordinal), places.at(ordinal)]),
+    Array.from(tree.ordinals(), (ordinal) => [tree.idAt(ordinal), spans.at(ordinal)]),
   );
 }

@@ -19,7 +19,7 @@ export function readAtOnce(bytes: Uint8Array): SessionIndex {
 /** Parses the body of an entry; undefined if it is damaged. */
 export function readBody(index: SessionIndex, bytes: Uint8Array, ordinal: number) {
   const context = { version: index.version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
-  const { offset, length } = index.places.at(ordinal);
+  const { offset, length } = index.spans.at(ordinal);
   return decodeEntry(bytes.subarray(offset, offset + length), index.tree.headAt(ordinal), context);
 }
 
@@ -27,14 +27,14 @@ export function readBody(index: SessionIndex, bytes: Uint8Array, ordinal: number
 export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
   return Array.from(index.tree.ordinals(), (ordinal) => {
     const isWhole = readBody(index, bytes, ordinal) !== undefined;
-    if (!isWhole) index.report(makeIssue("BODY_DAMAGED", index.places.at(ordinal), index.tree.idAt(ordinal)));
+    if (!isWhole) index.report(makeIssue("BODY_DAMAGED", index.spans.at(ordinal), index.tree.idAt(ordinal)));
     return isWhole;
   });
 }
 
 /** All that an index says of a file, ready to be compared. */
 export function snapshotOf(index: SessionIndex) {
-  const { tree, places, storedLeaf } = index;
+  const { tree, spans, storedLeaf } = index;
   return {
     header: index.header,
     version: index.version,
@@ -43,8 +43,8 @@ export function snapshotOf(index: SessionIndex) {
     leafId: storedLeaf === NONE ? null : tree.idAt(storedLeaf),
     entries: Array.from(tree.ordinals(), (ordinal) => ({
       ...tree.headAt(ordinal),
-      offset: places.offsetAt(ordinal),
-      line: places.at(ordinal).line,
+      offset: spans.offsetAt(ordinal),
+      line: spans.at(ordinal).line,
       children: [...tree.children(ordinal)],
       from: index.entryIdFrom(ordinal),
     })),

@@ -1,19 +1,19 @@
 import { onAbort } from "../log/on-abort.ts";
 import { WakeUps } from "../log/wake-ups.ts";
 
-/** How often to look although nobody gave a hint: hints may get lost. */
+/** How often to look although nobody gave a signal: signals may get lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
 /**
- * Yields whenever something may have changed: at once, at every hint, and from time to time besides.
+ * Yields whenever something may have changed: at once, at every signal, and from time to time besides.
  *
  * Hints that come while the consumer is busy are told as one. Until the subscription is answered time alone counts, so
  * that one that takes long keeps nobody waiting.
  *
- * @param subscribe - Asks for hints until the signal; gives false if there are none to be had.
+ * @param subscribe - Asks for change signals until the abort signal; gives false if there are none to be had.
  * @throws What `subscribe` rejects with.
  */
-export async function* hints(
+export async function* changeSignals(
   subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,
   { pollMs }: { readonly pollMs: number },
   signal?: AbortSignal,
@@ -34,7 +34,7 @@ export async function* hints(
       if (!hasHints || end.signal.aborted) return;
       clearInterval(timer);
       timer = setInterval(note, LOOK_ANYWAY_MS);
-      // What came before the first hint could.
+      // What came before the first signal could.
       note();
     },
     (error: unknown) => {

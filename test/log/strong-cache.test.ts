@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { KeptEntries } from "../../src/log/kept-entries.ts";
+import { StrongCache } from "../../src/log/strong-cache.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import fc from "../support/fast-check.ts";
 
@@ -16,7 +16,7 @@ describe("KeptEntries", () => {
   it("gives what was added, lets it go in the order of arrival, and counts bytes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const kept = new KeptEntries();
+        const kept = new StrongCache();
         const there = new Map<number, AnySessionEntry>();
         const arrivals: { ordinal: number; bytes: number }[] = [];
         for (const [i, one] of steps.entries()) {
@@ -43,7 +43,7 @@ describe("KeptEntries", () => {
   });
 
   it("puts an entry in the place of another, which goes when that would have gone", () => {
-    const kept = new KeptEntries();
+    const kept = new StrongCache();
     kept.add(7, entry("a"), 1);
     kept.add(8, entry("b"), 1);
     const other = entry("c");
@@ -55,7 +55,7 @@ describe("KeptEntries", () => {
   });
 
   it("takes as many as come and go", () => {
-    const kept = new KeptEntries();
+    const kept = new StrongCache();
     for (let i = 0; i < 20_000; i++) {
       kept.add(i, entry(String(i)), 3);
       if (i >= 10) expect(kept.removeOldest()?.ordinal).toBe(i - 10);

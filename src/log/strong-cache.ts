@@ -19,7 +19,7 @@ interface Page {
  *
  * @remarks Cost: O(1) per call.
  */
-export class KeptEntries {
+export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
   /** Ordinals and bytes in order of arrival, from `#oldest` on. */
   #ordinals: number[] = [];

@@ -3,7 +3,7 @@ import { LINE_BREAK } from "./append-file.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 
 /** Enough of a line to hold its id and time, by which it differs from every other. */
-const SEAL_BYTES = 256;
+const FINGERPRINT_BYTES = 256;
 
 /**
  * The beginning of a file's last line, by which the file is known again.
@@ -11,32 +11,32 @@ const SEAL_BYTES = 256;
  * Size and number of a file do not tell everything: other programs rewrite files in place, the system gives a deleted
  * file's number to the next one, and a writer that failed cuts its torn line off and writes another in its place.
  */
-export interface FileSeal {
+export interface FileFingerprint {
   readonly offset: number;
   readonly bytes: Uint8Array;
   /** Ordinal from which on entries may have been read while their writer was not done with them. */
   readonly newest: number;
 }
 
-/** Takes the seal of what an index has read of a file. */
-export function takeSeal(
+/** Takes the fingerprint of what an index has read of a file. */
+export function takeFingerprint(
   fs: FileSystem,
   fd: number,
   index: SessionIndex,
   newest = index.tree.size - 1,
-): FileSeal {
+): FileFingerprint {
   const offset = lastLineOffset(index);
-  const length = Math.min(SEAL_BYTES, Math.max(0, index.position - offset));
+  const length = Math.min(FINGERPRINT_BYTES, Math.max(0, index.position - offset));
   return { offset, bytes: readRange(fs, fd, offset, length), newest };
 }
 
-/** Takes the seal of a file that is made with these bytes: its header differs from that of every other session. */
-export function sealOfHeader(bytes: Uint8Array, { headerPlace }: SessionIndex): FileSeal {
-  return { offset: 0, bytes: bytes.slice(0, headerPlace?.length), newest: Number.POSITIVE_INFINITY };
+/** Takes the fingerprint of a file that is made with these bytes: its header differs from that of every other session. */
+export function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
+  return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }
 
-/** Tells whether what was sealed still stands where it stood. */
-export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileSeal): boolean {
+/** Tells whether a file still has a fingerprint. */
+export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFingerprint): boolean {
   return readRange(fs, fd, offset, bytes.length).equals(bytes);
 }
 
@@ -59,13 +59,13 @@ export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): 
 function lastLineOffset(index: SessionIndex): number {
   const torn = tornTail(index);
   if (torn !== undefined) return torn.offset;
-  const { tree, places } = index;
+  const { tree, spans } = index;
   for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
-    const offset = places.offsetAt(ordinal);
+    const offset = spans.offsetAt(ordinal);
     // Where entries stand that were written here is presumed until somebody has looked.
     if (offset < index.position) return offset;
   }
-  return index.headerPlace?.offset ?? 0;
+  return index.headerSpan?.offset ?? 0;
 }
 
 /** The place of a last line that is not whole; undefined if there is none. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ReleasedEntries } from "../../src/log/released-entries.ts";
+import { WeakCache } from "../../src/log/weak-cache.ts";
 import type { UnknownEntry } from "../../src/schema/entry.ts";
 import { collectGarbage } from "../support/collect-garbage.ts";
 
@@ -12,7 +12,7 @@ const entry = (i: number): UnknownEntry => ({
 });
 
 /** Lets go of three entries; gives the first, and the message of the second. */
-function releaseThree(released: ReleasedEntries) {
+function releaseThree(released: WeakCache) {
   const [held, second, third] = [entry(0), entry(1), entry(2)];
   released.add(0, held);
   released.add(1, second);
@@ -22,7 +22,7 @@ function releaseThree(released: ReleasedEntries) {
 
 describe("ReleasedEntries", () => {
   it("finds an entry, or its message, for as long as somebody holds it", async () => {
-    const released = new ReleasedEntries();
+    const released = new WeakCache();
     const { held, message } = releaseThree(released);
     await collectGarbage();
     expect(released.entryAt(0)).toBe(held);
@@ -34,7 +34,7 @@ describe("ReleasedEntries", () => {
   });
 
   it("forgets those that are gone as others come", async () => {
-    const released = new ReleasedEntries();
+    const released = new WeakCache();
     const held = entry(0);
     released.add(0, held);
     for (let batch = 0; batch < 20; batch++) {

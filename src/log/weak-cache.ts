@@ -10,11 +10,11 @@ interface Released {
 }
 
 /**
- * Entries that were let go of: they, or their messages, are found for as long as somebody else holds them.
+ * Entries that have left the strong cache: they, or their messages, are found for as long as somebody else holds them.
  *
  * @remarks Cost: O(1) per call; memory for what is held, and for as many again.
  */
-export class ReleasedEntries {
+export class WeakCache {
   readonly #released = new Map<number, Released>();
   #looks = this.#released.entries();
 

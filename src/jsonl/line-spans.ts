@@ -1,7 +1,7 @@
 import { withRoom } from "../tree/columns.ts";
 
 /** Where an entry's line stands in its file. */
-export interface LinePlace {
+export interface LineSpan {
   /** Byte offset of the line. */
   readonly offset: number;
   /** Bytes without the line break. */
@@ -11,7 +11,7 @@ export interface LinePlace {
 }
 
 /** The places of all entries, by ordinal; 16 bytes for each. */
-export class Places {
+export class LineSpans {
   #offsets = new Float64Array(0);
   #lengths = new Uint32Array(0);
   #lines = new Uint32Array(0);
@@ -30,7 +30,7 @@ export class Places {
     this.#lines[ordinal] = line;
   }
 
-  at(ordinal: number): LinePlace {
+  at(ordinal: number): LineSpan {
     return {
       offset: this.offsetAt(ordinal),
       length: this.lengthAt(ordinal),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordInFront, recoverRecords } from "../../src/jsonl/glued.ts";
+import { recordInFront, recoverRecords } from "../../src/jsonl/concatenated-records.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const entry = (id: string, fields: object = {}) => ({

@@ -27,10 +27,10 @@ export interface MissingLines {
  *
  * @remarks Cost: O(1) for a line added, O(entries) for a look-up, which is rare.
  */
-export class RecentLines {
+export class RecentWrites {
   #lines: LogLine[] = [];
   #characters = 0;
-  /** The lines before those, as many characters again: all of them are let go of together. */
+  /** The lines before those, as many characters again: all of them are dropped together. */
   #older: LogLine[] = [];
 
   /** Adds a line, unless it is so long that it would take all the room alone. */
@@ -56,13 +56,13 @@ export class RecentLines {
   }
 
   /** Finds the lines that a file holds as they were written here: one that was redacted must not come back. */
-  unalteredIn(fs: FileSystem, fd: number, { tree, places }: SessionIndex): Set<string> {
+  unalteredIn(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
     const unaltered = new Set<string>();
     const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
     readLinesOf(
       fs,
       fd,
-      places,
+      spans,
       ordinals.sort((a, b) => a - b),
       (ordinal, bytes) => {
         const id = tree.idAt(ordinal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { Bookkeeping } from "../../src/tree/bookkeeping.ts";
 import { EntryTree } from "../../src/tree/entry-tree.ts";
+import { LabelsAndName } from "../../src/tree/labels-and-name.ts";
 
 /** A session whose bodies are at hand, and which notes which of them were read. */
 class Session {
@@ -10,7 +10,7 @@ class Session {
   readonly read: number[] = [];
   fault: Error | undefined;
   inFileOrder = (ordinals: number[]): Iterable<number> => ordinals;
-  readonly book = new Bookkeeping(
+  readonly book = new LabelsAndName(
     this.tree,
     (ordinal) => {
       if (this.fault) throw this.fault;

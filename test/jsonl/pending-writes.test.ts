@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { OwnLines } from "../../src/jsonl/own-lines.ts";
+import { PendingWrites } from "../../src/jsonl/pending-writes.ts";
 
 const first = { ordinal: 7, length: 10, hasBreak: true };
 const second = { ordinal: 8, length: 20, hasBreak: false };
 
 describe("OwnLines", () => {
   it("counts bytes and line breaks, those before a line among them", () => {
-    const own = new OwnLines();
+    const own = new PendingWrites();
     expect([own.isEmpty, own.bytes, own.breaks]).toEqual([true, 0, 0]);
     own.add(first);
     own.add(second);
@@ -14,7 +14,7 @@ describe("OwnLines", () => {
   });
 
   it("gives lines in the order of writing, once", () => {
-    const own = new OwnLines();
+    const own = new PendingWrites();
     own.add(first);
     own.add(second);
     expect(own.drain()).toEqual([first, second]);
@@ -22,7 +22,7 @@ describe("OwnLines", () => {
   });
 
   it("keeps lines that stand among others on the list until each is found", () => {
-    const own = new OwnLines();
+    const own = new PendingWrites();
     own.add(first);
     own.add(second);
     own.disperse();

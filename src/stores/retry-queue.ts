@@ -31,7 +31,7 @@ export interface QueueOptions extends RetryPace {
  *
  * A job that must not get lost and is refused stays in front, and is tried again with the next job or the next wait.
  */
-export class SettlingQueue {
+export class RetryQueue {
   readonly #options: QueueOptions;
   readonly #jobs: Job[] = [];
   #waiters: Waiter[] = [];
@@ -68,12 +68,12 @@ export class SettlingQueue {
    *
    * @throws {SessionError} What the job in front was refused with, or `WRITE_FAILED` when nothing was answered for too long.
    */
-  settled(): Promise<void> {
+  drained(): Promise<void> {
     const last = this.#jobs.at(-1);
     return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
   }
 
-  /** Waits until a job that is in the queue is done, and fails if it is refused; see `settled`. */
+  /** Waits until a job that is in the queue is done, and fails if it is refused; see `drained`. */
   wait(job: Job): Promise<void> {
     return this.#waitFor(job, true);
   }

@@ -1,5 +1,5 @@
 /** One line that this process wrote. */
-export interface OwnLine {
+export interface PendingWrite {
   readonly ordinal: number;
   /** Bytes, line break included. */
   readonly length: number;
@@ -8,9 +8,9 @@ export interface OwnLine {
 }
 
 /** The lines that this process wrote since it last knew where the file ends. */
-export class OwnLines {
+export class PendingWrites {
   /** In the order of writing, so that ordinals ascend. */
-  #lines: OwnLine[] = [];
+  #lines: PendingWrite[] = [];
   #bytes = 0;
   #breaks = 0;
 
@@ -33,7 +33,7 @@ export class OwnLines {
     return this.#lines.map(({ ordinal }) => ordinal);
   }
 
-  add(line: OwnLine): void {
+  add(line: PendingWrite): void {
     this.#lines.push(line);
     this.#bytes += line.length + (line.hasBreak ? 1 : 0);
     this.#breaks += line.hasBreak ? 2 : 1;
@@ -53,7 +53,7 @@ export class OwnLines {
   }
 
   /** Takes the first lines off the list, by default all, and gives them in the order of writing. */
-  drain(count = this.#lines.length): OwnLine[] {
+  drain(count = this.#lines.length): PendingWrite[] {
     const lines = this.#lines;
     this.#lines = lines.splice(count);
     if (this.isEmpty) {

@@ -16,7 +16,7 @@ export interface LabelMark {
  *
  * @remarks Cost: a question costs O(entries added since the last one) in heads, and one body for each new label or name.
  */
-export class Bookkeeping {
+export class LabelsAndName {
   readonly #tree: EntryTree;
   readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
   readonly #inFileOrder: (ordinals: number[]) => Iterable<number>;

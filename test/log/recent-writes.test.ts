@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryLog } from "../../src/log/memory-log.ts";
-import { RecentLines } from "../../src/log/recent-lines.ts";
+import { RecentWrites } from "../../src/log/recent-writes.ts";
 import type { LogLine } from "../../src/log/session-log.ts";
 
 const HEADER = '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}\n';
@@ -16,7 +16,7 @@ function lineOf(number: number, characters: number): LogLine {
 function putBack(lengths: readonly number[], last: number): number[] | undefined {
   const before = new MemoryLog(HEADER);
   const now = new MemoryLog(HEADER);
-  const recent = new RecentLines();
+  const recent = new RecentWrites();
   lengths.forEach((characters, i) => {
     const line = lineOf(i, characters);
     recent.add(line);

@@ -33,7 +33,7 @@ export interface PlainSummary {
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizePlainly(file: OpenFile, pace: Pace): Promise<PlainSummary | undefined> {
+export async function summarizeFully(file: OpenFile, pace: Pace): Promise<PlainSummary | undefined> {
   const index = await readIndex(file, pace);
   if (index?.header === undefined) return undefined;
   const facts = new SummaryFacts();

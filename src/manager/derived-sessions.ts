@@ -4,7 +4,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 /** Where the sessions live that are made from another one, if neither in files nor only in memory. */
-export interface SessionHome {
+export interface DerivedSessions {
   /** Begins a session of a header, and of lines behind it if there are any. */
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   /** Opens the session with an id. */
@@ -12,6 +12,6 @@ export interface SessionHome {
 }
 
 /** How a session is run whose kin live in a home of their own. */
-export interface HomeOptions extends SessionOptions {
-  readonly home?: SessionHome;
+export interface LogSessionOptions extends SessionOptions {
+  readonly derivedSessions?: DerivedSessions;
 }
