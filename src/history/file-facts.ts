@@ -67,11 +67,6 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
   const first = records.findIndex(
     ({ value: { uuid, type } }) => textOf(uuid) !== undefined && type !== "summary",
   );
-  const firstTime = textOf(records[first]?.value["timestamp"]);
-  const before = records.slice(0, Math.max(first, 0));
-  const isCopy = before.some(
-    ({ value: { timestamp } }) => firstTime !== undefined && (textOf(timestamp) ?? "") > firstTime,
-  );
   return {
     source: "claude-code",
     sessionId,
@@ -79,8 +74,18 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
     cwd: firstText(records, "cwd"),
     startedAt: firstText(records, "timestamp"),
     firstUuid: textOf(records[first]?.value["uuid"]),
-    isCopy,
+    isCopy: first !== -1 && isCopied(records, first),
   };
+}
+
+/** Tells whether a conversation began before its file did: notes in front of its first record are younger, or of another. */
+function isCopied(records: readonly SourceRecord[], first: number): boolean {
+  const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
+  if (subtype === "compact_boundary") return true;
+  return records.slice(0, first).some(({ value }) => {
+    if (value["type"] === "file-history-snapshot") return value["messageId"] !== uuid;
+    return textOf(timestamp) !== undefined && (textOf(value["timestamp"]) ?? "") > String(timestamp);
+  });
 }
 
 function codexFacts(records: readonly SourceRecord[], path: string): FileFacts | undefined {

@@ -42,7 +42,7 @@ function textOfFile({ path }: KnownFile) {
 }
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
-  const { files, sourceId, forkedFrom } = session;
+  const { files, sourceId } = session;
   const mainFile = files.find(({ facts }) => facts.agentId === undefined);
   const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
   const subagents = files.flatMap((file) => {
@@ -51,6 +51,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     const meta = ifPresent(() => readFileSync(file.path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
     return [{ agentId, ...(meta !== undefined && { meta: parseJson(meta)?.value }), ...textOfFile(file) }];
   });
+  const forkedFrom = session.forkedFrom ?? originOf(mainFile, session);
   const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
   return importClaudeCode({
     main,
@@ -61,6 +62,17 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     ...(forkedFrom !== undefined && { forkedFrom }),
     importedAt: options.importedAt,
   });
+}
+
+/** Finds the session in the middle of which the record stands that a copy begins with. */
+function originOf(copy: KnownFile | undefined, { origins }: SourceSession): string | undefined {
+  const uuid = copy?.facts.firstUuid;
+  if (uuid === undefined) return undefined;
+  const wanted = Buffer.from(`"uuid":"${uuid}"`);
+  const holders = origins.filter(({ path }) => readFileSync(path).includes(wanted));
+  // Of several, all but the first are copies themselves.
+  const first = holders.find(({ facts }) => facts.isCopy !== true) ?? holders[0];
+  return first?.facts.sessionId;
 }
 
 function readCodex({ files, others, title }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {

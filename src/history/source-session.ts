@@ -26,6 +26,8 @@ export interface SourceSession {
   readonly startedAt: string;
   /** The session that this one was copied from, where its own records do not say so. */
   readonly forkedFrom: string | undefined;
+  /** Files in which the record may stand that a copy begins with, if no file begins with it. */
+  readonly origins: readonly KnownFile[];
   /** Name, from a list that the program keeps apart. */
   readonly title: string | undefined;
   /** Latest change of its files, Unix milliseconds. */
@@ -86,6 +88,7 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
     cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
     startedAt,
     forkedFrom: undefined,
+    origins: [],
     title,
     modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
     stamp: [...files.map(stampOf), title ?? ""].join("\n"),
@@ -136,17 +139,23 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
 /** Finds what sessions of Claude Code were copied from: that in which the same first record was written. */
 function withForks(sessions: readonly SourceSession[]): SourceSession[] {
   const origins = new Map<string, string>();
-  const firstOf = ({ files }: SourceSession) => files.find(({ facts }) => facts.agentId === undefined)?.facts;
   for (const session of sessions) {
-    const facts = firstOf(session);
-    if (facts?.firstUuid !== undefined && facts.isCopy === false)
-      origins.set(facts.firstUuid, session.sourceId);
+    const { firstUuid, isCopy } = mainFileOf(session)?.facts ?? {};
+    if (firstUuid !== undefined && isCopy === false) origins.set(firstUuid, session.sourceId);
   }
   return sessions.map((session) => {
-    const facts = firstOf(session);
-    const origin = facts?.isCopy === true ? origins.get(facts.firstUuid ?? "") : undefined;
-    return origin === undefined ? session : { ...session, forkedFrom: origin };
+    const main = mainFileOf(session);
+    if (main?.facts.isCopy !== true) return session;
+    const forkedFrom = origins.get(main.facts.firstUuid ?? "");
+    if (forkedFrom !== undefined) return { ...session, forkedFrom };
+    // A copy of what a compaction left begins in the middle of the original.
+    const others = sessions.flatMap((other) => (other === session ? [] : (mainFileOf(other) ?? [])));
+    return { ...session, origins: others.filter(({ path }) => dirname(path) === dirname(main.path)) };
   });
+}
+
+function mainFileOf({ source, files }: SourceSession): KnownFile | undefined {
+  return source === "claude-code" ? files.find(({ facts }) => facts.agentId === undefined) : undefined;
 }
 
 /** Names of threads, from the lists beside the folders of sessions. */

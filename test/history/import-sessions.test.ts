@@ -243,6 +243,31 @@ test("a fork names its parent's file, and what it has from there counts there", 
   expect(stats.inherited.usage.output).toBe(9 + 10);
 });
 
+test("a fork names its parent though it begins with a compaction, or nothing in front of it has a time", async () => {
+  const places = new Places();
+  const [q, ...rest] = conversation().slice(1);
+  const original = [q, ...rest].map(Object);
+  const put = (id: string, records: readonly object[]) =>
+    places.put(
+      `.claude/projects/-code-project/${id}.jsonl`,
+      linesOf(records.map((one) => ({ ...one, sessionId: id }))),
+    );
+  const snapshot = (messageId: string) => ({ type: "file-history-snapshot", messageId, snapshot: {} });
+  put(SESSION_ID, [snapshot(uuid("q")), ...original]);
+  const compacted = original.slice(original.findIndex(({ uuid: id }) => id === uuid("k")));
+  const one = "99999999-2222-4333-8444-555555555555";
+  const two = "99999999-2222-4333-8444-666666666666";
+  put(one, [{ type: "mode" }, ...compacted, user("f1", "d1", "in one fork")]);
+  put(two, [snapshot(uuid("f2")), ...original, user("f2", "d1", "in another")]);
+  const found = await places.import();
+  const pathOf = (id: string) => found.find((session) => session.id === id)?.path ?? "";
+  for (const id of [one, two]) {
+    const [header = ""] = readFileSync(pathOf(id), "utf8").split("\n");
+    expect(JSON.parse(header)).toMatchObject({ parentSession: pathOf(SESSION_ID) });
+  }
+  expect(readFileSync(pathOf(SESSION_ID), "utf8")).not.toContain("parentSession");
+});
+
 test("subagents have files of their own, wherever the program keeps theirs", async () => {
   const places = new Places();
   const side = { isSidechain: true, agentId: "abc" };
