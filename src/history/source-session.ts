@@ -77,7 +77,8 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
   const files = [...group].sort(byBeginning);
   const main = files.find(({ facts }) => facts.agentId === undefined) ?? files[0];
   if (main === undefined) throw new Error("A session has a file.");
-  const { source, sessionId, cwd, startedAt = "" } = main.facts;
+  const { source, sessionId, cwd } = main.facts;
+  const { startedAt = source === "messages" ? new Date(main.mtimeMs).toISOString() : "" } = main.facts;
   const others = source === "codex" ? basesOf(files, all) : [];
   const title = source === "codex" ? titles.of(main.path, sessionId) : undefined;
   return {

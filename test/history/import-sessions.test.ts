@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
@@ -343,6 +343,29 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   }
   places.put(`${CODEX_PATH}.zst`, zstdCompressSync(Buffer.from(linesOf(thread()))));
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
+});
+
+test("a file of messages is imported if it is named, grows, and keeps the time of its first import", async () => {
+  const places = new Places();
+  const messages = [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: "hi" },
+  ];
+  const path = places.put("chats/my chat.json", JSON.stringify(messages, null, 2));
+  places.put(".gemini/tmp/p/checkpoint-a.json", JSON.stringify([{ role: "model", parts: [{ text: "x" }] }]));
+  expect(await places.import()).toEqual([]);
+  const [one] = await places.import({ paths: [path] });
+  expect(one).toMatchObject({ source: "messages", status: "new", counts: { entries: 3 }, issues: [] });
+  const before = readFileSync(one?.path ?? "", "utf8");
+  utimesSync(places.put("chats/my chat.json", JSON.stringify([...messages, messages[0]])), 1, 1);
+  expect(await places.import({ paths: [path] })).toMatchObject([{ status: "grown", path: one?.path }]);
+  const after = readFileSync(one?.path ?? "", "utf8");
+  expect(after.startsWith(before)).toBe(true);
+  expect(after.split("\n")).toHaveLength(6);
+  const skipped: unknown[] = [];
+  writeFileSync(path, JSON.stringify([{ role: "wizard", content: "x" }]));
+  expect(await places.import({ paths: [path], onSkipped: (_, error) => skipped.push(error) })).toEqual([]);
+  expect(isSessionError(skipped[0], "NOT_A_SESSION")).toBe(true);
 });
 
 test("a working directory that no record names is that of the folder", async () => {
