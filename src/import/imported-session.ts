@@ -66,6 +66,8 @@ export interface ImportedSession {
   /** Where the source's program would go on: the last entry. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
+  /** Ids of entries that a beginning of the same records makes, and all of them do not. */
+  readonly withdrawnIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
   /** Left out: how many records, by reason. */
   readonly dropped: { readonly [reason: string]: number };

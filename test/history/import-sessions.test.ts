@@ -23,6 +23,8 @@ import {
 } from "../import/support/claude-records.ts";
 import {
   call as codexCall,
+  compacted,
+  event,
   meta,
   numbered,
   output,
@@ -71,6 +73,10 @@ function thread() {
   return numbered([
     meta({ history_mode: "paginated" }),
     ...turn("one", codexCall("c1"), output("c1", "x"), usage("r1", { total_tokens: 5, output_tokens: 5 })),
+    event("task_started"),
+    said("assistant", "in short"),
+    usage("r3", { total_tokens: 5, output_tokens: 5 }),
+    compacted("They said: in short", [said("user", "They said: in short").payload].map(Object)),
     ...turn("two", said("assistant", "2"), usage("r2", { total_tokens: 5, output_tokens: 5 })),
   ]);
 }
