@@ -23,6 +23,8 @@ export interface FileFacts {
   readonly firstUuid?: string | undefined;
   /** Of Claude Code: whether the conversation began before the file did. */
   readonly isCopy?: boolean | undefined;
+  /** Of Claude Code: when the file was begun, ISO 8601, as far as it tells. */
+  readonly begunAt?: string | undefined;
   /** Of Codex: the thread or file in which the history begins. */
   readonly baseId?: string | undefined;
   /** Of Codex: the thread that this one was forked from, or that started it. */
@@ -85,7 +87,18 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
     startedAt: firstText(records, "timestamp"),
     firstUuid: textOf(records[first]?.value["uuid"]),
     isCopy: first !== -1 && isCopied(records, first),
+    begunAt: latestTime(records.slice(0, first + 1)),
   };
+}
+
+/** The latest time that records tell; undefined if they tell none. */
+function latestTime(records: readonly SourceRecord[]): string | undefined {
+  return records
+    .flatMap(
+      ({ value }) => textOf(value["timestamp"]) ?? textOf(member(value, "snapshot")["timestamp"]) ?? [],
+    )
+    .sort()
+    .at(-1);
 }
 
 /** Tells whether a conversation began before its file did: notes in front of its first record are younger, or of another. */

@@ -9,6 +9,7 @@ import { readSourceText } from "../import/source-text.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { ifPresent } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
+import { findOrigin } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { readSource } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
@@ -57,7 +58,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     const meta = ifPresent(() => readFileSync(file.path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
     return [{ agentId, ...(meta !== undefined && { meta: parseJson(meta)?.value }), ...textOfFile(file) }];
   });
-  const forkedFrom = session.forkedFrom ?? originOf(mainFile, session);
+  const forkedFrom = findOrigin(main.records, session.origins);
   const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
   return importClaudeCode({
     main,
@@ -68,17 +69,6 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     ...(forkedFrom !== undefined && { forkedFrom }),
     importedAt: options.importedAt,
   });
-}
-
-/** Finds the session in the middle of which the record stands that a copy begins with. */
-function originOf(copy: KnownFile | undefined, { origins }: SourceSession): string | undefined {
-  const uuid = copy?.facts.firstUuid;
-  if (uuid === undefined) return undefined;
-  const wanted = Buffer.from(`"uuid":"${uuid}"`);
-  const holders = origins.filter(({ path }) => readFileSync(path).includes(wanted));
-  // Of several, all but the first are copies themselves.
-  const first = holders.find(({ facts }) => facts.isCopy !== true) ?? holders[0];
-  return first?.facts.sessionId;
 }
 
 function readCodex({ files, others, title }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {

@@ -24,9 +24,7 @@ export interface SourceSession {
   readonly others: readonly KnownFile[];
   readonly cwd: string;
   readonly startedAt: string;
-  /** The session that this one was copied from, where its own records do not say so. */
-  readonly forkedFrom: string | undefined;
-  /** Files in which the record may stand that a copy begins with, if no file begins with it. */
+  /** Of a copy of Claude Code: files of sessions that it may have been copied from. */
   readonly origins: readonly KnownFile[];
   /** Name, from a list that the program keeps apart. */
   readonly title: string | undefined;
@@ -88,7 +86,6 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
     others,
     cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
     startedAt,
-    forkedFrom: undefined,
     origins: [],
     title,
     modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
@@ -137,21 +134,27 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   return [...best.values()];
 }
 
-/** Finds what sessions of Claude Code were copied from: that in which the same first record was written. */
+/** Finds the files that sessions of Claude Code may have been copied from: those begun before, with the same first record. */
 function withForks(sessions: readonly SourceSession[]): SourceSession[] {
-  const origins = new Map<string, string>();
-  for (const session of sessions) {
-    const { firstUuid, isCopy } = mainFileOf(session)?.facts ?? {};
-    if (firstUuid !== undefined && isCopy === false) origins.set(firstUuid, session.sourceId);
+  const mains = sessions.flatMap((session) => mainFileOf(session) ?? []);
+  const byFirst = new Map<string | undefined, KnownFile[]>();
+  for (const file of mains) {
+    const { firstUuid } = file.facts;
+    byFirst.set(firstUuid, [...(byFirst.get(firstUuid) ?? []), file]);
   }
   return sessions.map((session) => {
     const main = mainFileOf(session);
     if (main?.facts.isCopy !== true) return session;
-    const forkedFrom = origins.get(main.facts.firstUuid ?? "");
-    if (forkedFrom !== undefined) return { ...session, forkedFrom };
+    const { firstUuid, begunAt = "" } = main.facts;
+    const isBefore = ({ path, facts }: KnownFile) =>
+      path !== main.path && (facts.isCopy !== true || (facts.begunAt ?? "") < begunAt);
+    const alike = (byFirst.get(firstUuid) ?? []).filter(isBefore);
     // A copy of what a compaction left begins in the middle of the original.
-    const others = sessions.flatMap((other) => (other === session ? [] : (mainFileOf(other) ?? [])));
-    return { ...session, origins: others.filter(({ path }) => dirname(path) === dirname(main.path)) };
+    const isOriginal = alike.some(({ facts }) => facts.isCopy !== true);
+    const beside = isOriginal
+      ? alike
+      : mains.filter((file) => isBefore(file) && dirname(file.path) === dirname(main.path));
+    return { ...session, origins: beside };
   });
 }
 

@@ -265,11 +265,25 @@ test("a fork names its parent though it begins with a compaction, or nothing in 
   const two = "99999999-2222-4333-8444-666666666666";
   put(one, [{ type: "mode" }, ...compacted, user("f1", "d1", "in one fork")]);
   put(two, [snapshot(uuid("f2")), ...original, user("f2", "d1", "in another")]);
+  // A fork of a fork, begun after it.
+  const three = "99999999-2222-4333-8444-777777777777";
+  const later = { timestamp: "2026-11-22T23:00:00.000Z" };
+  const own = user("f2", "d1", "in another");
+  put(three, [
+    { ...snapshot(uuid("f3")), snapshot: later },
+    ...original,
+    own,
+    user("f3", "f2", "in a third"),
+  ]);
   const found = await places.import();
   const pathOf = (id: string) => found.find((session) => session.id === id)?.path ?? "";
-  for (const id of [one, two]) {
+  for (const [id, parent] of [
+    [one, SESSION_ID],
+    [two, SESSION_ID],
+    [three, two],
+  ] as const) {
     const [header = ""] = readFileSync(pathOf(id), "utf8").split("\n");
-    expect(JSON.parse(header)).toMatchObject({ parentSession: pathOf(SESSION_ID) });
+    expect(JSON.parse(header)).toMatchObject({ parentSession: pathOf(parent) });
   }
   expect(readFileSync(pathOf(SESSION_ID), "utf8")).not.toContain("parentSession");
 });
