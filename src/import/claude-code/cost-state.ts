@@ -23,6 +23,8 @@ export class CostState {
   readonly #answered = new Map<string, Tokens>();
   #summaries: Draft[] = [];
   #hasSubagents = false;
+  /** Whether the next totals hold tokens of before the first record. */
+  #isInheriting = false;
   #number = 0;
 
   constructor(builder: SessionBuilder) {
@@ -37,6 +39,11 @@ export class CostState {
   /** Takes note of an entry that a call of its own wrote. */
   addSummary(summary: Draft): void {
     this.#summaries.push(summary);
+  }
+
+  /** Takes note that the conversation began elsewhere, and that the first totals hold the tokens of that, too. */
+  inherit(): void {
+    this.#isInheriting = true;
   }
 
   /** Takes note that totals hold the tokens of others from here on. */
@@ -60,13 +67,14 @@ export class CostState {
     this.#totals = totals;
     for (const model of this.#answered.keys()) this.#answered.set(model, NO_TOKENS);
     this.#summaries = [];
+    this.#isInheriting = false;
     return isNews;
   }
 
   /** Gives what messages do not account for to the summaries made meanwhile. */
   #addSummaryTokens(totals: ReadonlyMap<string, Tokens>): boolean {
     const [summary, ...others] = this.#summaries;
-    if (summary === undefined || this.#hasSubagents) return false;
+    if (summary === undefined || this.#hasSubagents || this.#isInheriting) return false;
     let rest = NO_TOKENS;
     for (const [model, answered] of this.#answered) {
       const total = totals.get(model) ?? NO_TOKENS;

@@ -108,6 +108,7 @@ class ThreadEmitter {
   }
 
   #countCosts(unit: Unit, draft: Draft): void {
+    if (draft.type === "compaction" && unit.parent === undefined) this.#costs.inherit();
     if (draft.type === "compaction" || draft.type === "branch_summary") this.#costs.addSummary(draft);
     if (unit.role !== "assistant") return;
     if (!this.#context.isCounted(unit)) this.#costs.addAnswer(modelOf(unit), usageOfMessage(unit.nodes));

@@ -249,11 +249,19 @@ test("a fork of a compacted session, which has preserved messages behind the sum
     preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] },
   });
   const view = mainOf(
-    [boundary, summary, { ...p2, parentUuid: uuid("s") }, a2, { ...p3, parentUuid: uuid("a2") }, a3].map(
-      Object,
-    ),
+    [
+      boundary,
+      summary,
+      { ...p2, parentUuid: uuid("s") },
+      a2,
+      { ...p3, parentUuid: uuid("a2") },
+      a3,
+      totals({ "claude-x": [900, 9000] }, 1),
+    ].map(Object),
   );
   expect(view.session.issues).toEqual([]);
+  // Its totals hold what it has from the original, so that they tell nothing of the summary's call.
+  expect(view.entries.find(({ type }) => type === "compaction")).not.toHaveProperty("usage");
   expect(view.messages.map(briefMessage)).toEqual([
     "compactionSummary",
     "user two",
