@@ -148,7 +148,7 @@ export class SessionView {
 
   /** Adds an issue about an entry. */
   report(
-    code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING" | "MESSAGE_FOREIGN",
+    code: "BODY_DAMAGED" | "KEPT_ENTRY_MISSING" | "MESSAGE_FOREIGN" | "IMAGE_MISSING",
     ordinal: number,
     about?: string,
   ): void {

@@ -37,6 +37,19 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
   }
 }
 
+/**
+ * Lists the digests of the images that content refers to; undefined for a reference that is damaged.
+ *
+ * @returns Empty for content without references.
+ */
+export function blobDigests(content: unknown): (string | undefined)[] {
+  return Array.isArray(content) ? content.filter(isBlobImage).map(({ data }) => digestIn(data)) : [];
+}
+
+function digestIn(data: string): string | undefined {
+  return BLOB.exec(data)?.[1]?.toLowerCase();
+}
+
 function isBlobImage(block: unknown): block is ImageContent {
   const { type, data } = fieldsOf(block);
   return type === "image" && typeof data === "string" && data.startsWith(BLOB_PREFIX);
@@ -47,7 +60,7 @@ function resolved(
   readBlob: ReadBlob | undefined,
 ): TextContent | ImageContent {
   if (!isBlobImage(block)) return block;
-  const digest = BLOB.exec(block.data)?.[1]?.toLowerCase();
+  const digest = digestIn(block.data);
   const data = digest === undefined ? undefined : readBlob?.(digest);
   if (data !== undefined) return { ...block, data };
   return { type: "text", text: `[An image is missing here: ${digest ?? "its name is damaged"}]` };

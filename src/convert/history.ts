@@ -1,6 +1,7 @@
+import type { Usage } from "../schema/content.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { AssistantMessage, Message, UserMessage } from "../schema/message.ts";
-import { type AnswerFields, assistantMessage } from "./answer.ts";
+import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
+import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
@@ -17,6 +18,22 @@ export interface HistoryDefaults {
   readonly form: FormName;
   readonly api: string;
   readonly provider: string;
+}
+
+/** What a response says about the answer in it. */
+export interface ResponseFacts {
+  readonly id: string | undefined;
+  /** The model that was asked for, if somebody says so. */
+  readonly askedModel: string | undefined;
+  /** The model that answered. */
+  readonly model: string | undefined;
+  readonly usage: Usage;
+  readonly stopReason: StopReason;
+  /** The provider's word for it. */
+  readonly rawStopReason: string | undefined;
+  /** Says what went wrong, where something did. */
+  readonly errorMessage: () => string;
+  readonly details: JsonObject | undefined;
 }
 
 /** Name of a tool whose call nobody has seen. */
@@ -66,6 +83,23 @@ export class History {
     });
     this.#messages.push(message);
     return message;
+  }
+
+  /** Makes the answer of a response, the only message of this history. */
+  response(content: AssistantMessage["content"], response: ResponseFacts): ConvertedAnswer {
+    const { id, askedModel, model, usage, stopReason, rawStopReason, errorMessage, details } = response;
+    const message = this.answer(0, content, {
+      ...(id !== undefined && { responseId: id }),
+      ...(askedModel !== undefined &&
+        model !== undefined &&
+        askedModel !== model && { responseModel: model }),
+      usage,
+      stopReason,
+      ...(rawStopReason !== undefined && { rawStopReason }),
+      ...(stopReason === "error" && { errorMessage: errorMessage() }),
+      ...withDetails(details),
+    });
+    return { message, issues: this.issues.list() };
   }
 
   /** Adds what a tool gave back. */

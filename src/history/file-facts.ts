@@ -2,9 +2,11 @@ import { basename, dirname } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { detectSource } from "../import/detect-source.ts";
 import type { SourceName } from "../import/imported-session.ts";
+import { conversationIdOf } from "../import/messages/import-messages.ts";
 import { firstText, readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { member, textOf } from "../import/source-values.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
+import { digestOf } from "../schema/ids.ts";
 import { readFront, readSource, type SourceFile } from "./source-file.ts";
 
 /** What the front of a file says of the session in it. */
@@ -21,27 +23,35 @@ export interface FileFacts {
   readonly firstUuid?: string | undefined;
   /** Of Claude Code: whether the conversation began before the file did. */
   readonly isCopy?: boolean | undefined;
+  /** Of Claude Code: when the file was begun, ISO 8601, as far as it tells. */
+  readonly begunAt?: string | undefined;
   /** Of Codex: the thread or file in which the history begins. */
   readonly baseId?: string | undefined;
   /** Of Codex: the thread that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
 }
 
-/** Bytes read first; more only if they do not say enough. */
-const FRONT_BYTES = 256 * 1024;
+/** Bytes read first, and if they do not say enough. */
+const FRONTS = [32 * 1024, 512 * 1024] as const;
 
 /**
  * Reads whose session a file holds.
  *
  * @returns Undefined for files that hold none.
- * @remarks Cost: the first 256 KB, as a rule.
+ * @remarks Cost: the first 32 KB, as a rule.
  */
 export function readFileFacts(file: SourceFile): FileFacts | undefined {
-  const front = decodeText(readFront(file.path, FRONT_BYTES));
-  const isAll = file.size <= FRONT_BYTES && !file.path.endsWith(".zst");
-  const facts = factsIn(front, file.path);
-  if (isAll || (facts !== undefined && facts.cwd !== undefined)) return facts;
+  for (const length of file.path.endsWith(".zst") ? [] : FRONTS) {
+    const facts = factsIn(decodeText(readFront(file.path, length)), file.path);
+    if (file.size <= length || (facts !== undefined && isEnough(facts))) return facts;
+  }
   return factsIn(decodeText(readSource(file.path)), file.path);
+}
+
+/** Tells whether more of the file could say more. */
+function isEnough({ source, cwd, startedAt, firstUuid }: FileFacts): boolean {
+  if (cwd === undefined || startedAt === undefined) return false;
+  return source !== "claude-code" || firstUuid !== undefined;
 }
 
 function factsIn(text: string, path: string): FileFacts | undefined {
@@ -52,6 +62,8 @@ function factsIn(text: string, path: string): FileFacts | undefined {
       return codexFacts(readSourceText(text).records, path);
     case "gemini":
       return geminiFacts(text, path);
+    case "messages":
+      return messagesFacts(text, path);
     default:
       return undefined;
   }
@@ -67,11 +79,6 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
   const first = records.findIndex(
     ({ value: { uuid, type } }) => textOf(uuid) !== undefined && type !== "summary",
   );
-  const firstTime = textOf(records[first]?.value["timestamp"]);
-  const before = records.slice(0, Math.max(first, 0));
-  const isCopy = before.some(
-    ({ value: { timestamp } }) => firstTime !== undefined && (textOf(timestamp) ?? "") > firstTime,
-  );
   return {
     source: "claude-code",
     sessionId,
@@ -79,8 +86,29 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
     cwd: firstText(records, "cwd"),
     startedAt: firstText(records, "timestamp"),
     firstUuid: textOf(records[first]?.value["uuid"]),
-    isCopy,
+    isCopy: first !== -1 && isCopied(records, first),
+    begunAt: latestTime(records.slice(0, first + 1)),
   };
+}
+
+/** The latest time that records tell; undefined if they tell none. */
+function latestTime(records: readonly SourceRecord[]): string | undefined {
+  return records
+    .flatMap(
+      ({ value }) => textOf(value["timestamp"]) ?? textOf(member(value, "snapshot")["timestamp"]) ?? [],
+    )
+    .sort()
+    .at(-1);
+}
+
+/** Tells whether a conversation began before its file did: notes in front of its first record are younger, or of another. */
+function isCopied(records: readonly SourceRecord[], first: number): boolean {
+  const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
+  if (subtype === "compact_boundary") return true;
+  return records.slice(0, first).some(({ value }) => {
+    if (value["type"] === "file-history-snapshot") return value["messageId"] !== uuid;
+    return textOf(timestamp) !== undefined && (textOf(value["timestamp"]) ?? "") > String(timestamp);
+  });
 }
 
 function codexFacts(records: readonly SourceRecord[], path: string): FileFacts | undefined {
@@ -98,6 +126,13 @@ function codexFacts(records: readonly SourceRecord[], path: string): FileFacts |
     baseId: textOf(member(meta, "history_base")["thread_id"]),
     parentId: textOf(meta["parent_thread_id"]) ?? textOf(meta["forked_from_id"]),
   };
+}
+
+/** Messages tell nothing of where and when they were said: their file does. */
+function messagesFacts(text: string, path: string): FileFacts {
+  const name = basename(path).replace(/\.[^.]*$/, "");
+  const sessionId = conversationIdOf(parseJson(text)?.value) ?? `${name}-${digestOf(path).slice(0, 8)}`;
+  return { source: "messages", sessionId, cwd: dirname(path) };
 }
 
 function geminiFacts(text: string, path: string): FileFacts | undefined {

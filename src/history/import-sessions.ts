@@ -1,4 +1,5 @@
 import type { ImportCounts, ImportedSession, SourceName } from "../import/imported-session.ts";
+import { sessionIdOf } from "../import/session-builder.ts";
 import { isoTimeOf } from "../import/source-values.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -140,7 +141,7 @@ class ImportRun {
     const path = session.files[0]?.path ?? "";
     try {
       const made: KnownImport[] = [];
-      for (const imported of this.#read(session)) {
+      for (const imported of await this.#read(session)) {
         const { known: one, status } = await this.#importOne(imported, path);
         made.push(one);
         yield this.#told(session, one, status, imported.issues);
@@ -151,8 +152,11 @@ class ImportRun {
     }
   }
 
-  #read(session: SourceSession): ImportedSession[] {
+  async #read(session: SourceSession): Promise<ImportedSession[]> {
+    const { target } = this.#options;
+    const isTimeless = session.source === "messages";
     return readSourceSession(session, {
+      begunAt: isTimeless ? await target.begunAt(sessionIdOf(session.sourceId)) : undefined,
       importedAt: this.#importedAt,
       claudeStateFiles: this.#claudeStateFiles,
     });

@@ -4,9 +4,12 @@ import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
 import { importCodex } from "../import/codex/import-codex.ts";
 import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
+import { importMessages } from "../import/messages/import-messages.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { ifPresent } from "../log/file-system.ts";
+import { SessionError } from "../schema/errors.ts";
+import { findOrigin } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { readSource } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
@@ -17,6 +20,8 @@ export interface ReadOptions {
   readonly importedAt: string;
   /** Files in which Claude Code keeps the folders of its projects. */
   readonly claudeStateFiles: readonly string[];
+  /** Time at which the session began that was imported before, ISO 8601: what has no time keeps that. */
+  readonly begunAt: string | undefined;
 }
 
 /**
@@ -32,6 +37,8 @@ export function readSourceSession(session: SourceSession, options: ReadOptions):
       return readCodex(session, options);
     case "gemini":
       return readGemini(session, options);
+    case "messages":
+      return readMessages(session, options);
     default:
       return session.source satisfies never;
   }
@@ -42,7 +49,7 @@ function textOfFile({ path }: KnownFile) {
 }
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
-  const { files, sourceId, forkedFrom } = session;
+  const { files, sourceId } = session;
   const mainFile = files.find(({ facts }) => facts.agentId === undefined);
   const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
   const subagents = files.flatMap((file) => {
@@ -51,6 +58,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     const meta = ifPresent(() => readFileSync(file.path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
     return [{ agentId, ...(meta !== undefined && { meta: parseJson(meta)?.value }), ...textOfFile(file) }];
   });
+  const forkedFrom = findOrigin(main.records, session.origins);
   const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
   return importClaudeCode({
     main,
@@ -81,4 +89,22 @@ function readGemini({ files, cwd }: SourceSession, { importedAt }: ReadOptions):
   const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
   const imported = importGemini({ ...text, path, cwd, ...parent, importedAt });
   return imported === undefined ? [] : [imported];
+}
+
+function readMessages(
+  { files, sourceId, cwd, startedAt }: SourceSession,
+  { importedAt, begunAt = startedAt }: ReadOptions,
+): ImportedSession[] {
+  const [file] = files;
+  if (file === undefined) return [];
+  const { path } = file;
+  const document = parseJson(decodeText(readSource(path)))?.value;
+  try {
+    const imported = importMessages({ document, sourceId, path, cwd, startedAt: begunAt, importedAt });
+    return imported === undefined ? [] : [imported];
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = `${path} holds an array that is none of messages: ${error.message} Take that out, or import the rest.`;
+    throw new SessionError("NOT_A_SESSION", message, { details: { path }, cause: error });
+  }
 }

@@ -1,7 +1,8 @@
 import { constants, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fieldsOf } from "../context/entry-fields.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
-import { decodeText } from "../jsonl/decode.ts";
+import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { FileChangedError, fileError } from "../log/file-errors.ts";
 import {
   closeQuietly,
@@ -34,6 +35,8 @@ export interface SessionTarget {
   find(id: string): string | undefined;
   /** Tells whether a session is there. */
   has(place: string): Promise<boolean>;
+  /** Tells when a session that is there began, ISO 8601; undefined if it is not there. */
+  begunAt(id: string): Promise<string | undefined>;
   /** Brings a session to what its source holds; writes nothing if it does already. */
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
   /** Says what `sync` would do. */
@@ -66,6 +69,12 @@ export class FileTarget implements SessionTarget {
 
   async has(place: string): Promise<boolean> {
     return realFileSystem.statSync(place, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  async begunAt(id: string): Promise<string | undefined> {
+    const path = this.find(id);
+    const text = path === undefined ? undefined : readText(path);
+    return text === undefined ? undefined : beginningOf(text);
   }
 
   async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
@@ -108,6 +117,12 @@ export class FileTarget implements SessionTarget {
     this.#byId = found;
     return found;
   }
+}
+
+/** Reads the time of a session's header. */
+function beginningOf(text: string): string | undefined {
+  const { timestamp } = fieldsOf(parseRecord(text.split("\n", 1)[0] ?? ""));
+  return typeof timestamp === "string" ? timestamp : undefined;
 }
 
 function namesIn(folder: string): string[] {
@@ -178,6 +193,11 @@ export class StoreTarget implements SessionTarget {
       for await (const { id } of this.#store.list()) this.#ids.add(id);
     }
     return this.#ids.has(place);
+  }
+
+  async begunAt(id: string): Promise<string | undefined> {
+    const text = await this.#read(id);
+    return text === undefined ? undefined : beginningOf(text);
   }
 
   async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {

@@ -37,7 +37,9 @@ export function findSourceSessions(query: SourceQuery, cache: ImportCache): Sour
   const files: KnownFile[] = [];
   for (const file of found.values()) {
     const facts = factsOf(file, query, cache);
-    if (facts !== undefined) files.push({ ...file, facts });
+    // A program's folder may hold arrays of messages beside its sessions: they are none of its sessions.
+    const isMeant = query.paths !== undefined || facts?.source !== "messages";
+    if (facts !== undefined && isMeant) files.push({ ...file, facts });
   }
   return groupSessions(files);
 }

@@ -24,8 +24,8 @@ export interface SourceSession {
   readonly others: readonly KnownFile[];
   readonly cwd: string;
   readonly startedAt: string;
-  /** The session that this one was copied from, where its own records do not say so. */
-  readonly forkedFrom: string | undefined;
+  /** Of a copy of Claude Code: files of sessions that it may have been copied from. */
+  readonly origins: readonly KnownFile[];
   /** Name, from a list that the program keeps apart. */
   readonly title: string | undefined;
   /** Latest change of its files, Unix milliseconds. */
@@ -75,7 +75,8 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
   const files = [...group].sort(byBeginning);
   const main = files.find(({ facts }) => facts.agentId === undefined) ?? files[0];
   if (main === undefined) throw new Error("A session has a file.");
-  const { source, sessionId, cwd, startedAt = "" } = main.facts;
+  const { source, sessionId, cwd } = main.facts;
+  const { startedAt = source === "messages" ? new Date(main.mtimeMs).toISOString() : "" } = main.facts;
   const others = source === "codex" ? basesOf(files, all) : [];
   const title = source === "codex" ? titles.of(main.path, sessionId) : undefined;
   return {
@@ -85,7 +86,7 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
     others,
     cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
     startedAt,
-    forkedFrom: undefined,
+    origins: [],
     title,
     modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
     stamp: [...files.map(stampOf), title ?? ""].join("\n"),
@@ -133,20 +134,32 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   return [...best.values()];
 }
 
-/** Finds what sessions of Claude Code were copied from: that in which the same first record was written. */
+/** Finds the files that sessions of Claude Code may have been copied from: those begun before, with the same first record. */
 function withForks(sessions: readonly SourceSession[]): SourceSession[] {
-  const origins = new Map<string, string>();
-  const firstOf = ({ files }: SourceSession) => files.find(({ facts }) => facts.agentId === undefined)?.facts;
-  for (const session of sessions) {
-    const facts = firstOf(session);
-    if (facts?.firstUuid !== undefined && facts.isCopy === false)
-      origins.set(facts.firstUuid, session.sourceId);
+  const mains = sessions.flatMap((session) => mainFileOf(session) ?? []);
+  const byFirst = new Map<string | undefined, KnownFile[]>();
+  for (const file of mains) {
+    const { firstUuid } = file.facts;
+    byFirst.set(firstUuid, [...(byFirst.get(firstUuid) ?? []), file]);
   }
   return sessions.map((session) => {
-    const facts = firstOf(session);
-    const origin = facts?.isCopy === true ? origins.get(facts.firstUuid ?? "") : undefined;
-    return origin === undefined ? session : { ...session, forkedFrom: origin };
+    const main = mainFileOf(session);
+    if (main?.facts.isCopy !== true) return session;
+    const { firstUuid, begunAt = "" } = main.facts;
+    const isBefore = ({ path, facts }: KnownFile) =>
+      path !== main.path && (facts.isCopy !== true || (facts.begunAt ?? "") < begunAt);
+    const alike = (byFirst.get(firstUuid) ?? []).filter(isBefore);
+    // A copy of what a compaction left begins in the middle of the original.
+    const isOriginal = alike.some(({ facts }) => facts.isCopy !== true);
+    const beside = isOriginal
+      ? alike
+      : mains.filter((file) => isBefore(file) && dirname(file.path) === dirname(main.path));
+    return { ...session, origins: beside };
   });
+}
+
+function mainFileOf({ source, files }: SourceSession): KnownFile | undefined {
+  return source === "claude-code" ? files.find(({ facts }) => facts.agentId === undefined) : undefined;
 }
 
 /** Names of threads, from the lists beside the folders of sessions. */

@@ -52,7 +52,7 @@ export function planSync(
     };
   }
   const known = existingEntries(lines.slice(1));
-  const ids = new Set(entries.map(({ id }) => id));
+  const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
   const isForeign = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
   if (!isForeign && canReplace) return { kind: "replace", text: wanted };
   return planBeside(existing, known, entries, texts);

@@ -2,12 +2,13 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { parseJson, parseRecord } from "../jsonl/decode.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { SourceName } from "./imported-session.ts";
+import { readMessageDocument } from "./messages/message-form.ts";
 
 /**
  * What a text is: sessions that can be imported, those of pi and oh-my-pi, which open as they are, those of pi's version
  * 4, which do not, or an array of messages.
  */
-export type DetectedSource = SourceName | "pi" | "oh-my-pi" | "pi-v4" | "messages";
+export type DetectedSource = SourceName | "pi" | "oh-my-pi" | "pi-v4";
 
 /** Lines that are looked at: the first ones of a transcript may say nothing of what it is. */
 const MOST_LINES = 20;
@@ -47,8 +48,8 @@ function isCodexRecord({ type, payload }: JsonRecord): boolean {
 }
 
 function sourceOfDocument(value: unknown): DetectedSource | undefined {
-  if (Array.isArray(value)) return value.every(isJsonRecord) && value.length > 0 ? "messages" : undefined;
   const { sessionId, projectHash, messages, session, items } = fieldsOf(value);
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
-  return isJsonRecord(session) && Array.isArray(items) ? "codex" : undefined;
+  if (isJsonRecord(session) && Array.isArray(items)) return "codex";
+  return readMessageDocument(value) === undefined ? undefined : "messages";
 }

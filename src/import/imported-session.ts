@@ -2,10 +2,10 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 
-/** Programs whose sessions can be imported. */
-export const SOURCE_NAMES = ["claude-code", "codex", "gemini"] as const;
+/** Programs whose sessions can be imported, and arrays of messages in files of anybody. */
+export const SOURCE_NAMES = ["claude-code", "codex", "gemini", "messages"] as const;
 
-/** One of the programs whose sessions can be imported. */
+/** One of the programs whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
 /** `customType` of the entry that says where a session was imported from. */
@@ -39,7 +39,7 @@ export interface ImportProvenance {
   sourceId: string;
   /** File that it was read from; the first one if there are several. */
   sourcePath: string | null;
-  /** Version of the program that began the session. */
+  /** Version of the program that began the session; of an array of messages, their form. */
   sourceVersion: string | null;
   /** ISO 8601; of the first import. */
   importedAt: string;
@@ -66,6 +66,8 @@ export interface ImportedSession {
   /** Where the source's program would go on: the last entry. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
+  /** Ids of entries that a beginning of the same records makes, and all of them do not. */
+  readonly withdrawnIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
   /** Left out: how many records, by reason. */
   readonly dropped: { readonly [reason: string]: number };

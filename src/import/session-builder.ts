@@ -91,6 +91,7 @@ export class SessionBuilder {
   /** For an entry, the one without a place of its own that was put behind it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
+  readonly #withdrawnIds = new Set<string>();
   #time: string;
 
   constructor(origin: SessionOrigin) {
@@ -181,6 +182,7 @@ export class SessionBuilder {
     if (this.tip !== draft) return false;
     this.#entries.pop();
     this.#ids.delete(draft.id);
+    this.#withdrawnIds.add(draft.id);
     this.counts.entries--;
     if (isStoredMessage(draft["message"])) this.#count(draft["message"], -1);
     return true;
@@ -222,6 +224,7 @@ export class SessionBuilder {
       entries,
       leafId: entries.at(-1)?.id ?? null,
       parent,
+      withdrawnIds: this.#withdrawnIds,
       counts: this.counts,
       dropped: Object.fromEntries(this.#dropped),
       issues: this.issues,

@@ -37,9 +37,14 @@ export function argumentsOf(value: unknown): JsonObject | undefined {
   return isJsonObject(parsed) ? parsed : undefined;
 }
 
+/** A time as most programs write it, on a day that every month has: it need not be parsed. */
+const PLAIN_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** Returns an ISO time in UTC with milliseconds, from an ISO text or Unix milliseconds; undefined if it is no time. */
 export function isoTimeOf(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
+  if (typeof value === "string" && PLAIN_TIME.test(value)) return value;
   const time = new Date(value);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }

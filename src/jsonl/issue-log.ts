@@ -28,6 +28,8 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   MESSAGE_FOREIGN: (about) =>
     `The message is none of this format, and what is odd in it is not read: ${about}.`,
+  IMAGE_MISSING: (about) =>
+    `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
   ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };

@@ -21,6 +21,7 @@ export type IssueCode =
   | "PARENT_CYCLE"
   | "KEPT_ENTRY_MISSING"
   | "MESSAGE_FOREIGN"
+  | "IMAGE_MISSING"
   | "STATE_INVALID"
   | "ISSUES_OMITTED";
 

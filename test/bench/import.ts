@@ -1,7 +1,7 @@
 /**
  * Measures importing: 1 GB of transcripts in 1,000 files of Claude Code and Codex, and a second run without news.
  *
- * Usage: npx tsup --silent && npx tsx bench/import.ts [--files N] [--data FOLDER]
+ * Usage: npx tsup --silent && npx tsx test/bench/import.ts [--files N] [--data FOLDER]
  * Prints JSON: seconds of wall time and of both cores, and the most memory the process had.
  */
 import { execFileSync } from "node:child_process";
@@ -185,7 +185,7 @@ if (!existsSync(home)) {
 
 const target = join(values.data, "target");
 rmSync(target, { recursive: true, force: true });
-const bin = new URL("../dist/bin.js", import.meta.url).pathname;
+const bin = new URL("../../dist/bin.js", import.meta.url).pathname;
 const measure = `
   process.on("exit", () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

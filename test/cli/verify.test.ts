@@ -1,4 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
@@ -178,4 +179,41 @@ test("issues fit into 80 columns and cannot drive the terminal", async () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(widest({ ...result, lines: result.lines.slice(1) })).toBeLessThanOrEqual(80);
+});
+
+test("an image of oh-my-pi that is not beside the sessions is an issue, and one that is there is none", async () => {
+  const folder = temporaryFolder();
+  const sessions = join(folder, "sessions");
+  mkdirSync(join(folder, "blobs"));
+  mkdirSync(sessions);
+  const bytes = Buffer.from("an image");
+  const there = createHash("sha256").update(bytes).digest("hex");
+  writeFileSync(join(folder, "blobs", there), bytes);
+  const missing = "0".repeat(64);
+  // A name that leads elsewhere is looked for nowhere.
+  const names = [there, missing, "../blobs"];
+  const content = names.map((name) => ({
+    type: "image",
+    data: `blob:sha256:${name}`,
+    mimeType: "image/png",
+  }));
+  const path = writeLines(sessions, "omp.jsonl", [
+    {
+      type: "message",
+      id: "a",
+      parentId: null,
+      timestamp: "2026-01-01T00:00:00.000Z",
+      message: { role: "user", content, timestamp: 0 },
+    },
+  ]);
+  const done = await cli(["verify", path, "--json"]);
+  expect(done.code).toBe(1);
+  expect(jsonLines(done)).toMatchObject([
+    {
+      issues: [
+        { code: "IMAGE_MISSING", entryId: "a", message: expect.stringContaining(missing) },
+        { code: "IMAGE_MISSING", entryId: "a" },
+      ],
+    },
+  ]);
 });

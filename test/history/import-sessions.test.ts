@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
@@ -23,6 +23,8 @@ import {
 } from "../import/support/claude-records.ts";
 import {
   call as codexCall,
+  compacted,
+  event,
   meta,
   numbered,
   output,
@@ -71,6 +73,10 @@ function thread() {
   return numbered([
     meta({ history_mode: "paginated" }),
     ...turn("one", codexCall("c1"), output("c1", "x"), usage("r1", { total_tokens: 5, output_tokens: 5 })),
+    event("task_started"),
+    said("assistant", "in short"),
+    usage("r3", { total_tokens: 5, output_tokens: 5 }),
+    compacted("They said: in short", [said("user", "They said: in short").payload].map(Object)),
     ...turn("two", said("assistant", "2"), usage("r2", { total_tokens: 5, output_tokens: 5 })),
   ]);
 }
@@ -243,6 +249,45 @@ test("a fork names its parent's file, and what it has from there counts there", 
   expect(stats.inherited.usage.output).toBe(9 + 10);
 });
 
+test("a fork names its parent though it begins with a compaction, or nothing in front of it has a time", async () => {
+  const places = new Places();
+  const [q, ...rest] = conversation().slice(1);
+  const original = [q, ...rest].map(Object);
+  const put = (id: string, records: readonly object[]) =>
+    places.put(
+      `.claude/projects/-code-project/${id}.jsonl`,
+      linesOf(records.map((one) => ({ ...one, sessionId: id }))),
+    );
+  const snapshot = (messageId: string) => ({ type: "file-history-snapshot", messageId, snapshot: {} });
+  put(SESSION_ID, [snapshot(uuid("q")), ...original]);
+  const compacted = original.slice(original.findIndex(({ uuid: id }) => id === uuid("k")));
+  const one = "99999999-2222-4333-8444-555555555555";
+  const two = "99999999-2222-4333-8444-666666666666";
+  put(one, [{ type: "mode" }, ...compacted, user("f1", "d1", "in one fork")]);
+  put(two, [snapshot(uuid("f2")), ...original, user("f2", "d1", "in another")]);
+  // A fork of a fork, begun after it.
+  const three = "99999999-2222-4333-8444-777777777777";
+  const later = { timestamp: "2026-11-22T23:00:00.000Z" };
+  const own = user("f2", "d1", "in another");
+  put(three, [
+    { ...snapshot(uuid("f3")), snapshot: later },
+    ...original,
+    own,
+    user("f3", "f2", "in a third"),
+  ]);
+  const found = await places.import();
+  const pathOf = (id: string) => found.find((session) => session.id === id)?.path ?? "";
+  for (const [id, parent] of [
+    [one, SESSION_ID],
+    [two, SESSION_ID],
+    [three, two],
+  ] as const) {
+    const [header = ""] = readFileSync(pathOf(id), "utf8").split("\n");
+    expect(JSON.parse(header)).toMatchObject({ parentSession: pathOf(parent) });
+  }
+  expect(readFileSync(pathOf(SESSION_ID), "utf8")).not.toContain("parentSession");
+});
+
 test("subagents have files of their own, wherever the program keeps theirs", async () => {
   const places = new Places();
   const side = { isSidechain: true, agentId: "abc" };
@@ -318,6 +363,29 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   }
   places.put(`${CODEX_PATH}.zst`, zstdCompressSync(Buffer.from(linesOf(thread()))));
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
+});
+
+test("a file of messages is imported if it is named, grows, and keeps the time of its first import", async () => {
+  const places = new Places();
+  const messages = [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: "hi" },
+  ];
+  const path = places.put("chats/my chat.json", JSON.stringify(messages, null, 2));
+  places.put(".gemini/tmp/p/checkpoint-a.json", JSON.stringify([{ role: "model", parts: [{ text: "x" }] }]));
+  expect(await places.import()).toEqual([]);
+  const [one] = await places.import({ paths: [path] });
+  expect(one).toMatchObject({ source: "messages", status: "new", counts: { entries: 3 }, issues: [] });
+  const before = readFileSync(one?.path ?? "", "utf8");
+  utimesSync(places.put("chats/my chat.json", JSON.stringify([...messages, messages[0]])), 1, 1);
+  expect(await places.import({ paths: [path] })).toMatchObject([{ status: "grown", path: one?.path }]);
+  const after = readFileSync(one?.path ?? "", "utf8");
+  expect(after.startsWith(before)).toBe(true);
+  expect(after.split("\n")).toHaveLength(6);
+  const skipped: unknown[] = [];
+  writeFileSync(path, JSON.stringify([{ role: "wizard", content: "x" }]));
+  expect(await places.import({ paths: [path], onSkipped: (_, error) => skipped.push(error) })).toEqual([]);
+  expect(isSessionError(skipped[0], "NOT_A_SESSION")).toBe(true);
 });
 
 test("a working directory that no record names is that of the folder", async () => {

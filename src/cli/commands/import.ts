@@ -176,8 +176,8 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
 }
 
 function importJson(one: SessionImport): object {
-  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
-  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
+  const { source, sourceId, sourcePath, path, id, counts, dropped, issues } = one;
+  return { source, sourceId, sourcePath, path, id, counts, dropped, issues };
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {

@@ -1,4 +1,7 @@
+import { blobDigests } from "../../context/blob-images.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { readBlobImage } from "../../log/blob-images.ts";
+import { realFileSystem } from "../../log/file-system.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
@@ -82,6 +85,7 @@ function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict
   session.readEntries(tree.ordinals(), (ordinal, entry) => {
     if (entry?.type === "compaction") compactions.push([ordinal, entry]);
     if (entry?.type === "message") checkMessage(session, ordinal, entry);
+    if (entry !== undefined) checkImages(session, path, ordinal, entry);
     const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
     if (validation === undefined || validation.ok) return;
     const { line, offset } = places.at(ordinal);
@@ -96,6 +100,15 @@ function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const problems = storedMessageProblems(fieldsOf(fieldsOf(entry)["message"]));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
+}
+
+/** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
+function checkImages(session: SessionView, path: string, ordinal: number, entry: AnySessionEntry): void {
+  const { message, content } = fieldsOf(entry);
+  for (const digest of [...blobDigests(fieldsOf(message)["content"]), ...blobDigests(content)]) {
+    const image = digest === undefined ? undefined : readBlobImage(realFileSystem, path, digest);
+    if (image === undefined) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
+  }
 }
 
 /** Reports compactions whose first kept entry is not on their path. */

@@ -125,16 +125,16 @@ export function fromAnthropicResponse(
   const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
   const { content, details } = readStripped(history, blocksOf(response.content), 0);
   const stopReason = stop_reason === null ? "pending" : (STOP_REASONS[stop_reason] ?? "stop");
-  const message = history.answer(0, content, {
-    responseId: id,
-    ...(options.model !== undefined && options.model !== model && { responseModel: model }),
+  return history.response(content, {
+    id,
+    askedModel: options.model,
+    model,
     usage: readUsage(response.usage),
     stopReason,
-    ...(stop_reason !== null && { rawStopReason: stop_reason }),
-    ...(stopReason === "error" && { errorMessage: refusalOf(response) }),
-    ...withDetails(details),
+    rawStopReason: stop_reason ?? undefined,
+    errorMessage: () => refusalOf(response),
+    details,
   });
-  return { message, issues: history.done().issues };
 }
 
 function refusalOf(response: object): string {

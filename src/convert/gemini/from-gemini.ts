@@ -145,16 +145,16 @@ export function fromGeminiResponse(response: GeminiResponseLike, options: Import
   const reason =
     candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
   const said = STOP_REASONS[reason] ?? "error";
-  const message = history.answer(0, content, {
-    ...(responseId !== undefined && { responseId }),
-    ...(modelVersion !== undefined && modelVersion !== model && { responseModel: modelVersion }),
+  return history.response(content, {
+    id: responseId,
+    askedModel: model,
+    model: modelVersion,
     usage: readUsage(fieldsOf(usageMetadata)),
     stopReason: said === "stop" && isCalling ? "toolUse" : said,
     rawStopReason: reason,
-    ...(said === "error" && { errorMessage: errorOf(response, candidate, reason) }),
-    ...withDetails(details),
+    errorMessage: () => errorOf(response, candidate, reason),
+    details,
   });
-  return { message, issues: history.done().issues };
 }
 
 function errorOf(response: object, candidate: unknown, reason: string): string {

@@ -2,9 +2,10 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
+import type { ConvertedAnswer } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { readOpenAIUsage } from "../openai-usage.ts";
 import {
   plainMessage,
   readAnswer,
@@ -133,16 +134,16 @@ export function fromOpenAIChatResponse(
           reason,
           content.some(({ type }) => type === "toolCall"),
         );
-  const message = history.answer(0, content, {
-    responseId: id,
-    ...(options.model !== undefined && options.model !== model && { responseModel: model }),
-    usage: readUsage(fieldsOf(usage)),
+  return history.response(content, {
+    id,
+    askedModel: options.model,
+    model,
+    usage: readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
     stopReason,
-    ...(reason !== undefined && { rawStopReason: reason }),
-    ...(stopReason === "error" && { errorMessage: errorOf(response, reason) }),
-    ...withDetails(details),
+    rawStopReason: reason,
+    errorMessage: () => errorOf(response, reason),
+    details,
   });
-  return { message, issues: history.done().issues };
 }
 
 function stopReasonOf(reason: string | undefined, isCalling: boolean): StopReason {
@@ -155,18 +156,4 @@ function errorOf(response: object, reason: string | undefined): string {
   if (reason !== undefined) return "The provider's filter withheld the answer.";
   const { message } = fieldsOf(fieldsOf(response)["error"]);
   return typeof message === "string" ? message : "The response has no choices.";
-}
-
-function readUsage(usage: { readonly [name: string]: unknown }) {
-  const prompt = fieldsOf(usage["prompt_tokens_details"]);
-  const cacheRead = tokens(prompt["cached_tokens"]);
-  const cacheWrite = tokens(prompt["cache_write_tokens"]);
-  return usageOf({
-    input: tokens(usage["prompt_tokens"]) - cacheRead - cacheWrite,
-    output: usage["completion_tokens"],
-    cacheRead,
-    cacheWrite,
-    reasoning: fieldsOf(usage["completion_tokens_details"])["reasoning_tokens"],
-    total: usage["total_tokens"],
-  });
 }

@@ -1,9 +1,10 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
+import type { ConvertedAnswer } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { readOpenAIUsage } from "../openai-usage.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
   OpenAIResponsesItemLike,
@@ -148,16 +149,16 @@ export function fromOpenAIResponsesResponse(
   const reason = reasonOf(response);
   const isCalling = content.some(({ type }) => type === "toolCall");
   const stopReason = STATUSES[reason] ?? INCOMPLETE[reason] ?? (isCalling ? "toolUse" : "stop");
-  const message = history.answer(0, content, {
-    responseId: id,
-    ...(options.model !== undefined && options.model !== model && { responseModel: model }),
-    usage: readUsage(fieldsOf(usage)),
+  return history.response(content, {
+    id,
+    askedModel: options.model,
+    model,
+    usage: readOpenAIUsage(usage, { input: "input", output: "output" }),
     stopReason,
     rawStopReason: reason,
-    ...(stopReason === "error" && { errorMessage: errorOf(response) }),
-    ...withDetails(details),
+    errorMessage: () => errorOf(response),
+    details,
   });
-  return { message, issues: history.done().issues };
 }
 
 /** Returns the provider's word for why it stopped. */
@@ -171,18 +172,4 @@ function reasonOf(response: object): string {
 function errorOf(response: object): string {
   const { message } = fieldsOf(fieldsOf(response)["error"]);
   return typeof message === "string" ? message : "The provider withheld the answer.";
-}
-
-function readUsage(usage: { readonly [name: string]: unknown }) {
-  const details = fieldsOf(usage["input_tokens_details"]);
-  const cacheRead = tokens(details["cached_tokens"]);
-  const cacheWrite = tokens(details["cache_write_tokens"]);
-  return usageOf({
-    input: tokens(usage["input_tokens"]) - cacheRead - cacheWrite,
-    output: usage["output_tokens"],
-    cacheRead,
-    cacheWrite,
-    reasoning: fieldsOf(usage["output_tokens_details"])["reasoning_tokens"],
-    total: usage["total_tokens"],
-  });
 }

@@ -11,17 +11,20 @@ const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 /**
  * Follows the running totals that the program writes from time to time.
  *
- * They tell what messages do not: dollars, and the tokens of the call that made a summary. Those are what is left of the
+ * They tell what messages do not: dollars, and the tokens of calls that made summaries. Those are what is left of the
  * difference of two totals without the messages between them; where a subagent worked, too, nobody can tell them apart.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
   readonly #dollars = new Map<string, number>();
-  #tokens = NO_TOKENS;
-  /** Since the last totals. */
-  #answered = NO_TOKENS;
-  #compactions: Draft[] = [];
+  /** By model: as the last totals had them. */
+  #totals: ReadonlyMap<string, Tokens> = new Map();
+  /** By model: of the answers since the last totals; others, such as those that make titles, have no part in summaries. */
+  readonly #answered = new Map<string, Tokens>();
+  #summaries: Draft[] = [];
   #hasSubagents = false;
+  /** Whether the next totals hold tokens of before the first record. */
+  #isInheriting = false;
   #number = 0;
 
   constructor(builder: SessionBuilder) {
@@ -29,12 +32,18 @@ export class CostState {
   }
 
   /** Takes note of an answer's tokens. */
-  addAnswer(tokens: Tokens): void {
-    this.#answered = combined(this.#answered, tokens, 1);
+  addAnswer(model: string, tokens: Tokens): void {
+    this.#answered.set(model, combined(this.#answered.get(model) ?? NO_TOKENS, tokens, 1));
   }
 
-  addCompaction(compaction: Draft): void {
-    this.#compactions.push(compaction);
+  /** Takes note of an entry that a call of its own wrote. */
+  addSummary(summary: Draft): void {
+    this.#summaries.push(summary);
+  }
+
+  /** Takes note that the conversation began elsewhere, and that the first totals hold the tokens of that, too. */
+  inherit(): void {
+    this.#isInheriting = true;
   }
 
   /** Takes note that totals hold the tokens of others from here on. */
@@ -49,24 +58,43 @@ export class CostState {
    */
   take(record: JsonRecord): boolean {
     const models = member(record, "modelUsage");
-    let tokens = NO_TOKENS;
+    const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
     let isNews = false;
-    for (const name of Object.keys(models)) {
-      const model = member(models, name);
-      tokens = combined(tokens, tokensOf(model), 1);
-      if (this.#addDollars(name, countOf(model["costUSD"]))) isNews = true;
+    for (const name of totals.keys()) {
+      if (this.#addDollars(name, countOf(member(models, name)["costUSD"]))) isNews = true;
     }
-    const rest = combined(combined(tokens, this.#tokens, -1), this.#answered, -1);
-    const [compaction] = this.#compactions;
-    const isCall = rest.output > 0 && NAMES.every((name) => rest[name] >= 0);
-    if (compaction !== undefined && this.#compactions.length === 1 && isCall && !this.#hasSubagents) {
-      compaction["usage"] = usageOf(rest);
-      isNews = true;
-    }
-    this.#tokens = tokens;
-    this.#answered = NO_TOKENS;
-    this.#compactions = [];
+    if (this.#addSummaryTokens(totals)) isNews = true;
+    this.#totals = totals;
+    for (const model of this.#answered.keys()) this.#answered.set(model, NO_TOKENS);
+    this.#summaries = [];
+    this.#isInheriting = false;
     return isNews;
+  }
+
+  /** Gives what messages do not account for to the summaries made meanwhile. */
+  #addSummaryTokens(totals: ReadonlyMap<string, Tokens>): boolean {
+    const [summary, ...others] = this.#summaries;
+    if (summary === undefined || this.#hasSubagents || this.#isInheriting) return false;
+    let rest = NO_TOKENS;
+    for (const [model, answered] of this.#answered) {
+      const total = totals.get(model) ?? NO_TOKENS;
+      rest = combined(combined(rest, since(this.#totals.get(model), total), 1), answered, -1);
+    }
+    if (rest.output === 0 || NAMES.some((name) => rest[name] < 0)) return false;
+    if (others.length === 0) {
+      summary["usage"] = usageOf(rest);
+      return true;
+    }
+    const [model = "unknown"] = this.#answered.keys();
+    this.#builder.addBehind(`summary tokens ${this.#number++}`, undefined, {
+      type: "usage",
+      kind: "claude-code.summaries",
+      provider: "anthropic",
+      model,
+      usage: usageOf(rest),
+      note: "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
+    });
+    return true;
   }
 
   #addDollars(model: string, total: number): boolean {
@@ -85,6 +113,11 @@ export class CostState {
     });
     return true;
   }
+}
+
+/** What was added to totals; all of them if the program began to count anew. */
+function since(before: Tokens | undefined, now: Tokens): Tokens {
+  return before === undefined || now.output < before.output ? now : combined(now, before, -1);
 }
 
 function tokensOf(model: JsonRecord): Tokens {

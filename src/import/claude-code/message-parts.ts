@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { listOf, member, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
@@ -27,9 +28,7 @@ export function userText({ record: { value } }: RecordNode): string {
 
 /** Returns a field of a content block; undefined if the block is no object. */
 export function blockField(block: unknown, name: string): unknown {
-  return typeof block === "object" && block !== null
-    ? Object.getOwnPropertyDescriptor(block, name)?.value
-    : undefined;
+  return fieldsOf(block)[name];
 }
 
 /** The tool results in a user record. */

@@ -1,6 +1,7 @@
 import type { SessionIssue } from "../../schema/issue.ts";
+import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { listOf, member, textOf } from "../source-values.ts";
 
 /** A record that has a place in the conversation, by its `uuid`. */
 export interface RecordNode {
@@ -36,6 +37,28 @@ export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
 /** Tells whether a record belongs to a subagent. */
 export function isSidechain({ record: { value } }: RecordNode): boolean {
   return value["isSidechain"] === true;
+}
+
+/** What a compaction's boundary says of the messages that stay in the context. */
+export interface PreservedMessages {
+  readonly head: string | undefined;
+  readonly tail: string | undefined;
+  /** Whether they stand in front of the summary: then it is one of what came after them. */
+  readonly isPrefix: boolean;
+}
+
+/** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the ends. */
+export function preservedBy(boundary: JsonRecord): PreservedMessages {
+  const metadata = member(boundary, "compactMetadata");
+  const listed = member(metadata, "preservedMessages");
+  const segment = member(metadata, "preservedSegment");
+  const uuids = listOf(listed["uuids"]);
+  const anchor = textOf(listed["anchorUuid"]) ?? textOf(segment["anchorUuid"]);
+  return {
+    head: textOf(uuids[0]) ?? textOf(segment["headUuid"]),
+    tail: textOf(uuids.at(-1)) ?? textOf(segment["tailUuid"]),
+    isPrefix: anchor !== undefined && anchor === boundary["uuid"],
+  };
 }
 
 /**
@@ -86,11 +109,13 @@ function parentOf(
   issues: SessionIssue[],
 ): RecordNode | undefined {
   const { value } = node.record;
-  const { parentUuid, logicalParentUuid } = value;
+  const { parentUuid } = value;
   const isBoundary = value["subtype"] === "compact_boundary";
-  const named = textOf(isBoundary ? (logicalParentUuid ?? parentUuid) : parentUuid);
+  const named = isBoundary ? boundaryParent(value, byUuid) : textOf(parentUuid);
   const parent = named === undefined ? undefined : byUuid.get(named);
-  if (parent !== undefined && parent !== node) return parent;
+  // A fork has preserved messages behind the summary, though the boundary still names one of them as what it follows.
+  const isRelinked = isBoundary && parent !== undefined && hangsBelow(parent, node, byUuid);
+  if (parent !== undefined && parent !== node && !isRelinked) return parent;
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   issues.push({
@@ -103,6 +128,28 @@ function parentOf(
       : "The record names a parent that is not there, and no record stands before it: it begins the conversation.",
   });
   return before;
+}
+
+/** Names what a compaction's boundary follows: the last message that it preserves, else its logical parent. */
+function boundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
+  const { tail } = preservedBy(value);
+  if (tail !== undefined && byUuid.has(tail)) return tail;
+  return textOf(value["logicalParentUuid"]) ?? textOf(value["parentUuid"]);
+}
+
+/** Tells whether a record names another one among its ancestors. */
+function hangsBelow(
+  record: RecordNode,
+  ancestor: RecordNode,
+  byUuid: ReadonlyMap<string, RecordNode>,
+): boolean {
+  const seen = new Set<RecordNode>();
+  for (let at: RecordNode | undefined = record; at !== undefined && !seen.has(at); ) {
+    if (at === ancestor) return true;
+    seen.add(at);
+    at = byUuid.get(textOf(at.record.value["parentUuid"]) ?? "");
+  }
+  return false;
 }
 
 /** Hangs the record that stands first in the file of those in a circle on the record before it. */

@@ -40,6 +40,7 @@ export function findSubagents(
   lanes: ReadonlyMap<string, readonly RecordNode[]>,
   texts: readonly ClaudeSubagentText[],
 ): Subagent[] {
+  if (lanes.size === 0 && texts.length === 0) return [];
   const calls = new SubagentCalls(main);
   const inFile = Array.from(lanes, ([agentId, nodes]): Subagent => {
     const toolCallId = calls.of(agentId) ?? calls.withPrompt(firstPrompt(nodes));

@@ -3,7 +3,15 @@ import type { SourceRecord } from "../source-text.ts";
 import { CostState } from "./cost-state.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
 import { SessionNotes } from "./session-notes.ts";
-import { callIds, groupRecords, placeOf, type ThreadUnits, type Unit } from "./thread-units.ts";
+import {
+  callIds,
+  groupRecords,
+  isBrokenOff,
+  modelOf,
+  placeOf,
+  type ThreadUnits,
+  type Unit,
+} from "./thread-units.ts";
 import { countingKey, type EmittedUnit, emitUnit, type UnitContext } from "./unit-entries.ts";
 import { usageOfMessage } from "./usage.ts";
 
@@ -48,7 +56,8 @@ class ThreadEmitter {
       thread: this.#units,
       isCounted: (unit) => {
         const key = countingKey(unit);
-        return key !== undefined && (counted.has(key) || counting.get(key) !== unit);
+        if (key !== undefined && (counted.has(key) || counting.get(key) !== unit)) return true;
+        return isBrokenOff(unit);
       },
       subagentOf,
       entryOf: (uuid) => {
@@ -99,9 +108,10 @@ class ThreadEmitter {
   }
 
   #countCosts(unit: Unit, draft: Draft): void {
-    if (draft.type === "compaction") this.#costs.addCompaction(draft);
+    if (draft.type === "compaction" && unit.parent === undefined) this.#costs.inherit();
+    if (draft.type === "compaction" || draft.type === "branch_summary") this.#costs.addSummary(draft);
     if (unit.role !== "assistant") return;
-    if (!this.#context.isCounted(unit)) this.#costs.addAnswer(usageOfMessage(unit.nodes));
+    if (!this.#context.isCounted(unit)) this.#costs.addAnswer(modelOf(unit), usageOfMessage(unit.nodes));
     for (const call of callIds(unit)) if (this.#context.subagentOf(call)) this.#costs.addSubagent();
   }
 

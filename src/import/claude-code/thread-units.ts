@@ -244,9 +244,31 @@ function callBlocks({ nodes }: Unit): unknown[] {
     .filter((block) => blockField(block, "type") === "tool_use");
 }
 
+/** The model that a message names; empty if it names none. */
+export function modelOf({ nodes: [node] }: Unit): string {
+  return (node && textOf(member(node.record.value, "message")["model"])) ?? "";
+}
+
 /** Ids of the calls in a message. */
 export function callIds(unit: Unit): string[] {
   return callBlocks(unit).flatMap((block) => textOf(blockField(block, "id")) ?? []);
+}
+
+const INTERRUPTION = "[Request interrupted by user]";
+
+/**
+ * Tells whether the user broke an answer off while it came in.
+ *
+ * Its tokens are those of its beginning then, which the program counts nowhere.
+ */
+export function isBrokenOff(unit: Unit): boolean {
+  const isOpen = unit.nodes.every(
+    ({ record: { value } }) => textOf(member(value, "message")["stop_reason"]) === undefined,
+  );
+  if (unit.role !== "assistant" || !isOpen || callBlocks(unit).length > 0) return false;
+  return unit.nodes.some(({ children }) =>
+    children.some((child) => child.type === "user" && userText(child).startsWith(INTERRUPTION)),
+  );
 }
 
 function resultIds(unit: Unit): string[] {

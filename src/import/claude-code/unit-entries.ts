@@ -5,8 +5,8 @@ import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { countOf, isJsonValue, listOf, member, textOf, usageOf } from "../source-values.ts";
 import { convertAnswer, convertInput } from "./blocks.ts";
 import { blockField, messageKey, resultBlocks } from "./message-parts.ts";
-import type { RecordNode } from "./record-graph.ts";
-import { bashParts, type ThreadUnits, type Unit } from "./thread-units.ts";
+import { preservedBy, type RecordNode } from "./record-graph.ts";
+import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
 import { stopReasonOf, usageOfMessage } from "./usage.ts";
 
 /** Model under which the program writes what no model said. */
@@ -119,6 +119,11 @@ function emitAnswer(
     first,
     context,
   );
+  if (isBrokenOff(unit)) {
+    const data = { messageId: responseId, usage: usageOfMessage(unit.nodes) };
+    const body = { type: "custom", customType: "claude-code.broken-off", data };
+    last = builder.add(`${node.uuid} broken off`, last, timeOf(node), body);
+  }
   if (!isSynthetic) return { first, last, model };
   if (above?.model !== undefined) {
     // What the program said in a model's place must not become the model that the session goes on with.
@@ -264,30 +269,34 @@ function emitCompaction(
 ): Entries {
   const summary = unit.nodes.find(({ record: { value } }) => value["isCompactSummary"] === true);
   if (summary === undefined) return emitAside(node, parent, context);
+  const preserved = preservedBy(node.record.value);
   const metadata = member(node.record.value, "compactMetadata");
-  const { content } = convertInput(contentOf(summary));
+  const text = convertInput(contentOf(summary)).content.map(textIn).join("\n");
   const trigger = textOf(metadata["trigger"]);
   const postTokens = countOf(metadata["postTokens"]);
-  const draft = context.builder.add(node.uuid, parent, timeOf(node), {
+  const details = {
+    source: "claude-code",
+    ...(trigger !== undefined && { trigger }),
+    ...(postTokens > 0 && { postTokens }),
+  };
+  const { builder, entryOf } = context;
+  if (preserved.isPrefix) {
+    // The summary is of what came last, behind what stays: of a branch that was left.
+    const fromId = builder.tip.id;
+    const body = { type: "branch_summary", fromId, summary: text, details };
+    const draft = builder.add(node.uuid, parent, timeOf(node), body);
+    return { first: draft, last: draft };
+  }
+  const draft = builder.add(node.uuid, parent, timeOf(node), {
     type: "compaction",
-    summary: content.map(textIn).join("\n"),
+    summary: text,
     firstKeptEntryId: "",
     tokensBefore: countOf(metadata["preTokens"]),
-    details: {
-      source: "claude-code",
-      ...(trigger !== undefined && { trigger }),
-      ...(postTokens > 0 && { postTokens }),
-    },
+    details,
   });
-  const kept = firstKept(metadata, context);
+  const kept = preserved.head === undefined ? undefined : entryOf(preserved.head);
   draft["firstKeptEntryId"] = kept?.id ?? draft.id;
   return { first: draft, last: draft };
-}
-
-function firstKept(metadata: JsonRecord, { entryOf }: UnitContext): Draft | undefined {
-  const uuids = listOf(member(metadata, "preservedMessages")["uuids"]);
-  const head = textOf(uuids[0]) ?? textOf(member(metadata, "preservedSegment")["headUuid"]);
-  return head === undefined ? undefined : entryOf(head);
 }
 
 /** Fields that say whose a record is and where it stands, which its entry says. */

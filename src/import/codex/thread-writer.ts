@@ -114,7 +114,7 @@ export class ThreadWriter {
     );
     this.#moveTo(draft);
     builder.counts.mapped++;
-    const agentId = textOf(fieldsOf(parseJson(joinedText(content))?.value)["agent_id"]);
+    const agentId = startedAgentIn(joinedText(content));
     if (agentId === undefined) return;
     const data = { agentId, toolCallId: call?.id ?? named, sessionId: agentId };
     this.#add(`codex agent ${agentId}`, record, { type: "custom", customType: SUBAGENT_CUSTOM_TYPE, data });
@@ -280,4 +280,11 @@ export class ThreadWriter {
     this.#context.seen.set(key, times + 1);
     return times === 0 ? key : `${key} ${times}`;
   }
+}
+
+/** Reads the id of the agent that a call started from what the call gave back; undefined if it started none. */
+function startedAgentIn(output: string): string | undefined {
+  // Most outputs are no JSON, and finding that out takes longer than all the rest.
+  const isLikely = output.startsWith("{") && output.includes('"agent_id"');
+  return isLikely ? textOf(fieldsOf(parseJson(output)?.value)["agent_id"]) : undefined;
 }

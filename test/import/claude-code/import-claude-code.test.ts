@@ -211,34 +211,152 @@ test("a boundary whose summary was lost, and one whose past is in another file, 
   expect(pathOf(lost)).toEqual(pathOf(compacted({})));
 });
 
+test("messages that come after what was summarized stay, and the summary stands behind them", () => {
+  const [q, a1, p2, a2, boundary, ...rest] = compacted({
+    preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] },
+  });
+  const view = mainOf([q, a1, p2, a2, { ...boundary, logicalParentUuid: uuid("a1") }, ...rest].map(Object));
+  expect(view.messages.map(briefMessage)).toEqual([
+    "compactionSummary",
+    "user two",
+    "assistant kept",
+    "user three",
+    "assistant after",
+  ]);
+  expect(view.entries.map(({ type }) => type)).not.toContain("branch_summary");
+});
+
+test("a summary of what followed a message stands behind that, as one of a branch that was left", () => {
+  const view = mainOf(
+    compacted({ preservedMessages: { anchorUuid: uuid("b"), uuids: [uuid("q"), uuid("a1")] } }),
+  );
+  expect(view.messages.map(briefMessage)).toEqual([
+    "user hello",
+    "assistant one",
+    "branchSummary",
+    "user three",
+    "assistant after",
+  ]);
+  expect(view.entries.find(({ type }) => type === "branch_summary")).toMatchObject({
+    summary: SUMMARY_TEXT,
+    fromId: uuid("a2").slice(0, 8),
+    parentId: uuid("a1").slice(0, 8),
+  });
+});
+
+test("a fork of a compacted session, which has preserved messages behind the summary, has them in its context", () => {
+  const [, , p2, a2, boundary, summary, p3, a3] = compacted({
+    preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] },
+  });
+  const view = mainOf(
+    [
+      boundary,
+      summary,
+      { ...p2, parentUuid: uuid("s") },
+      a2,
+      { ...p3, parentUuid: uuid("a2") },
+      a3,
+      totals({ "claude-x": [900, 9000] }, 1),
+    ].map(Object),
+  );
+  expect(view.session.issues).toEqual([]);
+  // Its totals hold what it has from the original, so that they tell nothing of the summary's call.
+  expect(view.entries.find(({ type }) => type === "compaction")).not.toHaveProperty("usage");
+  expect(view.messages.map(briefMessage)).toEqual([
+    "compactionSummary",
+    "user two",
+    "assistant kept",
+    "user three",
+    "assistant after",
+  ]);
+});
+
+test("an answer that was broken off counts no tokens, and keeps what its beginning told", () => {
+  const view = mainOf([
+    QUESTION,
+    part("a1", "q", "msg_1", text("half an ans"), { output: 1 }),
+    user("i", "a1", [text("[Request interrupted by user]")]),
+    user("p2", "i", "go on"),
+    part("a2", "p2", "msg_2", text("more"), { stop: "end_turn" }),
+  ]);
+  expect(view.messages.map(briefMessage)).toEqual([
+    "user hello",
+    "assistant half an ans",
+    "user [Request interrupted by user]",
+    "user go on",
+    "assistant more",
+  ]);
+  expect(view.entries.find(({ id }) => id === uuid("a1").slice(0, 8))).toMatchObject({
+    message: { responseId: "msg_1", stopReason: "stop", usage: { input: 0, output: 0, cacheRead: 0 } },
+  });
+  expect(view.entries.map(brief)).toContain("claude-code.broken-off");
+  // Without a reason, but whole: older versions wrote none.
+  const whole = mainOf([QUESTION, part("a1", "q", "msg_1", text("all")), user("p2", "a1", "thanks")]);
+  expect(whole.path[2]).toMatchObject({ message: { usage: { output: 10 } } });
+});
+
+function totals(models: { [name: string]: readonly [input: number, output: number] }, costUSD: number) {
+  const modelUsage = Object.fromEntries(
+    Object.entries(models).map(([name, [inputTokens, outputTokens]]) => [
+      name,
+      { inputTokens, outputTokens, cacheReadInputTokens: inputTokens, cacheCreationInputTokens: 0, costUSD },
+    ]),
+  );
+  return { type: "cost-state", sessionId: "s", modelUsage };
+}
+
+/** Gives every answer the same tokens. */
+function withTokens(records: readonly { [field: string]: unknown }[]) {
+  const usage = { input_tokens: 1, output_tokens: 10, cache_read_input_tokens: 1 };
+  return records.map((one) =>
+    one["type"] === "assistant" ? { ...one, message: { ...Object(one["message"]), usage } } : one,
+  );
+}
+
 test("tokens of the call that made a summary are what totals say beyond the messages", () => {
-  const totals = (input: number, output: number, costUSD: number) => ({
-    type: "cost-state",
-    sessionId: "s",
-    modelUsage: {
-      "claude-x": {
-        inputTokens: input,
-        outputTokens: output,
-        cacheReadInputTokens: input,
-        cacheCreationInputTokens: 0,
-        costUSD,
-      },
-    },
-  });
-  const plain = compacted({}).map((one) => {
-    const { message } = one as { message?: { usage?: object } };
-    return message?.usage === undefined
-      ? one
-      : {
-          ...one,
-          message: { ...message, usage: { input_tokens: 1, output_tokens: 10, cache_read_input_tokens: 1 } },
-        };
-  });
-  const view = mainOf([...plain.slice(0, 4), totals(2, 20, 0.5), ...plain.slice(4), totals(10, 60, 1.25)]);
+  const plain = withTokens(compacted({}));
+  // Another model made a title meanwhile.
+  const view = mainOf([
+    ...plain.slice(0, 4),
+    totals({ "claude-x": [2, 20] }, 0.5),
+    ...plain.slice(4),
+    totals({ "claude-x": [10, 60], small: [70, 7] }, 1.25),
+  ]);
   const compaction = view.entries.find(({ type }) => type === "compaction");
   expect(compaction).toMatchObject({ usage: { input: 7, output: 30, cacheRead: 7 } });
   const costs = view.entries.filter(({ type }) => type === "usage");
-  expect(costs).toMatchObject([{ usage: { cost: { total: 0.5 } } }, { usage: { cost: { total: 0.75 } } }]);
+  expect(costs).toMatchObject([
+    { usage: { cost: { total: 0.5 } } },
+    { usage: { cost: { total: 0.75 } } },
+    { model: "small", usage: { cost: { total: 1.25 } } },
+  ]);
+});
+
+test("of several summaries between two totals the tokens are told together; after a new start totals begin at zero", () => {
+  const [q, a1, p2, a2, boundary, summary, p3, a3] = withTokens(compacted({}));
+  const again = [
+    { ...boundary, uuid: uuid("b2"), logicalParentUuid: uuid("a3") },
+    { ...summary, uuid: uuid("s2"), parentUuid: uuid("b2") },
+  ];
+  const view = mainOf(
+    [
+      q,
+      a1,
+      totals({ "claude-x": [500, 5000] }, 9),
+      p2,
+      a2,
+      boundary,
+      summary,
+      p3,
+      a3,
+      ...again,
+      totals({ "claude-x": [12, 90] }, 1),
+    ].map(Object),
+  );
+  expect(view.entries.filter(({ type }) => type === "compaction")).toHaveLength(2);
+  expect(
+    view.entries.find((entry) => entry.type === "usage" && entry.kind === "claude-code.summaries"),
+  ).toMatchObject({ usage: { input: 10, output: 70, cacheRead: 10 } });
 });
 
 test("what was not typed is no prompt, and is in the context all the same", () => {

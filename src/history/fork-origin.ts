@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import type { SourceRecord } from "../import/source-text.ts";
+import { textOf } from "../import/source-values.ts";
+import type { KnownFile } from "./source-session.ts";
+
+const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
+
+/**
+ * Finds the session of Claude Code that another one was copied from: that which holds most of its records.
+ *
+ * @param records - Of the copy.
+ * @param candidates - Files that were begun before the copy.
+ * @returns Undefined if none holds the record with which the copy begins.
+ * @remarks Cost: reading the candidates.
+ */
+export function findOrigin(
+  records: readonly SourceRecord[],
+  candidates: readonly KnownFile[],
+): string | undefined {
+  const uuids = records.flatMap(({ value }) => textOf(value["uuid"]) ?? []);
+  const [first] = uuids;
+  let best: { readonly sessionId: string; readonly shared: number } | undefined;
+  for (const { path, facts } of candidates) {
+    const held = new Set(Array.from(readFileSync(path, "latin1").matchAll(UUIDS), ([, uuid]) => uuid));
+    if (!held.has(first)) continue;
+    const shared = uuids.filter((uuid) => held.has(uuid)).length;
+    if (best === undefined || shared > best.shared) best = { sessionId: facts.sessionId, shared };
+  }
+  return best?.sessionId;
+}

@@ -1,0 +1,122 @@
+import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
+import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
+import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
+import type { ImportOptions } from "../../convert/conversion-options.ts";
+import { fromGemini } from "../../convert/gemini/from-gemini.ts";
+import type { ConvertedMessages } from "../../convert/history.ts";
+import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
+import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { listOf, textOf } from "../source-values.ts";
+import type { MessageDocument } from "./message-form.ts";
+
+type Content = string | readonly { readonly type: string }[];
+
+/**
+ * Converts the messages of a document by the converter of their SDK.
+ *
+ * @throws {TypeError} If an item is no message of the form.
+ */
+export function convertItems(document: MessageDocument, options: ImportOptions): ConvertedMessages {
+  const { form, items } = document;
+  const instructions = textOf(document.instructions);
+  switch (form) {
+    case "anthropic": {
+      const system = instructions ?? textBlocks(document.instructions);
+      const messages = items.map((item, i) => ({
+        ...item,
+        ...messageFields(item, i, ["user", "assistant", "system"]),
+      }));
+      return fromAnthropic({ messages, ...(system !== undefined && { system }) }, options);
+    }
+    case "openai-chat":
+      return fromOpenAIChat(
+        items.map((item, i) => ({ ...item, ...chatFields(item, i) })),
+        options,
+      );
+    case "openai-responses":
+      return fromOpenAIResponses(
+        { input: items.map(responsesItem), instructions: instructions ?? null },
+        options,
+      );
+    case "gemini": {
+      const contents = items.map(({ role, parts, ...rest }) => ({
+        ...rest,
+        role: textOf(role),
+        parts: listOf(parts).filter(isJsonRecord),
+      }));
+      const systemInstruction = instructions ?? geminiText(document.instructions);
+      return fromGemini({ contents, ...(systemInstruction !== undefined && { systemInstruction }) }, options);
+    }
+    case "model-messages": {
+      const messages = items.map((item, i) => ({
+        ...item,
+        ...messageFields(item, i, ["system", "user", "assistant", "tool"]),
+      }));
+      return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
+    }
+    case "ui-messages":
+      return fromUIMessages(
+        items.map((item, i) => ({
+          ...item,
+          id: textOf(item["id"]) ?? String(i),
+          role: roleOf(item, i, ["system", "user", "assistant"]),
+          parts: listOf(item["parts"]).flatMap(typedBlock),
+        })),
+        options,
+      );
+    default:
+      return form satisfies never;
+  }
+}
+
+/** Items have a type; messages among them may do without. */
+function responsesItem(item: JsonRecord, index: number) {
+  const type = textOf(item["type"]);
+  return type === undefined
+    ? { ...item, role: String(item["role"]), content: contentOf(item, index) }
+    : { ...item, type };
+}
+
+function roleOf<Role extends string>({ role }: JsonRecord, index: number, roles: readonly Role[]): Role {
+  const found = roles.find((one) => one === role);
+  if (found === undefined) throw new TypeError(`Message ${index} has the role ${JSON.stringify(role)}.`);
+  return found;
+}
+
+function messageFields<Role extends string>(item: JsonRecord, index: number, roles: readonly Role[]) {
+  return { role: roleOf(item, index, roles), content: contentOf(item, index) };
+}
+
+const CHAT_ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
+
+function chatFields(item: JsonRecord, index: number) {
+  const { content } = item;
+  const isNone = content === null || content === undefined;
+  return { role: roleOf(item, index, CHAT_ROLES), content: isNone ? null : contentOf(item, index) };
+}
+
+function contentOf({ content }: JsonRecord, index: number): Content {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw new TypeError(`Message ${index} has no content.`);
+  return content.flatMap(typedBlock);
+}
+
+/** Takes a block that says what it is; one that does not says nothing to anybody. */
+function typedBlock(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
+  const type = isJsonRecord(block) ? textOf(block["type"]) : undefined;
+  return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];
+}
+
+function textBlocks(value: unknown): { type: "text"; text: string }[] | undefined {
+  const blocks = listOf(value).flatMap((block) => {
+    const text = isJsonRecord(block) ? textOf(block["text"]) : undefined;
+    return text === undefined ? [] : [{ type: "text" as const, text }];
+  });
+  return blocks.length === 0 ? undefined : blocks;
+}
+
+function geminiText(value: unknown): { parts: JsonRecord[] } | undefined {
+  const parts = listOf(isJsonRecord(value) ? value["parts"] : undefined).filter(isJsonRecord);
+  return parts.length === 0 ? undefined : { parts };
+}

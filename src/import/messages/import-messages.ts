@@ -1,0 +1,87 @@
+import type { ConversionIssue } from "../../convert/conversion-issue.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { isoTimeOf, member, textOf } from "../source-values.ts";
+import { convertItems } from "./convert-items.ts";
+import { readMessageDocument } from "./message-form.ts";
+
+/** Messages of an SDK that somebody has kept. */
+export interface MessagesInput {
+  /** An array of messages or items, a request with its instructions, or a stored chat; parsed from JSON. */
+  readonly document: unknown;
+  /** Id of the conversation. */
+  readonly sourceId: string;
+  /** Path of the file. */
+  readonly path?: string;
+  readonly cwd?: string;
+  /** Time of messages that tell none, ISO 8601; those behind one that tells its time have that. */
+  readonly startedAt: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+}
+
+/**
+ * Makes a session of an array of messages, by the converters of `sessiontree/convert`.
+ *
+ * Ids are derived from place and content: a longer array appends, and one that was changed in the middle makes a branch.
+ *
+ * @returns Undefined if the value is no such array, or an empty one.
+ * @throws {TypeError} If one of the messages is none of its SDK's.
+ * @remarks Cost: O(messages). Source: docs/import.md#arrays-of-messages
+ */
+export function importMessages(input: MessagesInput): ImportedSession | undefined {
+  const document = readMessageDocument(input.document);
+  if (document === undefined) return undefined;
+  const { items, form } = document;
+  const times = timesOf(items, input.startedAt);
+  const { messages, issues } = convertItems(document, {
+    timestamp: (index) => Date.parse(times[index] ?? times[0] ?? input.startedAt),
+  });
+  const builder = new SessionBuilder({
+    source: "messages",
+    sourceId: input.sourceId,
+    sourcePath: input.path,
+    sourceVersion: form,
+    importedAt: input.importedAt,
+    id: input.sourceId,
+    cwd: input.cwd ?? "",
+    startedAt: times[0] ?? input.startedAt,
+  });
+  builder.counts.records = items.length;
+  let last: Draft | undefined;
+  for (const [i, message] of messages.entries()) {
+    const { timestamp, ...said } = message;
+    last = builder.addMessage(`message ${i} ${JSON.stringify(said)}`, last, timestamp, () => message);
+  }
+  const left = issues.filter(({ code }) => code.endsWith("_DROPPED"));
+  builder.issues.push(...left.map(issueOf));
+  for (const { code } of left) if (code === "MESSAGE_DROPPED") builder.drop("message");
+  builder.counts.mapped = builder.counts.records - builder.counts.dropped;
+  return builder.finish();
+}
+
+/** Finds the time of each message: its own, else that of the one before. */
+function timesOf(items: readonly JsonRecord[], startedAt: string): string[] {
+  let time = startedAt;
+  return items.map((item) => {
+    const told = item["createdAt"] ?? item["timestamp"] ?? member(item, "metadata")["createdAt"];
+    time = isoTimeOf(told) ?? time;
+    return time;
+  });
+}
+
+function issueOf({ index, message }: ConversionIssue) {
+  return {
+    code: "MESSAGE_FOREIGN" as const,
+    line: 0,
+    offset: 0,
+    length: 0,
+    message: `Message ${index}: ${message}`,
+  };
+}
+
+/** The id that a document gives to its conversation; undefined if it gives none. */
+export function conversationIdOf(document: unknown): string | undefined {
+  return textOf(readMessageDocument(document)?.id);
+}

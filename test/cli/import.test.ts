@@ -1,0 +1,275 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { run } from "../../src/cli/run.ts";
+import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { meta, numbered, said, THREAD_ID, turn, usage } from "../import/support/codex-records.ts";
+import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
+import { SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
+
+const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
+const CODEX_PATH = `.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`;
+
+const CONVERSATION = [
+  user("q", null, "Find the leak"),
+  part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+  result("r1", "a1", "t1", "a tap"),
+  part("a2", "r1", "msg_2", text("It is the tap."), { stop: "end_turn" }),
+];
+
+const AGENT = { isSidechain: true, agentId: "abc" };
+
+/** A home folder with a session of Claude Code that has a subagent, and one of Codex; and the command line in it. */
+function homeWithSessions() {
+  const folder = temporaryFolder();
+  const home = join(folder, "home");
+  const put = (path: string, content: string) => {
+    const file = join(home, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  };
+  put(CLAUDE_PATH, linesOf(CONVERSATION));
+  put(
+    CLAUDE_PATH.replace(".jsonl", "/subagents/agent-abc.jsonl"),
+    linesOf([user("u", null, "look", AGENT), part("v", "u", "msg_s", text("seen"), AGENT)]),
+  );
+  put(
+    CODEX_PATH,
+    linesOf(
+      numbered([
+        meta(),
+        ...turn("Count the taps", said("assistant", "Three.")),
+        usage("r", { total_tokens: 3 }),
+      ]),
+    ),
+  );
+  const settings = { cwd: home, env: { HOME: home } };
+  const imported = (args: readonly string[], more: CliSettings = {}) =>
+    cli(["import", ...args], { ...settings, ...more });
+  const sessions = join(folder, "agent", "sessions");
+  return { folder, home, put, settings, imported, sessions };
+}
+
+/** Names of all files below a folder; none if it is not there. */
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith(".jsonl"));
+  } catch {
+    return [];
+  }
+}
+
+test("without options it shows what is there and writes nothing, and afterwards what is up to date", async () => {
+  const { home, imported, sessions } = homeWithSessions();
+  const first = await imported([]);
+  expect(first).toMatchObject({ code: 0, stderr: "" });
+  expect(first.lines).toEqual([
+    "claude-code  1 session  1 to import  /code/project",
+    "codex        1 session  1 to import  /code/project",
+    "",
+    "sessiontree import --all imports them.",
+  ]);
+  expect(filesIn(sessions)).toEqual([]);
+  await imported(["--all"]);
+  expect((await imported([])).lines).toEqual([
+    "claude-code  1 session  up to date  /code/project",
+    "codex        1 session  up to date  /code/project",
+  ]);
+  const nowhere = await imported([], { env: { HOME: join(home, "nobody") } });
+  expect(nowhere).toMatchObject({ code: 0, stdout: "No sessions of other programs were found.\n" });
+});
+
+test("--all writes a file for each session and each subagent, and a second time none", async () => {
+  const { imported, sessions } = homeWithSessions();
+  expect((await imported(["--all"])).lines).toEqual([
+    "codex: 1 new, 0 grown, 0 unchanged",
+    "claude-code: 2 new, 0 grown, 0 unchanged",
+  ]);
+  const files = filesIn(sessions);
+  expect(files).toHaveLength(3);
+  expect(new Set(files.map((name) => dirname(name)))).toEqual(new Set(["--code-project--"]));
+  expect((await imported(["--all"])).lines).toEqual([
+    "codex: 0 new, 0 grown, 1 unchanged",
+    "claude-code: 0 new, 0 grown, 2 unchanged",
+  ]);
+  expect(filesIn(sessions)).toEqual(files);
+});
+
+test("--json gives one object for each session; its path is null in a dry run", async () => {
+  const { home, imported, sessions } = homeWithSessions();
+  const dry = jsonLines(await imported(["--all", "--dry-run", "--json"]));
+  expect(filesIn(sessions)).toEqual([]);
+  const real = jsonLines(await imported(["--all", "--json"]));
+  const names = ["source", "sourceId", "sourcePath", "path", "id", "counts", "dropped", "issues"];
+  for (const one of [...dry, ...real]) expect(Object.keys(Object(one))).toEqual(names);
+  expect(dry).toMatchObject([{ path: null }, { path: null }, { path: null }]);
+  expect(real).toMatchObject([
+    { source: "codex", sourceId: THREAD_ID, sourcePath: join(home, CODEX_PATH), id: THREAD_ID, issues: [] },
+    {
+      source: "claude-code",
+      sourceId: SESSION_ID,
+      sourcePath: join(home, CLAUDE_PATH),
+      counts: { records: 4, mapped: 4, kept: 0, dropped: 0, assistantMessages: 2, toolResults: 1 },
+      dropped: {},
+    },
+    { source: "claude-code", sourceId: `${SESSION_ID}.agent-abc`, id: `${SESSION_ID}.agent-abc` },
+  ]);
+  for (const one of real) expect(readFileSync(String(Object(one).path), "utf8")).toContain(Object(one).id);
+  // Without --all, too, --json tells of each session, and writes nothing.
+  expect(jsonLines(await imported(["--json"]))).toMatchObject([
+    { path: null },
+    { path: null },
+    { path: null },
+  ]);
+});
+
+test("a dry run says in words that nothing was written", async () => {
+  const { imported, sessions } = homeWithSessions();
+  expect((await imported(["--all", "--dry-run"])).lines).toEqual([
+    "codex: 1 new, 0 grown, 0 unchanged",
+    "claude-code: 2 new, 0 grown, 0 unchanged",
+    "Nothing was written.",
+  ]);
+  expect(filesIn(sessions)).toEqual([]);
+});
+
+test("--from, --project, --since and paths choose", async () => {
+  const { home, imported } = homeWithSessions();
+  const chosen = async (...args: string[]) =>
+    jsonLines(await imported([...args, "--dry-run", "--json"])).map((one) => Object(one).source);
+  expect(await chosen("--from", "codex")).toEqual(["codex"]);
+  expect(await chosen("--project", "/code/project")).toHaveLength(3);
+  expect(await chosen("--project", ".")).toEqual([]);
+  expect(await chosen("--since", "2026-01-01")).toHaveLength(3);
+  expect(await chosen("--since", "2999-01-01")).toEqual([]);
+  // The clock of these tests is behind that of the files.
+  expect(await chosen("--since", "12h")).toHaveLength(3);
+  expect(await chosen(join(home, CODEX_PATH))).toEqual(["codex"]);
+  expect(await chosen(".claude")).toEqual(["claude-code", "claude-code"]);
+  expect(await chosen(".codex", ".claude", "--from", "claude-code")).toEqual(["claude-code", "claude-code"]);
+});
+
+test("a grown source appends, and one that was continued here keeps that", async () => {
+  const { put, imported, sessions } = homeWithSessions();
+  await imported(["--all"]);
+  const [file = ""] = filesIn(sessions).filter((name) => name.endsWith(`_${SESSION_ID}.jsonl`));
+  const before = readFileSync(join(sessions, file), "utf8");
+  put(CLAUDE_PATH, linesOf([...CONVERSATION, user("p2", "a2", "Thanks")]));
+  expect((await imported(["--all"])).lines).toContain("claude-code: 0 new, 1 grown, 1 unchanged");
+  const after = readFileSync(join(sessions, file), "utf8");
+  expect(after.startsWith(before)).toBe(true);
+  expect(after).toContain("Thanks");
+});
+
+test("what was imported is listed with its source, searched, viewed, counted, exported and verified", async () => {
+  const { folder, settings, imported, sessions } = homeWithSessions();
+  await imported(["--all"]);
+  const ours = async (...args: string[]) => {
+    const done = await cli(args, settings);
+    expect([args, done.code, done.stderr]).toEqual([args, 0, ""]);
+    return done.stdout;
+  };
+  const listed = await ours("list", "--all", "--source", "any");
+  expect(listed).toMatch(/claude-code +Find the/);
+  expect(listed).toMatch(/codex +Count the taps/);
+  expect(await ours("list", "--all", "--source", "codex")).not.toContain("Find the leak");
+  expect(await ours("list", "--all", "--json")).toContain('"source":"codex"');
+  expect(await ours("search", "leak", "--all")).toContain("Find the leak");
+  await ours("view", THREAD_ID, "--no-open", "-o", join(folder, "page.html"));
+  expect(readFileSync(join(folder, "page.html"), "utf8")).toContain("Three.");
+  expect(JSON.parse(await ours("stats", SESSION_ID, "--json"))).toMatchObject({ usage: { output: 20 } });
+  expect(await ours("export", SESSION_ID, "--markdown")).toContain("It is the tap.");
+  for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
+});
+
+test("bad arguments are told, with code 2, and nothing is written", async () => {
+  const { home, put, imported, sessions } = homeWithSessions();
+  const pi = put(
+    "pi.jsonl",
+    '{"type":"session","version":3,"id":"x","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}\n',
+  );
+  const four = put("four.jsonl", '{"kind":"header","version":4,"id":"x","createdAt":1,"cwd":"/"}\n');
+  for (const [args, says] of [
+    [["--from", "vim"], /--from takes one of claude-code, codex, gemini/],
+    [["--since", "soon"], /--since takes a day/],
+    [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
+    [[pi], /is a session of pi: it opens as it is/],
+    [[four], /pi's version 4, which cannot be imported/],
+  ] as const) {
+    const done = await imported(args);
+    expect([done.code, done.stdout]).toEqual([2, ""]);
+    expect(done.stderr).toMatch(says);
+  }
+  expect(filesIn(sessions)).toEqual([]);
+});
+
+test("a file of messages that holds something else is named, with code 1, and the rest is imported", async () => {
+  const { put, imported } = homeWithSessions();
+  const chat = put("chat.json", JSON.stringify([{ role: "user", content: "hello" }]));
+  const wrong = put("wrong.json", JSON.stringify([{ role: "wizard", content: "hello" }]));
+  const done = await imported([chat, wrong]);
+  expect(done).toMatchObject({ code: 1, lines: ["messages: 1 new, 0 grown, 0 unchanged"] });
+  expect(done.stderr).toContain(`${wrong} was left out`);
+});
+
+test("issues are counted, and told by --json", async () => {
+  const { put, imported } = homeWithSessions();
+  const whole = linesOf([meta(), ...turn("hi", said("assistant", "yes"))]);
+  put(CODEX_PATH, `${whole}{torn`);
+  expect((await imported(["--from", "codex"])).lines).toEqual([
+    "codex: 1 new, 0 grown, 0 unchanged, 1 issue (--json tells which)",
+  ]);
+  put(CODEX_PATH, `${whole}{torn again`);
+  expect(jsonLines(await imported(["--from", "codex", "--json"]))).toMatchObject([
+    { issues: [{ code: "TAIL_TORN" }] },
+  ]);
+});
+
+test("--store imports into a database, where a session that grows is appended to", async () => {
+  const { put, imported, sessions } = homeWithSessions();
+  const stores = new TestDatabase();
+  const into = ["--store", URL_OF_STORE];
+  const done = await imported(["--all", "--json", ...into], { stores });
+  expect(done.stderr).toBe("");
+  expect(jsonLines(done)).toMatchObject([
+    { path: THREAD_ID },
+    { path: SESSION_ID },
+    { path: `${SESSION_ID}.agent-abc` },
+  ]);
+  expect(await stores.ids()).toEqual([THREAD_ID, SESSION_ID, `${SESSION_ID}.agent-abc`].sort());
+  expect((await imported(["--all", ...into], { stores })).lines).toContain(
+    "codex: 0 new, 0 grown, 1 unchanged",
+  );
+  const before = await stores.bytes(SESSION_ID);
+  put(CLAUDE_PATH, linesOf([...CONVERSATION, user("p2", "a2", "Thanks")]));
+  expect((await imported(["--all", ...into], { stores })).lines).toContain(
+    "claude-code: 0 new, 1 grown, 1 unchanged",
+  );
+  const after = await stores.bytes(SESSION_ID);
+  expect(after.startsWith(before) && after.includes("Thanks")).toBe(true);
+  expect(done.stdout + done.stderr).not.toContain(SHOWN_STORE);
+  expect(filesIn(sessions)).toEqual([]);
+});
+
+test("a person sees how far it is", async () => {
+  const { settings } = homeWithSessions();
+  const errors: string[] = [];
+  let nowMs = NOW_MS;
+  const code = await run(["import", "--all"], {
+    ...settings,
+    stdout: { write: () => undefined, isTTY: true, columns: 80 },
+    stderr: { write: (piece) => errors.push(piece), isTTY: true, columns: 80 },
+    stores: new TestDatabase(),
+    now: () => {
+      nowMs += 200;
+      return nowMs;
+    },
+  });
+  expect(code).toBe(0);
+  const shown = errors.join("");
+  expect(shown).toMatch(/Importing sessions .*2\/2/);
+  expect(shown.endsWith("\r\u001b[K")).toBe(true);
+});
