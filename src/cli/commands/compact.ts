@@ -68,8 +68,6 @@ interface Compacted {
 
 /** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
 export const compactCommand: Command = {
-  name: "compact",
-  summary: "Shorten the context of a session, or explain how",
   details: `Plans where the context is cut, what is summarised and what stays as it is.
 Without --dry-run a summary is appended that is made without a model: it quotes
 what was asked and done. Nothing is taken away: the tree keeps all entries.

@@ -25,8 +25,6 @@ interface Target {
 
 /** `sessiontree copy`: copies sessions between folders and databases. */
 export const copyCommand: Command = {
-  name: "copy",
-  summary: "Copy sessions into a folder or a database, byte for byte",
   details: `A copy has the id and the bytes of the original. Nothing is overwritten: a
 session whose id is there already is left out, and the exit code is 1.
 --store says in which database sessions are looked for; a path is always a file.`,

@@ -21,8 +21,6 @@ const KIND_WIDTH = 10;
 
 /** `sessiontree diff`: shows what two branches of a session do not share. */
 export const diffCommand: Command = {
-  name: "diff",
-  summary: "Show what two branches of a session do not share",
   details: `The entry at which they part, what each has since, and which files its tool calls
 read and modified.`,
   parameters: [SESSION, X, Y],

@@ -52,8 +52,6 @@ type Fate = KeepReason | "delete";
 
 /** `sessiontree prune`: puts sessions into the trash that were not used for long. */
 export const pruneCommand: Command = {
-  name: "prune",
-  summary: "Put sessions into the trash that were not used for long",
   details: `Shows the plan, and asks before it is carried out. Without --all: the sessions of
 the project in the current folder; with --dir: all in that folder. Age counts
 from the last message. A session stays from which one descends that stays.`,

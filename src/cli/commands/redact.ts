@@ -28,8 +28,6 @@ const EXCERPT_WIDTH = 60;
 
 /** `sessiontree redact`: takes the content of an entry out of a session for good. */
 export const redactCommand: Command = {
-  name: "redact",
-  summary: "Take the content of an entry out of a session for good",
   details: `The one command that rewrites history: the entry keeps its id and place, its
 content is gone, and a new entry records that. The old bytes are kept nowhere.
 It names what else holds the text: other entries, forks, backups, sessions in the

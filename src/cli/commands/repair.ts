@@ -12,8 +12,6 @@ const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
 
 /** `sessiontree repair`: makes a clean file of a damaged one. */
 export const repairCommand: Command = {
-  name: "repair",
-  summary: "Make a clean file of a damaged one",
   details: `Says line by line what was wrong and what was done about it. No byte is lost:
 the original stays beside the file (.bak), and what belongs to no entry goes to
 a file of its own (.damaged). A healthy file is left alone.
@@ -27,7 +25,7 @@ With --dry-run it exits with 1 if there is something to repair.`,
   ],
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
-    const report = repairSession(await call.findSession(call.get(SESSION)), { isDryRun });
+    const report = repairSession(await call.findKeptSession(call.get(SESSION)), { isDryRun });
     if (call.json) call.out.json({ ...report, isDryRun });
     else writeReport(report, isDryRun, call.out);
     return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;

@@ -8,8 +8,8 @@ import { flag, type Parameter } from "../parameters.ts";
 import { pickSession } from "../picker/pick-session.ts";
 import { previewOf } from "../picker/preview.ts";
 import { runProgram, withPath } from "../picker/run-program.ts";
+import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
 
 const ALL = flag("--all", "begin with the sessions of all projects");
@@ -23,8 +23,6 @@ const COMMAND: Parameter<readonly string[]> = {
 
 /** `sessiontree resume`: lets a person choose a session. */
 export const resumeCommand: Command = {
-  name: "resume",
-  summary: "Choose a session, and print its path or run a program with it",
   details: `Type to filter by name, first message, id or folder; arrows, page up and down, home
 and end move; enter chooses; ctrl-r renames; ctrl-d or delete puts the session into the
 trash; tab changes between this project and all; escape leaves with exit code 130.
@@ -63,11 +61,10 @@ async function resume(call: CommandCall): Promise<ExitCode> {
   return command.length === 0 ? tell(call, chosen) : start(call, withPath(command, chosen.path));
 }
 
-function tell({ io, json, out }: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
+function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
-  if (json) out.json({ path, id, cwd });
-  // A program gets the path as it is; at a terminal it must not drive it.
-  else out.line(io.stdout.isTTY ? plainLine(path) : path);
+  if (call.json) call.out.json({ path, id, cwd });
+  else printPath(call, path);
   return EXIT_CODES.ok;
 }
 

@@ -34,8 +34,6 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
 export const rmCommand: Command = {
-  name: "rm",
-  summary: "Put sessions into the trash, or remove them for good",
   details: `Asks first if somebody is at the terminal. What is in the trash comes back by
 "sessiontree restore". Sessions that were forked from one that goes are named;
 they are whole without it. Backups beside a session (.bak) stay.
@@ -64,7 +62,7 @@ From a database sessions are removed for good, if that is confirmed.`,
 async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   const found: { path: string; info: SessionInfo | undefined }[] = [];
   for (const name of call.get(SESSIONS)) {
-    const path = await call.findSession(name);
+    const path = await call.findKeptSession(name);
     if (found.some((other) => other.path === path)) continue;
     assertPlainFile(path);
     const info = await infoOf(path, call.get(FORCE));
