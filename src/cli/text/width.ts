@@ -2,7 +2,14 @@ import stringWidth from "string-width";
 
 const ELLIPSIS = "…";
 const PLAIN_ASCII = /^[ -~]*$/;
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made for the first text that is not ASCII: most commands see none. */
+let graphemes: Intl.Segmenter | undefined;
+
+/** Gives the characters of a text as a reader sees them. */
+function charactersOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return graphemes.segment(text);
+}
 
 /** Gives the columns that a text takes in a terminal, colours left out; wide characters take two. */
 export function widthOf(text: string): number {
@@ -32,7 +39,7 @@ export function truncate(text: string, width: number): string {
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return "";
-  const parts = Array.from(graphemes.segment(text), ({ segment }) => segment);
+  const parts = Array.from(charactersOf(text), ({ segment }) => segment);
   let used = 0;
   let start = parts.length;
   for (; start > 0; start--) {
@@ -80,7 +87,7 @@ function beginningOf(text: string, width: number): string {
   if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let used = 0;
   let end = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of charactersOf(text)) {
     used += stringWidth(segment);
     if (used > width) return text.slice(0, end);
     end += segment.length;

@@ -52,7 +52,7 @@ test("shows what is typed, the list, the last messages, and the keys", () => {
     "user       Why?",
     "assistant  So.",
     "",
-    "enter choose  ^R rename  ^D delete  tab all projects",
+    "enter choose  ^R rename  ^D delete  ^F contents",
   ]);
 });
 
