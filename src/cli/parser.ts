@@ -23,7 +23,7 @@ const NAMING =
   "Name a session by its path, its id or name (or the beginning of either), @last for the latest one of this project, or - to read it from stdin. With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
 
 const EXITS =
-  "Exit codes: 0 success, 1 something was wrong or nothing was found, 2 wrong usage, 130 cancelled.";
+  "Exit codes: 0 success, 1 failure, issues found, or nothing found, 2 wrong usage, 130 cancelled.";
 
 /**
  * Makes the parser of the command line.

@@ -50,7 +50,7 @@ export function accessSessions(place: {
 }): SessionAccess {
   const { io, stored, piped } = place;
   const find = async (name: string) => {
-    if (isStoreUrl(name)) throw new UsageError("The address of a database stands behind --store.");
+    if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
     if (name === PIPED) return piped.path();
     return (await stored?.copyOf(name)) ?? findSession(name, place);
   };

@@ -121,7 +121,7 @@ test("no error tells a password", async () => {
     const { code, stdout, stderr } = await cli(args, { stores, env: { SESSIONTREE_DEBUG: "1" } });
     expect(code).toBeGreaterThan(0);
     expect(stdout + stderr).not.toContain(SECRET);
-    expect(stderr).toMatch(/postgres:\/\/ada:…@db\.example|stands behind --store/);
+    expect(stderr).toMatch(/postgres:\/\/ada:…@db\.example|address of a database with --store/);
   }
 });
 

@@ -11,8 +11,7 @@ const HERE = flag("--here", "with all branches, as a session of the project in t
 
 /** `sessiontree clone`: copies the active branch, or everything, into another session. */
 export const cloneCommand: Command = {
-  details: `Copies the active branch into the same folder or database. The copy knows which session it
-comes from; that one stays as it is.`,
+  details: `Copies the active branch into the same folder or database. The copy records which session it comes from; the original stays as it is.`,
   parameters: [SESSION, HERE],
   examples: [
     ["clone @last", "the active branch of the latest session"],

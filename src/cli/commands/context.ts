@@ -41,8 +41,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 
 /** `sessiontree context`: shows what a model sees. */
 export const contextCommand: Command = {
-  details: `One line for each message, with the entry it comes from and an estimate of its tokens.
---json gives the messages whole, as an agent would load them.`,
+  details: `Prints one line per message, with the entry it comes from and an estimate of its tokens. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, LLM],
   examples: [
     ["context @last", "at the leaf"],

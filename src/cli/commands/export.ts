@@ -24,9 +24,7 @@ const FILE = {
 
 /** `sessiontree export`: writes a session in another form. */
 export const exportCommand: Command = {
-  details: `Writes to the output, or to a file that must not be there yet.
-JSONL and Markdown hold the branch that ends at the leaf. The page and drawings show the
-whole tree; in a drawing, entries in a straight line share a box unless --full is given.`,
+  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
     ["export @last --markdown | less", "a transcript of the branch on which the session stands"],
@@ -57,7 +55,7 @@ function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: strin
   const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
   const [format] = chosen;
   const all = EXPORT_FORMATS.map(({ name }) => `--${name}`).join(", ");
-  if (format === undefined) throw new UsageError(`Say in which format: add one of ${all}.`);
+  if (format === undefined) throw new UsageError(`Choose a format: add one of ${all}.`);
   if (chosen.length > 1) throw new UsageError(`Choose one format of ${all}.`);
   const given = get(format.option);
   const output = get(FILE);
@@ -81,7 +79,7 @@ function sessionName({ get }: CommandCall, { name, option }: ExportFormat): stri
 function readSource(path: string, format: ExportFormat, { get }: CommandCall): ExportSource {
   const [leaf, isFull] = [get(LEAF), get(FULL)];
   if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
-    throw new UsageError("Leave out --leaf: all branches are exported.");
+    throw new UsageError("Leave out --leaf: this exports all branches.");
   }
   const session = new SessionView(path);
   return {

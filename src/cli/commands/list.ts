@@ -36,8 +36,7 @@ const LEAST_NAME_WIDTH = 16;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const listCommand: Command = {
-  details: `Without options: the sessions of the project in the current folder.
-With --dir: all sessions in that folder, whatever their project.
+  details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
 In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, and path.`,
   parameters: [ALL, SOURCE, LIMIT, PRETTY],

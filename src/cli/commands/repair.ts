@@ -12,10 +12,7 @@ const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
 
 /** `sessiontree repair`: makes a clean file of a damaged one. */
 export const repairCommand: Command = {
-  details: `Says line by line what was wrong and what was done about it. No byte is lost:
-the original stays beside the file (.bak), and what belongs to no entry goes to
-a file of its own (.damaged). A healthy file is left alone.
-With --dry-run it exits with 1 if there is something to repair.`,
+  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A healthy file is left alone. With --dry-run it exits with 1 if there is something to repair.`,
   filesOnly:
     'A database keeps lines whole; "sessiontree copy" brings a session into a folder, where it can be repaired.',
   parameters: [SESSION, DRY_RUN],

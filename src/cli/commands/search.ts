@@ -108,7 +108,7 @@ async function* searchStored(
   stored: StoredSessions,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   if (get(REGEX) || get(CASE)) {
-    throw new UsageError("A database looks for words, whatever their case; leave out --regex and --case.");
+    throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
   }
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));

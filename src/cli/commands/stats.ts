@@ -28,8 +28,7 @@ const LEAST_NAME_WIDTH = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
 export const statsCommand: Command = {
-  details: `Of the whole session, all branches. What a fork has from its parent counts
-there, not here.`,
+  details: `Counts the whole session with all branches. What a fork inherited from its parent counts there, not here.`,
   parameters: [SESSION, INHERITED, WINDOW],
   examples: [
     ["stats @last", "what this session came to"],

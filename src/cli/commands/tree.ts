@@ -17,8 +17,7 @@ const ALL = flag("--all", "draw every entry, fold nothing");
 
 /** `sessiontree tree`: draws a session's tree. */
 export const treeCommand: Command = {
-  details: `The path to the leaf is the straight line at the left; what hangs to the side was left there.
-Long lines of entries are folded, except for branch points, labels, compactions, summaries and some user messages.
+  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Long runs of entries are folded, except for branch points, labels, compactions, summaries and some user messages.
 
 In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.`,
   parameters: [SESSION, ALL, PRETTY],

@@ -11,8 +11,7 @@ const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree upgrade`: rewrites a session of an older version in the current one. */
 export const upgradeCommand: Command = {
-  details: `The original stays beside the file (.v1.bak, .v2.bak). Whatever appends to an
-older file does this by itself; a file of the current version is left alone.`,
+  details: `The original stays beside the file (.v1.bak, .v2.bak). The first append to an older file upgrades it as well; a file of the current version is left alone.`,
   filesOnly: "In a database a session of an older version is brought to the current one by its first append.",
   parameters: [SESSION, DRY_RUN],
   examples: [

@@ -43,8 +43,7 @@ interface Verdict {
 
 /** `sessiontree verify`: reads everything in session files and reports what is wrong. */
 export const verifyCommand: Command = {
-  details: `Reads every entry and prints each issue with its line and byte offset; nothing is changed.
-Exits with 1 if there is an issue, or a file is no session.`,
+  details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
   parameters: [SESSIONS, SCHEMA],
   examples: [
     ["verify session.jsonl", "one file"],

@@ -61,5 +61,5 @@ function temporaryPath(sessionPath: string): string {
 async function openPage({ get, io, warn }: CommandCall, path: string): Promise<void> {
   if (!get(OPEN) || io.open === undefined) return;
   if (!(await io.open(path)))
-    warn("There is no program that opens files; open the page in a browser yourself.");
+    warn("Cannot find a program to open the page with; open it in a browser yourself.");
 }
