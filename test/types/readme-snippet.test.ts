@@ -24,7 +24,10 @@ function installPackage(): void {
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
   // What our declarations are made of.
   symlinkSync(join(ROOT, "node_modules/zod"), join(project, "node_modules/zod"), "junction");
-  if (TARGET === "dist") return cpSync(join(ROOT, "dist"), join(home, "dist"), { recursive: true });
+  if (TARGET === "dist") {
+    cpSync(join(ROOT, "dist"), join(home, "dist"), { recursive: true });
+    return;
+  }
   const tsup = join(ROOT, "node_modules/tsup/dist/cli-default.js");
   const options = [
     "--no-config",
