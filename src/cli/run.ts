@@ -12,6 +12,7 @@ import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store/address.ts";
 import type { StoredSessions } from "./store/stored-sessions.ts";
 import { plainLine } from "./text/plain.ts";
+import { loadWidths } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -35,6 +36,8 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
       async (given) => {
         if (named === undefined) throw new TypeError("a command that runs is loaded");
         stored = await openStored(named, given, io);
+        // A key that is pressed in a shell waits for completion, which measures little.
+        if (named.name !== "completion") await loadWidths();
         exitCode = await named.command.run(makeCall(named, given, { io, stored, piped, out, errors }));
       },
       // Help that nobody asked for is a complaint.

@@ -57,7 +57,7 @@ test("view opens the page where somebody sits at the terminal, unless told not t
   };
   expect(await call(true, "-o", "a.html")).toBe("Wrote a page of 3 entries.\n");
   expect(opened).toEqual([join(folder, "a.html")]);
-  expect(await call(false, "-o", "b.html")).toContain("open the page in a browser yourself");
+  expect(await call(false, "-o", "b.html")).toContain("open it in a browser yourself");
   expect(await call(true, "-o", "c.html", "--no-open")).toBe("Wrote a page of 3 entries.\n");
   expect(opened).toHaveLength(2);
 });

@@ -8,7 +8,7 @@ import type { Parameter } from "../parameters.ts";
 import { PIPED } from "../piped-session.ts";
 import { findSession, sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
-import { truncate } from "../text/width.ts";
+import { loadWidths, truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SHELL: Parameter<Shell> = {
@@ -78,12 +78,15 @@ async function findCandidates(
   const { words: known, lookUp, dir, session } = await candidatesFor(words, commands);
   const typed = words.at(-1) ?? "";
   const place = { io: call.io, dir: dir ?? call.dir };
+  // Bash shows words alone; without their descriptions it gets them sooner.
+  const isDescribed = shell !== "bash" || call.json;
+  if (isDescribed) await loadWidths();
   const isOfFiles = lookUp === "trashed" || call.stored === undefined || place.dir !== undefined;
   if (lookUp === undefined || !isOfFiles) return [...known];
   const found =
     lookUp === "entries"
-      ? await lookUpEntries(session, typed, place, shell !== "bash")
-      : (await lookUpSessions(lookUp, typed, place)).map(sessionCandidate);
+      ? await lookUpEntries(session, typed, place, isDescribed)
+      : (await lookUpSessions(lookUp, typed, place)).map((one) => sessionCandidate(one, isDescribed));
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
 
@@ -131,7 +134,8 @@ async function lookUpTrashed(): Promise<SessionInfo[]> {
   }
 }
 
-function sessionCandidate({ id, name, firstMessage }: SessionInfo): Candidate {
+function sessionCandidate({ id, name, firstMessage }: SessionInfo, isDescribed: boolean): Candidate {
+  if (!isDescribed) return { value: id, description: "" };
   return { value: id, description: truncate(plainLine(name ?? firstMessage), DESCRIPTION_WIDTH) };
 }
 

@@ -1,7 +1,18 @@
-import stringWidth from "string-width";
-
 const ELLIPSIS = "…";
 const PLAIN_ASCII = /^[ -~]*$/;
+/** Measures text that is not ASCII; loading what does so takes longer than most of a command. */
+let measure: ((text: string) => number) | undefined;
+
+/** Loads what measures text: to be awaited before any other function here is given text that may not be ASCII. */
+export async function loadWidths(): Promise<void> {
+  if (measure === undefined) ({ default: measure } = await import("string-width"));
+}
+
+function measured(text: string): number {
+  if (measure === undefined) throw new TypeError("loadWidths() must be awaited before text is measured");
+  return measure(text);
+}
+
 /** Made for the first text that is not ASCII: most commands see none. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -13,7 +24,7 @@ function charactersOf(text: string): Intl.Segments {
 
 /** Gives the columns that a text takes in a terminal, colours left out; wide characters take two. */
 export function widthOf(text: string): number {
-  return PLAIN_ASCII.test(text) ? text.length : stringWidth(text);
+  return PLAIN_ASCII.test(text) ? text.length : measured(text);
 }
 
 /**
@@ -88,7 +99,7 @@ function beginningOf(text: string, width: number): string {
   let used = 0;
   let end = 0;
   for (const { segment } of charactersOf(text)) {
-    used += stringWidth(segment);
+    used += measured(segment);
     if (used > width) return text.slice(0, end);
     end += segment.length;
   }

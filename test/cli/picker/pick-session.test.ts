@@ -3,7 +3,10 @@ import pc from "picocolors";
 import { expect, test } from "vitest";
 import type { SessionInfo } from "../../../src/catalog/session-info.ts";
 import { type PickerWorld, pickSession } from "../../../src/cli/picker/pick-session.ts";
+import { loadWidths } from "../../../src/cli/text/width.ts";
 import { FakeTerminal } from "../support/terminal.ts";
+
+await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
