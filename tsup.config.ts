@@ -57,13 +57,15 @@ export default defineConfig({
   // Neutral: nothing is added for Node, so that the shared pieces that core reaches stay free of it.
   platform: "neutral",
   external: [/^node:/],
-  // Small, and needed by every session: importing them as packages would take longer than all of ours.
-  noExternal: ["nanoid", "uuid"],
+  // Small, and needed by every session or command: as packages they would take longer to load than all of ours.
+  noExternal: ["nanoid", "uuid", "string-width", "strip-ansi", "ansi-regex", "get-east-asian-width"],
   esbuildOptions(options) {
     // Their variants without node:crypto, which Node runs as well.
     options.conditions = ["browser"];
     // Only the chunks are meant to change, see fewChunks.
     options.logOverride = { "ignored-bare-import": "silent" };
+    // Node 20 has both, and compiles a literal when it is first used; esbuild would have it made at once, for 30 ms.
+    options.supported = { "regexp-set-notation": true, "regexp-unicode-property-escapes": true };
   },
   dts: { entry: subpaths },
   splitting: true,

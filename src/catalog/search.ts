@@ -1,16 +1,18 @@
 import type { SessionIndex } from "../jsonl/session-index.ts";
+import { notASession } from "../log/file-errors.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";
-import type { Pace } from "./pace.ts";
+import { Pace } from "./pace.ts";
 import { readEntries, readIndex } from "./read-index.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { SessionInfo } from "./session-info.ts";
-import { reportSkipped } from "./skipping.ts";
+import { ignoreSkipped, reportSkipped } from "./skipping.ts";
 import { snippetOf } from "./snippet.ts";
+import { summarizeSession } from "./summarize-session.ts";
 import { type TextPatterns, textPatterns } from "./text-bytes.ts";
 import {
   expressionMatcher,
@@ -84,13 +86,65 @@ export function searchSessions(
   options: SearchOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
   assertOptions(options, SEARCH_RULES);
-  const { roles, regex = false, caseSensitive = false, limit = Number.POSITIVE_INFINITY } = options;
-  const wanted: Wanted = {
+  return search(wantedBy(query, options), options, limitOf(query, options));
+}
+
+/**
+ * Searches one session file, as `searchSessions` searches many.
+ *
+ * @throws {TypeError} At once, if the query is no regular expression.
+ * @throws {SessionError} `NOT_A_SESSION`, from the iteration.
+ * @throws The system's error if the file is missing or cannot be read.
+ * @remarks Cost: O(bytes).
+ */
+export function searchSession(
+  path: string,
+  query: string,
+  options: Pick<SearchOptions, "roles" | "regex" | "caseSensitive" | "limit" | "onSkipped" | "signal"> = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  return searchAt(path, wantedBy(query, options), options, limitOf(query, options));
+}
+
+function wantedBy(query: string, { roles, regex = false, caseSensitive = false }: SearchOptions): Wanted {
+  return {
     match: (regex ? expressionMatcher : literalMatcher)(query, caseSensitive),
     patterns: regex ? undefined : textPatterns(query, caseSensitive),
     roles: roles && new Set(roles),
   };
-  return search(wanted, options, query === "" ? 0 : limit);
+}
+
+/** An empty text is nowhere. */
+function limitOf(query: string, { limit = Number.POSITIVE_INFINITY }: SearchOptions): number {
+  return query === "" ? 0 : Math.floor(limit);
+}
+
+async function* searchAt(
+  path: string,
+  wanted: Wanted,
+  { onSkipped = ignoreSkipped, signal }: SearchOptions,
+  limit: number,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const session = await summarizeSession(path);
+  if (session === undefined) throw notASession(path);
+  let left = limit;
+  if (left < 1) return;
+  const file = openFile(path);
+  try {
+    for await (const found of findIn(file, wanted, false, new Pace(signal))) {
+      yield hitOf(session, found);
+      left--;
+      if (left < 1) return;
+    }
+  } catch (error) {
+    if (!(error instanceof TooSlowError)) throw error;
+    onSkipped({ path, reason: "too-slow" });
+  } finally {
+    closeFile(file);
+  }
+}
+
+function hitOf(session: SessionInfo, { entryId, role, offset, text, match }: Found): SearchHit {
+  return { session, entryId, role, offset, ...snippetOf(text, match) };
 }
 
 async function* search(
@@ -98,7 +152,7 @@ async function* search(
   options: SearchOptions,
   limit: number,
 ): AsyncGenerator<SearchHit, void, undefined> {
-  let left = Math.floor(limit);
+  let left = limit;
   if (!(left >= 1)) return;
   const run = await CatalogRun.start(options);
   try {
@@ -129,8 +183,7 @@ async function* searchFile(
     for await (const found of findIn(open, wanted, run.isInOrder(file, open), run.pace)) {
       session ??= await run.infoOf(file);
       if (session === undefined) return;
-      const { entryId, role, offset, text, match } = found;
-      yield { session, entryId, role, offset, ...snippetOf(text, match) };
+      yield hitOf(session, found);
     }
   } catch (error) {
     if (error instanceof TooSlowError) run.report({ path: file.path, reason: "too-slow" });

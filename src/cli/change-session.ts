@@ -1,4 +1,4 @@
-import { SessionManager } from "../manager/session-manager.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import type { CliIo } from "./io.ts";
 
 /**
@@ -13,7 +13,9 @@ export async function changeSession<T>(
   io: CliIo,
   change: (session: SessionManager) => T | Promise<T>,
 ): Promise<T> {
-  const session = SessionManager.open(path, io.now === undefined ? {} : { now: io.now });
+  // Loaded only now: most commands look at sessions and change none.
+  const manager = await import("../manager/session-manager.ts");
+  const session = manager.SessionManager.open(path, io.now === undefined ? {} : { now: io.now });
   try {
     return await change(session);
   } finally {

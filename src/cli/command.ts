@@ -20,19 +20,27 @@ export interface CommandCall extends SessionAccess {
   get<T>(parameter: Parameter<T>): T;
   /** Tells something on stderr that is no result and no failure. */
   warn(message: string): void;
+  /** Writes a line on stderr that explains the result, for a person; with `json` nothing is written. */
+  note(text: string): void;
 }
 
-/**
- * A command of `sessiontree`: one of these per file in commands/, and all that is known of it.
- *
- * Parsing, help, and later completion and documentation are made from it. `--json`, `--dir` and `--store` are
- * understood by every command and are not listed.
- */
-export interface Command {
+/** A command as help and completion list it, before it is loaded. */
+export interface ListedCommand {
   readonly name: string;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** What else there is to know. */
+  /** Loads the command itself. */
+  readonly load: () => Promise<Command>;
+}
+
+/**
+ * A command of `sessiontree`: one of these per file in commands/, and all that is known of it beside its name.
+ *
+ * Parsing, help, completion and documentation are made from it. `--json`, `--dir` and `--store` are understood by every
+ * command and are not listed.
+ */
+export interface Command {
+  /** What else there is to know, in paragraphs with an empty line between them; other line breaks are spaces. */
   readonly details?: string;
   /** For a command that works on files alone: what to do about sessions in a database, as a sentence. */
   readonly filesOnly?: string;
@@ -51,6 +59,18 @@ export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in th
 
 /** Says in which database sessions are kept. */
 export const STORE = textOption("--store <url>", "look for sessions in this PostgreSQL database");
+
+/** Asks for what a terminal would show. */
+export const PRETTY = flag("--pretty", "lay the output out for reading, also in a pipe");
+
+/**
+ * Tells whether output is laid out for a person to read; else it is whole lines with tabs between their fields.
+ *
+ * For commands that have `PRETTY`.
+ */
+export function isForReading({ get, io }: Pick<CommandCall, "get" | "io">): boolean {
+  return get(PRETTY) || io.stdout.isTTY === true;
+}
 
 /** The parameters that every command has. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

@@ -1,61 +1,149 @@
-import type { Command } from "./command.ts";
-import { cloneCommand } from "./commands/clone.ts";
-import { compactCommand } from "./commands/compact.ts";
-import { makeCompletionCommand } from "./commands/completion.ts";
-import { contextCommand } from "./commands/context.ts";
-import { copyCommand } from "./commands/copy.ts";
-import { diffCommand } from "./commands/diff.ts";
-import { exportCommand } from "./commands/export.ts";
-import { forkCommand } from "./commands/fork.ts";
-import { importCommand } from "./commands/import.ts";
-import { labelCommand } from "./commands/label.ts";
-import { listCommand } from "./commands/list.ts";
-import { mergeCommand } from "./commands/merge.ts";
-import { migrateCommand } from "./commands/migrate.ts";
-import { nameCommand } from "./commands/name.ts";
-import { pruneCommand } from "./commands/prune.ts";
-import { redactCommand } from "./commands/redact.ts";
-import { repairCommand } from "./commands/repair.ts";
-import { restoreCommand } from "./commands/restore.ts";
-import { resumeCommand } from "./commands/resume.ts";
-import { rmCommand } from "./commands/rm.ts";
-import { searchCommand } from "./commands/search.ts";
-import { showCommand } from "./commands/show.ts";
-import { statsCommand } from "./commands/stats.ts";
-import { treeCommand } from "./commands/tree.ts";
-import { upgradeCommand } from "./commands/upgrade.ts";
-import { verifyCommand } from "./commands/verify.ts";
-import { viewCommand } from "./commands/view.ts";
-import { watchCommand } from "./commands/watch.ts";
+import type { ListedCommand } from "./command.ts";
 
-/** All commands, in the order in which the help lists them: what looks first, then what writes. */
-export const COMMANDS: readonly Command[] = [
-  listCommand,
-  resumeCommand,
-  searchCommand,
-  treeCommand,
-  showCommand,
-  viewCommand,
-  contextCommand,
-  diffCommand,
-  statsCommand,
-  watchCommand,
-  verifyCommand,
-  repairCommand,
-  upgradeCommand,
-  nameCommand,
-  labelCommand,
-  forkCommand,
-  cloneCommand,
-  exportCommand,
-  copyCommand,
-  importCommand,
-  mergeCommand,
-  compactCommand,
-  redactCommand,
-  rmCommand,
-  restoreCommand,
-  pruneCommand,
-  migrateCommand,
-  makeCompletionCommand(() => COMMANDS),
+/**
+ * All commands, in the order in which the help lists them: what looks first, then what writes.
+ *
+ * Each is loaded when it runs, so that starting one does not wait for what the others need.
+ */
+export const COMMANDS: readonly ListedCommand[] = [
+  {
+    name: "list",
+    summary: "List sessions, latest first",
+    load: async () => (await import("./commands/list.ts")).listCommand,
+  },
+  {
+    name: "resume",
+    summary: "Choose a session, and print its path or run a program with it",
+    load: async () => (await import("./commands/resume.ts")).resumeCommand,
+  },
+  {
+    name: "search",
+    summary: "Find text in sessions",
+    load: async () => (await import("./commands/search.ts")).searchCommand,
+  },
+  {
+    name: "tree",
+    summary: "Draw the tree of a session",
+    load: async () => (await import("./commands/tree.ts")).treeCommand,
+  },
+  {
+    name: "show",
+    summary: "Show what a session is, or one of its entries in full",
+    load: async () => (await import("./commands/show.ts")).showCommand,
+  },
+  {
+    name: "view",
+    summary: "Look at a session in the browser",
+    load: async () => (await import("./commands/view.ts")).viewCommand,
+  },
+  {
+    name: "context",
+    summary: "Show what a model sees at the leaf of a session",
+    load: async () => (await import("./commands/context.ts")).contextCommand,
+  },
+  {
+    name: "diff",
+    summary: "Show what two branches of a session do not share",
+    load: async () => (await import("./commands/diff.ts")).diffCommand,
+  },
+  {
+    name: "stats",
+    summary: "Count messages, tool calls, tokens and cost",
+    load: async () => (await import("./commands/stats.ts")).statsCommand,
+  },
+  {
+    name: "watch",
+    summary: "Show entries as they are appended, until interrupted",
+    load: async () => (await import("./commands/watch.ts")).watchCommand,
+  },
+  {
+    name: "verify",
+    summary: "Check session files, every line of them",
+    load: async () => (await import("./commands/verify.ts")).verifyCommand,
+  },
+  {
+    name: "repair",
+    summary: "Make a clean file of a damaged one",
+    load: async () => (await import("./commands/repair.ts")).repairCommand,
+  },
+  {
+    name: "upgrade",
+    summary: "Rewrite a session of an older version in the current one",
+    load: async () => (await import("./commands/upgrade.ts")).upgradeCommand,
+  },
+  {
+    name: "name",
+    summary: "Show or set the name of a session",
+    load: async () => (await import("./commands/name.ts")).nameCommand,
+  },
+  {
+    name: "label",
+    summary: "Show or set the label of an entry",
+    load: async () => (await import("./commands/label.ts")).labelCommand,
+  },
+  {
+    name: "fork",
+    summary: "Copy the path to an entry into a session of its own",
+    load: async () => (await import("./commands/fork.ts")).forkCommand,
+  },
+  {
+    name: "clone",
+    summary: "Copy a session, to go on in the copy",
+    load: async () => (await import("./commands/clone.ts")).cloneCommand,
+  },
+  {
+    name: "export",
+    summary: "Write a session as JSONL, Markdown, a page or a drawing",
+    load: async () => (await import("./commands/export.ts")).exportCommand,
+  },
+  {
+    name: "copy",
+    summary: "Copy sessions into a folder or a database, byte for byte",
+    load: async () => (await import("./commands/copy.ts")).copyCommand,
+  },
+  {
+    name: "import",
+    summary: "Import sessions of Claude Code, Codex and Gemini CLI",
+    load: async () => (await import("./commands/import.ts")).importCommand,
+  },
+  {
+    name: "merge",
+    summary: "Make one session of two copies that went different ways",
+    load: async () => (await import("./commands/merge.ts")).mergeCommand,
+  },
+  {
+    name: "compact",
+    summary: "Shorten the context of a session, or explain how",
+    load: async () => (await import("./commands/compact.ts")).compactCommand,
+  },
+  {
+    name: "redact",
+    summary: "Take the content of an entry out of a session for good",
+    load: async () => (await import("./commands/redact.ts")).redactCommand,
+  },
+  {
+    name: "rm",
+    summary: "Put sessions into the trash, or remove them for good",
+    load: async () => (await import("./commands/rm.ts")).rmCommand,
+  },
+  {
+    name: "restore",
+    summary: "List the sessions in the trash, or bring one back",
+    load: async () => (await import("./commands/restore.ts")).restoreCommand,
+  },
+  {
+    name: "prune",
+    summary: "Put sessions into the trash that were not used for long",
+    load: async () => (await import("./commands/prune.ts")).pruneCommand,
+  },
+  {
+    name: "migrate",
+    summary: "Make the tables of a database, or bring them up to date",
+    load: async () => (await import("./commands/migrate.ts")).migrateCommand,
+  },
+  {
+    name: "completion",
+    summary: "Print a script that completes command lines",
+    load: async () => (await import("./commands/completion.ts")).makeCompletionCommand(COMMANDS),
+  },
 ];

@@ -13,7 +13,7 @@ export const YES = flag("--yes", "do not ask");
  */
 export async function confirm({ io }: CommandCall, question: string): Promise<boolean> {
   if (io.ask === undefined) {
-    throw new UsageError("Nobody is at the terminal who could confirm this; add --yes if it is meant.");
+    throw new UsageError("Cannot ask for confirmation without a terminal; add --yes to confirm.");
   }
   return /^\s*y(?:es)?\s*$/i.test(await io.ask(`${question} [y/N] `));
 }

@@ -1,10 +1,10 @@
 /**
- * What the exit code of the command line says; part of its interface.
+ * Exit codes of the command line; part of its interface.
  *
- * - `ok` 0: done, and nothing is wrong. Also when whoever read the output stopped reading.
- * - `failed` 1: issues were found, or the operation failed; what it was is on stderr.
- * - `usage` 2: the command line itself was wrong; nothing was done.
- * - `cancelled` 130: a person left without choosing anything.
+ * - `ok` 0: success. Also if the reader of a pipe stopped reading.
+ * - `failed` 1: the operation failed, issues were found, or a search found nothing; stderr has the reason.
+ * - `usage` 2: the command line was wrong; nothing was done.
+ * - `cancelled` 130: somebody left the picker without a choice.
  */
 export const EXIT_CODES = Object.freeze({ ok: 0, failed: 1, usage: 2, cancelled: 130 });
 

@@ -12,6 +12,12 @@ export interface CliStream {
   readonly writable?: boolean;
 }
 
+/** A stream that is read from: what `process.stdin` has, and a test can make. */
+export type CliInput = AsyncIterable<Uint8Array | string> & {
+  /** Whether a person types it. */
+  readonly isTTY?: boolean;
+};
+
 /** A terminal at which somebody sits: keys come from it, and it is drawn on. */
 export interface CliTerminal {
   readonly input: Readable & { setRawMode?(isRaw: boolean): unknown };
@@ -34,6 +40,8 @@ export interface CliStores {
 
 /** The world of the command line: all that it reads from and writes to beside session files. */
 export interface CliIo {
+  /** Where a session named `-` comes from; missing where nothing can be read. */
+  readonly stdin?: CliInput;
   readonly stdout: CliStream;
   readonly stderr: CliStream;
   /** Environment variables. */

@@ -30,6 +30,16 @@ export function optionalArgument(form: `[${string}]`, description: string): Para
   };
 }
 
+/** An argument that stands for a certain text if it is left out. */
+export function argumentOr(form: `[${string}]`, description: string, fallback: string): Parameter<string> {
+  return {
+    kind: "argument",
+    form,
+    description,
+    parse: (given) => (given === undefined ? fallback : textIn(form, given)),
+  };
+}
+
 /** The last argument, given at least once. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return {

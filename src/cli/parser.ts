@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Argument, Command as CommanderCommand, Option } from "commander";
 import { isJsonRecord } from "../schema/json.ts";
-import { COMMON_PARAMETERS, type Command } from "./command.ts";
+import { COMMON_PARAMETERS, type Command, type ListedCommand } from "./command.ts";
 import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
 import { wrap } from "./text/width.ts";
@@ -9,25 +9,33 @@ import { wrap } from "./text/width.ts";
 /** What was found on the command line for each parameter that was given. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 
-/** Called for the command that the command line names. */
-export type CommandRunner = (command: Command, given: GivenValues) => Promise<void>;
+/** The command that a command line names, loaded. */
+export interface LoadedCommand extends ListedCommand {
+  readonly command: Command;
+}
+
+/** Called when the command line is understood, with what it says. */
+export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
 
 const NAMING =
-  "A session is named by its path, its id or name or the beginning of one, or @last for the latest of this project. --store and an address, or SESSIONTREE_STORE, take it from a PostgreSQL database.";
+  "Name a session by its path, its id or name (or the beginning of either), @last for the latest one of this project, or - to read it from stdin. With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
 
 const EXITS =
-  "Exit codes: 0 all is well, 1 issues were found or the operation failed, 2 the command line is wrong, 130 a choice was left.";
+  "Exit codes: 0 success, 1 failure, issues found, or nothing found, 2 wrong usage, 130 cancelled.";
 
 /**
- * Makes the parser of the command line from the commands.
+ * Makes the parser of the command line.
  *
+ * @param commands - All of them, for the list in the help and for suggestions.
+ * @param named - The one that the command line names; the others need not be loaded.
  * @param runCommand - Called when the command line is understood.
  * @param out - Help and version go there.
  */
 export function makeParser(
-  commands: readonly Command[],
+  commands: readonly ListedCommand[],
+  named: LoadedCommand | undefined,
   runCommand: CommandRunner,
   out: Output,
 ): CommanderCommand {
@@ -53,23 +61,27 @@ export function makeParser(
       const paragraphs = [NAMING, EXITS, "Help on a command: sessiontree COMMAND --help"];
       return paragraphs.map((text) => `\n${wrap(text, out.width).join("\n")}`).join("\n");
     });
-  for (const command of commands) addCommand(parser, command, runCommand, out);
+  for (const { name, summary } of commands) {
+    const made = parser.command(name).summary(summary);
+    if (name === named?.name) fillIn(made, named, runCommand, out);
+  }
   return parser;
 }
 
-function addCommand(
-  parser: CommanderCommand,
-  command: Command,
+/** Adds to a command what it takes, its help, and what runs it. */
+function fillIn(
+  made: CommanderCommand,
+  { summary, command }: LoadedCommand,
   runCommand: CommandRunner,
   out: Output,
 ): void {
   const parameters = [...command.parameters, ...COMMON_PARAMETERS];
-  const described =
-    command.details === undefined ? command.summary : `${command.summary}.\n\n${command.details}`;
-  const made = parser.command(command.name).summary(command.summary).description(described);
+  const paragraphs = [`${summary}.`, ...(command.details?.split(/\n{2,}/) ?? [])];
+  // Whoever shows the help breaks the lines: breaks that are in the text already would make ragged ones.
+  made.description(paragraphs.map((text) => text.replace(/\s+/g, " ")).join("\n\n"));
   const found = parameters.map((parameter, place) => addParameter(made, parameter, place));
   made.addHelpText("after", `\n${examplesOf(command, out)}`).action(async () => {
-    await runCommand(command, new Map(parameters.map((parameter, i) => [parameter, found[i]?.()])));
+    await runCommand(new Map(parameters.map((parameter, i) => [parameter, found[i]?.()])));
   });
 }
 

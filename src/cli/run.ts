@@ -1,16 +1,18 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { isSessionError, messageOf } from "../schema/errors.ts";
-import { type Command, type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
+import { type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
-import { type GivenValues, makeParser } from "./parser.ts";
+import { type GivenValues, type LoadedCommand, makeParser } from "./parser.ts";
+import { PipedSession } from "./piped-session.ts";
 import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store/address.ts";
-import { StoredSessions } from "./store/stored-sessions.ts";
+import type { StoredSessions } from "./store/stored-sessions.ts";
 import { plainLine } from "./text/plain.ts";
+import { loadWidths } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 
 /**
@@ -22,20 +24,29 @@ import { UsageError } from "./usage-error.ts";
 export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   const out = new Output(io.stdout, io.env);
   const errors = new Output(io.stderr, io.env);
+  const piped = new PipedSession(io);
   let exitCode: ExitCode = EXIT_CODES.ok;
   let stored: StoredSessions | undefined;
-  const parser = makeParser(
-    COMMANDS,
-    async (command, given) => {
-      const address = addressFor(command, given, io);
-      stored = address && new StoredSessions(address, io);
-      exitCode = await command.run(makeCall(command, given, { io, stored, out, errors }));
-    },
-    // Help that nobody asked for is a complaint.
-    argv.length === 0 ? errors : out,
-  );
-  let failure = await failureOf(() => parser.parseAsync(understandable(argv), { from: "user" }));
+  const words = understandable(argv);
+  let failure = await failureOf(async () => {
+    const named = await loadNamed(words);
+    const parser = makeParser(
+      COMMANDS,
+      named,
+      async (given) => {
+        if (named === undefined) throw new TypeError("a command that runs is loaded");
+        stored = await openStored(named, given, io);
+        // A key that is pressed in a shell waits for completion, which measures little.
+        if (named.name !== "completion") await loadWidths();
+        exitCode = await named.command.run(makeCall(named, given, { io, stored, piped, out, errors }));
+      },
+      // Help that nobody asked for is a complaint.
+      argv.length === 0 ? errors : out,
+    );
+    await parser.parseAsync(words, { from: "user" });
+  });
   const closingFailure = await failureOf(() => stored?.close(failure !== undefined));
+  piped.remove();
   const outputFailure = await failureOf(() => out.flush());
   if (isHelp(failure)) {
     exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
@@ -48,6 +59,13 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   // If stderr fails, too, there is nobody left to tell.
   await failureOf(() => errors.flush());
   return exitCode;
+}
+
+/** Loads the command that a command line names first, or behind `help`. */
+async function loadNamed([first, second]: readonly string[]): Promise<LoadedCommand | undefined> {
+  const name = first === "help" ? second : first;
+  const listed = COMMANDS.find((one) => one.name === name);
+  return listed && { ...listed, command: await listed.load() };
 }
 
 /** Help on a command that does not exist is no help: asking for it is taken for a try of that command. */
@@ -80,7 +98,11 @@ function isHelp(error: unknown): error is CommanderError {
  *
  * @throws {UsageError} If the command works on files alone.
  */
-function addressFor(command: Command, given: GivenValues, { env }: CliIo): StoreAddress | undefined {
+function addressFor(
+  { name, command }: LoadedCommand,
+  given: GivenValues,
+  { env }: CliIo,
+): StoreAddress | undefined {
   const option = STORE.parse(given.get(STORE));
   const isFolder = SESSION_DIR.parse(given.get(SESSION_DIR)) !== undefined;
   if (option !== undefined && isFolder) throw new UsageError("Give --store or --dir, not both.");
@@ -89,47 +111,78 @@ function addressFor(command: Command, given: GivenValues, { env }: CliIo): Store
   const from = option === undefined ? STORE_VARIABLE : STORE.form;
   if (command.filesOnly === undefined) return storeAddress(text, from);
   const how = option === undefined ? ` With --dir, ${STORE_VARIABLE} does not count.` : "";
-  throw new UsageError(`${command.name} works on files. ${command.filesOnly}${how}`);
+  throw new UsageError(`${name} works on files. ${command.filesOnly}${how}`);
+}
+
+/** Gives the sessions of the database that a call is about; the code for databases is loaded only then. */
+async function openStored(
+  named: LoadedCommand,
+  given: GivenValues,
+  io: CliIo,
+): Promise<StoredSessions | undefined> {
+  const address = addressFor(named, given, io);
+  if (address === undefined) return undefined;
+  const stored = await import("./store/stored-sessions.ts");
+  return new stored.StoredSessions(address, io);
 }
 
 /** What a call works with and writes to. */
 interface Surroundings {
   readonly io: CliIo;
   readonly stored: StoredSessions | undefined;
+  readonly piped: PipedSession;
   readonly out: Output;
   readonly errors: Output;
 }
 
 function makeCall(
-  command: Command,
+  { name }: LoadedCommand,
   given: GivenValues,
-  { io, stored, out, errors }: Surroundings,
+  { io, stored, piped, out, errors }: Surroundings,
 ): CommandCall {
   const dir = SESSION_DIR.parse(given.get(SESSION_DIR));
+  const json = JSON_OUTPUT.parse(given.get(JSON_OUTPUT));
   return {
     io,
     out,
-    json: JSON_OUTPUT.parse(given.get(JSON_OUTPUT)),
+    json,
     get: (parameter) => {
-      if (!given.has(parameter)) throw new TypeError(`${command.name} does not declare ${parameter.form}.`);
+      if (!given.has(parameter)) throw new TypeError(`${name} does not declare ${parameter.form}.`);
       return parameter.parse(given.get(parameter));
     },
     warn: (message) => {
-      errors.line(withoutPasswords(`sessiontree: ${plainLine(message)}`));
+      const text = withoutPasswords(plainLine(message));
+      if (json) errors.json({ warning: { message: text } });
+      else errors.line(`sessiontree: ${text}`);
+      errors.flush();
+    },
+    note: (text) => {
+      if (json) return;
+      // What was printed before stands before it, where both go to one terminal.
+      out.flush();
+      errors.line(text);
       errors.flush();
     },
     dir,
-    ...accessSessions({ io, dir, stored }),
+    ...accessSessions({ io, dir, stored, piped }),
   };
 }
 
-/** Says in one line what went wrong, and gives the exit code for it. */
+/** Says in one line what went wrong, as JSON if the call asks for that, and gives the exit code for it. */
 function explainFailure(error: unknown, argv: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  const message = isUsage ? usageMessage(error, argv) : failureMessage(error);
-  errors.line(withoutPasswords(`sessiontree: ${message}`));
+  const message = withoutPasswords(isUsage ? usageMessage(error, argv) : failureMessage(error));
+  const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
+  if (asksForJson(argv)) errors.json({ error: { code, message } });
+  else errors.line(`sessiontree: ${message}`);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
+}
+
+/** Tells whether JSON is asked for, also on a command line that cannot be understood. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end === -1 ? argv : argv.slice(0, end)).includes("--json");
 }
 
 function usageMessage(error: Error, argv: readonly string[]): string {

@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { listSessions } from "../catalog/list-sessions.ts";
-import { resolveSession } from "../catalog/resolve-session.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { CliIo } from "./io.ts";
+import { argumentOr } from "./parameters.ts";
 
 /** What a call says about where sessions are. */
 interface SessionPlace {
@@ -20,11 +19,14 @@ const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
 /** Stands for the session that `list` shows first. */
 export const LATEST = "@last";
 
+/** The argument that names a session, and the latest one of the project if it is left out. */
+export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
+
 /** How many candidates an error names. */
 const MOST_NAMED = 3;
 
-/** What is a path and no id: it has a separator or the suffix of session files, or starts in the home folder. */
-const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~/;
+/** What is a path and no id: it has a separator or the suffix of session files, starts in the home folder, or is stdin. */
+const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 
 /**
  * Tells which sessions a command is about.
@@ -40,8 +42,7 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
 /**
  * Finds the session that a person names: by path, by id or name or the beginning of one, or `@last`.
  *
- * A file that exists is meant before an id that reads the same, and what fits only one session of this project before
- * what fits several of all.
+ * Existing files win over ids, and a name that fits one session of this project means that one, whatever else it fits.
  *
  * @returns Absolute path; that of a missing file if the name looks like a path.
  * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`
@@ -50,6 +51,8 @@ export async function findSession(name: string, place: SessionPlace): Promise<st
   if (name === LATEST) return findLatest(place);
   const path = pathOf(place.io.cwd, name);
   if (looksLikePath(name) || existsSync(path)) return path;
+  // Whoever names a file needs no list of sessions: what makes one is loaded only now.
+  const { resolveSession } = await import("../catalog/resolve-session.ts");
   try {
     return (await resolveSession(name, sessionScope(place, true))).path;
   } catch (error) {
@@ -60,6 +63,7 @@ export async function findSession(name: string, place: SessionPlace): Promise<st
 
 /** Of several sessions that a name fits, gives the one of this project, if there is one. */
 async function findInProject(name: string, place: SessionPlace, ambiguity: SessionError): Promise<string> {
+  const { resolveSession } = await import("../catalog/resolve-session.ts");
   try {
     return (await resolveSession(name, sessionScope(place, false))).path;
   } catch (error) {
@@ -73,6 +77,7 @@ async function findInProject(name: string, place: SessionPlace, ambiguity: Sessi
 }
 
 async function findLatest(place: SessionPlace): Promise<string> {
+  const { listSessions } = await import("../catalog/list-sessions.ts");
   const [latest] = await listSessions(sessionScope(place, false));
   if (latest !== undefined) return latest.path;
   const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';

@@ -33,8 +33,8 @@ test("the program passes on output, complaints and exit code", async () => {
   scribe.user("start");
   const good = await start(["tree", scribe.path]);
   expect([good.code, good.stderr]).toEqual([0, ""]);
-  expect(good.stdout).toContain("● ");
-  const bad = await start(["tree"]);
+  expect(good.stdout).toContain("\tuser\t");
+  const bad = await start(["fork"]);
   expect([bad.code, bad.stdout]).toEqual([2, ""]);
   expect(bad.stderr).toContain("missing required argument");
 });

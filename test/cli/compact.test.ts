@@ -29,7 +29,7 @@ test("a dry run explains the plan and changes nothing", async () => {
   expect(row("split turn")).toMatch(/^split turn 5 \d+ 1 user, 2 assistant, 2 tool results$/);
   expect(row("kept")).toMatch(/^kept 1 60 1 assistant$/);
   expect(row("Cut before")).toMatch(/^Cut before [0-9a-f]{8} assistant Here it is\./);
-  expect(stdout).toContain("The cut goes through a turn");
+  expect(stdout).toContain("The cut falls inside a turn");
   expect(stdout).toContain("\n3 files modified\n  one.ts\n  three.ts\n  two.ts\n");
   expect(lines.at(-1)).toBe("Nothing was changed; this is the plan.");
   expect([readFileSync(path, "utf8"), statSync(path).mtimeMs]).toEqual(before);
@@ -58,7 +58,7 @@ test("compacting again updates the summary", async () => {
   scribe.user("Four");
   scribe.assistant("Four it is. ".repeat(40));
   const { stdout } = await cli(["compact", scribe.path, "--keep", "60", "--dry-run"]);
-  expect(stdout).toContain("The summary before is updated.");
+  expect(stdout).toContain("The previous summary is updated.");
 });
 
 test("--json tells plan and result with all files and roles", async () => {

@@ -22,24 +22,31 @@ function twoSessions(folder = temporaryFolder()) {
   return folder;
 }
 
-function values(...words: string[]): string[] {
-  return candidatesFor(words, COMMANDS).words.map(({ value }) => value);
+async function values(...words: string[]): Promise<string[]> {
+  return (await candidatesFor(words, COMMANDS)).words.map(({ value }) => value);
 }
 
 describe("what may stand at the end of a command line", () => {
-  test("is a command first", () => {
-    expect(values("")).toEqual([...COMMANDS.map(({ name }) => name), "help"]);
-    expect(values("re")).toEqual(expect.arrayContaining(["redact", "repair", "restore"]));
-    expect(values("re")).not.toContain("rm");
-    expect(values("--v")).toEqual(["--version"]);
-    expect(values("help", "tre")).toEqual(["tree"]);
-    expect(values("help", "tree", "")).toEqual([]);
-    expect(values("bogus", "")).toEqual([]);
+  test("is a command first", async () => {
+    expect(await values("")).toEqual([...COMMANDS.map(({ name }) => name), "help"]);
+    expect(await values("re")).toEqual(expect.arrayContaining(["redact", "repair", "restore"]));
+    expect(await values("re")).not.toContain("rm");
+    expect(await values("--v")).toEqual(["--version"]);
+    expect(await values("help", "tre")).toEqual(["tree"]);
+    expect(await values("help", "tree", "")).toEqual([]);
+    expect(await values("bogus", "")).toEqual([]);
   });
 
-  test("is an option that was not given yet", () => {
-    expect(values("tree", "x", "--")).toEqual(["--all", "--json", "--dir", "--store", "--help"]);
-    expect(values("tree", "x", "--all", "--a")).toEqual([]);
+  test("is an option that was not given yet", async () => {
+    expect(await values("tree", "x", "--")).toEqual([
+      "--all",
+      "--pretty",
+      "--json",
+      "--dir",
+      "--store",
+      "--help",
+    ]);
+    expect(await values("tree", "x", "--all", "--a")).toEqual([]);
   });
 
   test.each([
@@ -49,24 +56,28 @@ describe("what may stand at the end of a command line", () => {
     [["restore", ""], "trashed"],
     [["tree", "a", ""], undefined],
     [["search", ""], undefined],
+    [["search", "text", ""], "sessions"],
+    [["show", "x", ""], "entries"],
+    [["context", "x", "--leaf", ""], "entries"],
+    [["diff", "x", "a", ""], "entries"],
     [["tree", "--dir", ""], undefined],
     [["export", "-o", ""], undefined],
     [["export", "-o", "x", ""], "sessions"],
     [["export", "--output", "x", ""], "sessions"],
     [["tree", "--", ""], undefined],
-  ])("of %j is looked up among: %s", (words, lookUp) => {
-    expect(candidatesFor(words, COMMANDS).lookUp).toBe(lookUp);
+  ])("of %j is looked up among: %s", async (words, lookUp) => {
+    expect((await candidatesFor(words, COMMANDS)).lookUp).toBe(lookUp);
   });
 
-  test("knows the folder that the line gives", () => {
-    expect(candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
+  test("knows the folder that the line gives", async () => {
+    expect(await candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
       dir: "/projects/a",
     });
   });
 
-  test("may be an entry or a shell", () => {
-    expect(values("fork", "@last", "")).toEqual(["@leaf"]);
-    expect(values("completion", "")).toEqual(["bash", "zsh", "fish"]);
+  test("may be an entry or a shell", async () => {
+    expect(await values("fork", "@last", "")).toEqual(["@leaf"]);
+    expect(await values("completion", "")).toEqual(["bash", "zsh", "fish"]);
   });
 });
 

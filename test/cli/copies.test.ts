@@ -24,14 +24,14 @@ function pathIds(path: string): string[] {
 describe("fork", () => {
   test("copies the path to an entry into the same folder, and leaves the source alone", async () => {
     const { path, root, left, before } = branched();
-    const { code, lines } = await cli(["fork", path, left]);
-    const [said = "", made = ""] = lines;
+    const { code, stdout, stderr } = await cli(["fork", path, left]);
+    const made = stdout.trimEnd();
     expect(code).toBe(0);
     expect(dirname(made)).toBe(dirname(path));
     expect(pathIds(made)).toEqual([root, left]);
     const session = SessionManager.open(made, { mode: "read-only" });
     expect(session.getHeader()?.parentSession).toBe(path);
-    expect(said).toBe(`Session ${session.getSessionId()} has 2 entries and stands in`);
+    expect(stderr).toBe(`Copied 2 entries into session ${session.getSessionId()}.\n`);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
@@ -95,6 +95,22 @@ describe("export", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
+  test.each(["jsonl", "markdown", "html", "mermaid", "dot"])("--%s takes a file", async (format) => {
+    const { path } = branched();
+    const cwd = temporaryFolder();
+    const made = join(cwd, "made");
+    const behind = await cli(["export", path, `--${format}`, "made"], { cwd });
+    expect([behind.code, behind.stderr]).toEqual([0, ""]);
+    expect(behind.stdout).toMatch(new RegExp(`^Wrote \\d entries to ${made}\n$`));
+    await cli(["export", path, `--${format}`, "-o", "other"], { cwd });
+    const other = readFileSync(join(cwd, "other"), "utf8");
+    // The entry of a label gets another id in every copy.
+    const content = (text: string) => text.replace(/"label","id":"\w+"/, "");
+    expect(content(readFileSync(made, "utf8"))).toBe(content(other));
+    const first = await cli(["export", `--${format}`, path], { cwd });
+    expect([first.code, first.stderr]).toEqual([2, expect.stringContaining("Name the session first")]);
+  });
+
   test("replaces nothing", async () => {
     const { path } = branched();
     const taken = `${path}.taken`;
@@ -123,6 +139,15 @@ describe("upgrade", () => {
     ];
     const text = old.map((line) => `${JSON.stringify(line)}\n`).join("");
     writeFileSync(path, text);
+    const plan = await cli(["upgrade", path, "--dry-run"]);
+    expect([plan.code, plan.stdout]).toEqual([
+      0,
+      "Would be upgraded from version 1 to 3; nothing was changed.\n",
+    ]);
+    expect(jsonLines(await cli(["upgrade", path, "--dry-run", "--json"]))).toEqual([
+      { path, version: 1, wouldUpgrade: true },
+    ]);
+    expect(readFileSync(path, "utf8")).toBe(text);
     const { code, lines } = await cli(["upgrade", path]);
     expect(code).toBe(0);
     expect(lines).toEqual(["Upgraded from version 1 to 3; the original is", `${path}.v1.bak`]);
@@ -133,8 +158,10 @@ describe("upgrade", () => {
 
   test("leaves a session of the current version alone", async () => {
     const { path, before } = branched();
-    const { code, stdout } = await cli(["upgrade", path]);
-    expect([code, stdout]).toEqual([0, "Nothing to do: the file is of version 3 already.\n"]);
+    for (const more of [[], ["--dry-run"]]) {
+      const { code, stdout } = await cli(["upgrade", path, ...more]);
+      expect([code, stdout]).toEqual([0, "Nothing to do: the file has version 3 already.\n"]);
+    }
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });

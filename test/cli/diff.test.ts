@@ -19,7 +19,7 @@ describe("diff", () => {
     const { path, root, left, right } = branched();
     const { code, lines } = await cli(["diff", path, left, right]);
     expect(code).toBe(0);
-    expect(lines[0]).toBe("They part behind");
+    expect(lines[0]).toBe("The branches part after");
     expect(lines[1]).toContain(`${root} user        build a wall`);
     expect(lines.slice(3, 6)).toEqual([
       `- 1 entry only on the branch to ${left}`,
@@ -52,7 +52,9 @@ describe("diff", () => {
     const first = scribe.user("one");
     scribe.session.resetLeaf();
     const second = scribe.user("two");
-    expect((await cli(["diff", scribe.path, first, second])).lines[0]).toBe("They have no entry in common.");
+    expect((await cli(["diff", scribe.path, first, second])).lines[0]).toBe(
+      "The branches have no entry in common.",
+    );
   });
 
   test("fits the terminal", async () => {

@@ -25,39 +25,40 @@ function twoProjects() {
 test("lists the sessions of the project in the current folder", async () => {
   const { project, sessions } = twoProjects();
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
-  const { code, stdout } = await cli(["list"], { cwd: project, env });
+  const { code, stdout } = await cli(["list", "--pretty"], { cwd: project, env });
   expect(code).toBe(0);
-  expect(stdout).toBe("0198aaaa  6 days ago  2  Find the bug\n");
+  expect(stdout).toBe("id        last used   messages  name\n0198aaaa  6 days ago         2  Find the bug\n");
 });
 
 test("--all lists those of all projects and says which; names stand for first messages", async () => {
   const { project, sessions } = twoProjects();
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
-  const { lines } = await cli(["list", "--all"], { cwd: project, env });
-  expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {2}2 {2}other +Poetry$/);
-  expect(lines[1]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {2}2 {2}project +Find the bug$/);
+  const { lines } = await cli(["list", "--pretty", "--all"], { cwd: project, env });
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatch(/^id {18}last used {3}messages {2}project +name$/);
+  expect(lines[1]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {9}2 {2}other +Poetry$/);
+  expect(lines[2]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {9}2 {2}project +Find the bug$/);
 });
 
 test("--dir lists all that is in a folder, also one given from the current folder", async () => {
   const { project, sessions } = twoProjects();
   for (const dir of [sessions, "../sessions"]) {
-    expect((await cli(["list", "--dir", dir], { cwd: project })).lines).toHaveLength(2);
+    expect((await cli(["list", "--pretty", "--dir", dir], { cwd: project })).lines).toHaveLength(3);
   }
 });
 
 test("without sessions it says so, and where others may be", async () => {
   const folder = temporaryFolder();
-  const { code, stdout } = await cli(["list"], { cwd: folder });
-  expect(code).toBe(0);
-  expect(stdout).toContain(`No sessions in ${folder}.`);
-  expect(stdout).toContain("sessiontree list --all");
-  expect((await cli(["list", "--json"], { cwd: folder })).stdout).toBe("");
+  const { code, stdout, stderr } = await cli(["list", "--pretty"], { cwd: folder });
+  expect([code, stdout]).toEqual([0, ""]);
+  expect(stderr).toContain(`No sessions in ${folder}.`);
+  expect(stderr).toContain("sessiontree list --all");
+  expect((await cli(["list", "--pretty", "--json"], { cwd: folder })).stdout).toBe("");
 });
 
 test("--json gives one object per session, with the names of the library", async () => {
   const { sessions, own, foreign, other } = twoProjects();
-  const listed = jsonLines(await cli(["list", "--dir", sessions, "--json"]));
+  const listed = jsonLines(await cli(["list", "--pretty", "--dir", sessions, "--json"]));
   expect(listed.map((one) => Object(one).path)).toEqual([foreign.path, own.path]);
   expect(listed[0]).toEqual({
     id: ID(2),
@@ -77,7 +78,7 @@ test("lines fit, damage is marked, and nothing drives the terminal", async () =>
   const scribe = new Scribe(folder, "evil", `/${"深い".repeat(50)}/\u001b[2J`);
   scribe.user(`\u001b]0;title\u0007${"長い".repeat(100)}`);
   writeFileSync(scribe.path, "no json\n", { flag: "a" });
-  const result = await cli(["list", "--dir", folder]);
+  const result = await cli(["list", "--pretty", "--dir", folder]);
   expect(widest(result)).toBeGreaterThan(77);
   expect(widest(result)).toBeLessThanOrEqual(80);
   expect(result.stdout).toContain("  ! ␛]0;title␇長い");
@@ -89,7 +90,10 @@ test("a file that cannot be read is told of, on stderr, and keeps nothing else f
   symlinkSync(loop, loop);
   for (const command of [["list"], ["list", "--json"], ["search", "bug"]]) {
     const { code, stdout, stderr } = await cli([...command, "--dir", sessions], { cwd: project });
-    expect([code, stderr]).toEqual([0, `sessiontree: ${loop} was left out: it cannot be read.\n`]);
+    const message = `${loop} was left out: it cannot be read.`;
+    const isJson = command.includes("--json");
+    const told = isJson ? JSON.stringify({ warning: { message } }) : `sessiontree: ${message}`;
+    expect([code, stderr]).toEqual([0, `${told}\n`]);
     expect(stdout).toContain("Find the bug");
   }
 });
@@ -98,10 +102,11 @@ test("a narrow terminal leaves out columns rather than names", async () => {
   const { project, sessions } = twoProjects();
   const at = async (columns: number) => {
     const env = { COLUMNS: String(columns) };
-    return (await cli(["list", "--dir", sessions], { cwd: project, env })).lines;
+    return (await cli(["list", "--pretty", "--dir", sessions], { cwd: project, env })).lines;
   };
-  expect((await at(80)).every((line) => /\d {2}(?:project|other) {2}/.test(line))).toBe(true);
-  for (const line of await at(40)) {
+  const wide = (await at(80)).slice(1);
+  expect(wide.every((line) => /\d {2}(?:project|other) {2}/.test(line))).toBe(true);
+  for (const line of (await at(40)).slice(1)) {
     expect(line).toMatch(/^0198aaaa\S* {2}.*(?:Find the bug|Poetry)$/);
     expect(line).not.toMatch(/ {2}(?:project|other) {2}/);
   }

@@ -2,6 +2,9 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { CliIo } from "../../src/cli/io.ts";
 import { withProgress } from "../../src/cli/progress.ts";
+import { loadWidths } from "../../src/cli/text/width.ts";
+
+await loadWidths();
 
 /** A terminal, a clock that stands still, and what was written to stderr. */
 function world({ stdoutIsTTY = true, stderrIsTTY = true, columns = 80, env = {} } = {}) {

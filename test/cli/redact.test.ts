@@ -28,7 +28,7 @@ test("takes the content out, keeps the tree, and says what was done", async () =
   const { path, secret, reply } = withSecret();
   const { code, stdout } = await cli(["redact", path, secret, "--yes"]);
   expect(code).toBe(0);
-  expect(stdout).toContain(`Redacted user ${secret}: in the place of its content stands "[redacted]".`);
+  expect(stdout).toContain(`Redacted user ${secret}: its content is now "[redacted]".`);
   expect(readFileSync(path, "utf8")).not.toContain("tulip");
   const session = SessionManager.open(path);
   expect(session.getEntry(secret)).toMatchObject({ message: { role: "user", content: "[redacted]" } });
@@ -73,7 +73,7 @@ describe("without --yes", () => {
     const before = readFileSync(path, "utf8");
     const { code, stderr } = await cli(["redact", path, secret]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^sessiontree: Nobody is at the terminal [^\n]*add --yes[^\n]+\n$/);
+    expect(stderr).toMatch(/^sessiontree: Cannot ask for confirmation [^\n]*add --yes[^\n]+\n$/);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 });

@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const { parent, child, grandchild } = family();
     const { stdout } = await cli(["rm", parent]);
     expect(stdout).toBe(
-      `In the trash: ${parent}\n2 sessions descend from it, and stay:\n` +
+      `In the trash: ${parent}\n2 sessions were forked from it and stay:\n` +
         `  ${child.getSessionId()}  Fix the totals\n  ${grandchild.getSessionId()}  Fix the totals\n`,
     );
     expect(existsSync(child.getSessionFile() ?? "")).toBe(true);
@@ -109,7 +109,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       writeFileSync(`${path}.bak`, "old");
       const { code, stdout } = await cli(["rm", path, "--permanent", "--yes"]);
       expect(code).toBe(0);
-      expect(stdout).toBe(`Removed for good: ${path}\nThese stay beside it:\n  ${path}.bak\n`);
+      expect(stdout).toBe(`Removed for good: ${path}\nThese backups stay beside it:\n  ${path}.bak\n`);
       expect([existsSync(path), existsSync(`${path}.bak`), inTrash()]).toEqual([false, true, []]);
     });
 

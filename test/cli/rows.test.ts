@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { loadWidths } from "../../src/cli/text/width.ts";
 import { makeAncestorTest } from "../../src/cli/tree/ancestry.ts";
 import { chooseLandmarks, drawEverything, type Landmarks } from "../../src/cli/tree/landmarks.ts";
 import { treeRows } from "../../src/cli/tree/rows.ts";
@@ -6,6 +7,8 @@ import { findTrunk } from "../../src/cli/tree/trunk.ts";
 import { kindOfMessage } from "../../src/cli/view/entry-kind.ts";
 import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
+
+await loadWidths();
 
 /** Makes a tree of messages; a number that is not smaller than the entry's own makes a root. */
 function treeOf(parents: readonly number[]): EntryTree {

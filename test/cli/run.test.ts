@@ -23,7 +23,8 @@ describe("help", () => {
 
   test.each(COMMANDS.map((command) => [command.name, command] as const))(
     "of %s has examples that the command understands",
-    async (name, command) => {
+    async (name, listed) => {
+      const command = await listed.load();
       const result = await cli([name, "--help"]);
       expect(result.code).toBe(0);
       expect(widest(result)).toBeLessThanOrEqual(80);
@@ -71,10 +72,10 @@ describe("wrong usage is one line that says what to do, and exit code 2", () => 
       ["tree", "x", "--al"],
       "option '--al' (Did you mean --all?) See \"sessiontree tree --help\".",
     ],
-    ["missing argument", ["tree"], "missing required argument 'session'. See"],
+    ["missing argument", ["fork"], "missing required argument 'session'. See"],
     ["too many arguments", ["tree", "a", "b"], "too many arguments"],
     ["missing value", ["context", "a", "--leaf"], "argument missing"],
-    ["empty argument", ["tree", ""], "<session> must not be empty. See"],
+    ["empty argument", ["tree", ""], "[session] must not be empty. See"],
     ["hostile argument", ["\u001b[2J"], "unknown command '␛[2J'"],
   ])("%s", async (_what, args, message) => {
     const { code, stdout, stderr } = await cli(args);

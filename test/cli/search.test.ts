@@ -21,7 +21,7 @@ function tulips() {
 
 test("shows each entry that holds the text, under its session", async () => {
   const { sessions, asked, answered, third } = tulips();
-  const { code, stdout } = await cli(["search", "TULIP", "--dir", sessions]);
+  const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--dir", sessions]);
   expect(code).toBe(0);
   const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user        A tulip, please\n`;
   const ofFirst = [
@@ -38,15 +38,15 @@ test("shows each entry that holds the text, under its session", async () => {
 test("looks into this project's sessions, and into all with --all", async () => {
   const { folder, sessions, third } = tulips();
   const place = { cwd: join(folder, "two"), env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
-  const own = await cli(["search", "tulip", "--json"], place);
+  const own = await cli(["search", "--pretty", "tulip", "--json"], place);
   expect(jsonLines(own).map((hit) => Object(hit).entryId)).toEqual([third]);
-  expect(jsonLines(await cli(["search", "tulip", "--json", "--all"], place))).toHaveLength(3);
+  expect(jsonLines(await cli(["search", "--pretty", "tulip", "--json", "--all"], place))).toHaveLength(3);
 });
 
 test("--case, --role, --limit and --regex narrow it", async () => {
   const { sessions, asked, answered } = tulips();
   const found = async (...args: string[]) => {
-    const result = await cli(["search", ...args, "--dir", sessions, "--json"]);
+    const result = await cli(["search", "--pretty", ...args, "--dir", sessions, "--json"]);
     return jsonLines(result).map((hit): unknown => Object(hit).entryId);
   };
   expect(await found("Tulip", "--case")).toEqual([answered]);
@@ -58,7 +58,7 @@ test("--case, --role, --limit and --regex narrow it", async () => {
 
 test("--json tells where each hit is", async () => {
   const { sessions, second, third } = tulips();
-  expect(jsonLines(await cli(["search", "tulip,", "--dir", sessions, "--json"]))).toEqual([
+  expect(jsonLines(await cli(["search", "--pretty", "tulip,", "--dir", sessions, "--json"]))).toEqual([
     {
       session: { id: ID(2), path: second.path, cwd: second.session.getCwd(), name: "Flowers" },
       ...{ entryId: third, role: "user", snippet: "A tulip, please", match: { start: 2, length: 6 } },
@@ -70,21 +70,25 @@ test("--json tells where each hit is", async () => {
 test("a hit is written as it is found, before the next is looked for", async () => {
   const { sessions } = tulips();
   const pieces: string[] = [];
-  await cli(["search", "tulip", "--dir", sessions, "--json"], { onOutput: (text) => pieces.push(text) });
+  await cli(["search", "--pretty", "tulip", "--dir", sessions, "--json"], {
+    onOutput: (text) => pieces.push(text),
+  });
   expect(pieces).toHaveLength(3);
 });
 
 test("where nothing is found, it says so", async () => {
   const { folder, sessions } = tulips();
-  const nothing = await cli(["search", "rose", "--dir", sessions]);
-  expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing found for rose.\n"]);
-  const own = await cli(["search", "rose"], { cwd: folder });
-  expect(own.stdout).toContain("sessiontree search --all");
-  expect((await cli(["search", "rose", "--json"], { cwd: folder })).stdout).toBe("");
+  const nothing = await cli(["search", "--pretty", "rose", "--dir", sessions]);
+  const { code, stdout, stderr } = nothing;
+  expect([code, stdout, stderr]).toEqual([1, "", "Nothing found for rose.\n"]);
+  const own = await cli(["search", "--pretty", "rose"], { cwd: folder });
+  expect(own.stderr).toContain("sessiontree search --all");
+  const json = await cli(["search", "rose", "--json"], { cwd: folder });
+  expect([json.code, json.stdout, json.stderr]).toEqual([1, "", ""]);
 });
 
 test("what is no regular expression is wrong usage", async () => {
-  const { code, stderr } = await cli(["search", "(a", "--regex"], { cwd: temporaryFolder() });
+  const { code, stderr } = await cli(["search", "--pretty", "(a", "--regex"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^sessiontree: "\(a" is no regular expression[^\n]+\n$/);
 });
@@ -92,7 +96,14 @@ test("what is no regular expression is wrong usage", async () => {
 test("a file on which an expression takes too long is named, and the others are searched", async () => {
   const { sessions, first, third } = tulips();
   first.user(`${"a".repeat(40)}!`);
-  const { code, stdout, stderr } = await cli(["search", "(a+)+$|A tulip", "--regex", "--dir", sessions]);
+  const { code, stdout, stderr } = await cli([
+    "search",
+    "--pretty",
+    "(a+)+$|A tulip",
+    "--regex",
+    "--dir",
+    sessions,
+  ]);
   expect(code).toBe(0);
   expect(stdout).toContain(third);
   expect(stderr).toMatch(/^sessiontree: [^\n]+ was left out: the expression takes too long on it[^\n]+\n$/);
@@ -100,7 +111,7 @@ test("a file on which an expression takes too long is named, and the others are 
 });
 
 test("--limit must be a number", async () => {
-  const { code, stderr } = await cli(["search", "x", "--limit", "0"], { cwd: temporaryFolder() });
+  const { code, stderr } = await cli(["search", "--pretty", "x", "--limit", "0"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
   expect(stderr).toContain("--limit <number> must be a whole number, 1 or more.");
 });
@@ -111,7 +122,10 @@ test.each([40, 80, 200])("lines fit into %i columns, with what was found in sigh
   scribe.user(`${"\u001b[2J長い e\u0301 ❤️ 👨‍👩‍👧‍👦 ".repeat(9)} needle ${"\u009b2J深い".repeat(50)}`);
   scribe.user(`needle${"長".repeat(50)}`);
   scribe.user(`${"長".repeat(50)}needle`);
-  const result = await cli(["search", "needle", "--dir", folder], { columns, env: { NO_COLOR: "1" } });
+  const result = await cli(["search", "--pretty", "needle", "--dir", folder], {
+    columns,
+    env: { NO_COLOR: "1" },
+  });
   expect(result.stdout.match(/ user .*needle/g)).toHaveLength(3);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

@@ -114,10 +114,10 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     });
     expect(json).not.toHaveProperty("path");
     expect(json).not.toHaveProperty("issueCount");
-    expect((await sql("list")).stdout).toMatch(/^0198aaaa {2}.* 2 {2}Fix the totals\n$/);
+    expect((await sql("list", "--pretty")).lines[1]).toMatch(/^0198aaaa {2}.* 2 {2}Fix the totals$/);
     const elsewhere = { cwd: "/projects/other" };
     const none = await run(["list", "--store", URL_OF_STORE], elsewhere);
-    expect(none.stdout).toContain(`No sessions of /projects/other in ${SHOWN_STORE}.`);
+    expect(none.stderr).toContain(`No sessions of /projects/other in ${SHOWN_STORE}.`);
     expect((await run(["list", "--all", "--store", URL_OF_STORE], elsewhere)).stdout).toContain("till");
   });
 
@@ -129,8 +129,14 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       entryId: entries[1],
       role: "assistant",
     });
-    expect((await sql("search", "TOTALS wrong", "--role", "user")).lines.at(-1)).toBe("1 entry in 1 session");
-    expect((await sql("search", "rounded", "--role", "user")).stdout).toContain("Nothing found");
+    expect((await sql("search", "TOTALS wrong", "--role", "user", "--pretty")).lines.at(-1)).toBe(
+      "1 entry in 1 session",
+    );
+    const nothing = await sql("search", "rounded", "--role", "user");
+    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("Nothing found")]);
+    const inOne = jsonLines(await sql("search", "wrong", ID, "--json"));
+    expect(inOne).toMatchObject([{ session: { id: ID, store: SHOWN_STORE }, entryId: entries[0] }]);
+    expect(inOne).not.toHaveProperty("[0].session.path");
     for (const option of ["--regex", "--case"]) expect((await sql("search", "a", option)).code).toBe(2);
   });
 
@@ -157,7 +163,8 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(forked).toMatchObject({ store: SHOWN_STORE, parentSession: ID, entries: 1, leafId: entries[0] });
     expect(forked).not.toHaveProperty("path");
     const cloned = await sql("clone", ID);
-    expect(cloned.stdout).toMatch(/has 3 entries and stands in\npostgres:\/\/ada@db\.example\/agents\n$/);
+    expect(await database.ids()).toContain(cloned.stdout.trim());
+    expect(cloned.stderr).toBe("Copied 3 entries into a session in postgres://ada@db.example/agents.\n");
     const here = await run(["clone", ID, "--here", "--json", "--store", URL_OF_STORE], {
       cwd: "/projects/b",
     });

@@ -2,9 +2,11 @@ import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
 import { plainJson, plainLine, plainText } from "../../src/cli/text/plain.ts";
 import { ago, dateAndTime, span, timeColumn } from "../../src/cli/text/times.ts";
-import { column, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
+import { column, loadWidths, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
 import { bytes, count, counted } from "../../src/cli/text/words.ts";
 import fc from "../support/fast-check.ts";
+
+await loadWidths();
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
 const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/u;

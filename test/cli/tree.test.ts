@@ -13,7 +13,7 @@ test("a line tells short id, kind, time and what was said; the last one where th
   const scribe = new Scribe(temporaryFolder());
   const question = scribe.user("What is a tree?");
   const answer = scribe.assistant("A graph without cycles.");
-  const { code, lines } = await cli(["tree", scribe.path]);
+  const { code, lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(code).toBe(0);
   expect(lineOf(lines, question)).toBe(`● ${question} user       22:02  What is a tree?`);
   expect(lineOf(lines, answer)).toBe(`○ ${answer} assistant  22:03  A graph without cycles.  ← leaf`);
@@ -26,7 +26,7 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   const leftEnd = scribe.user("go on");
   scribe.session.branch(root);
   const kept = scribe.assistant("second try");
-  const { lines } = await cli(["tree", scribe.path]);
+  const { lines } = await cli(["tree", "--pretty", scribe.path]);
   const drawn = lines.slice(lines.indexOf("") + 1);
   expect(drawn.map((line) => line.slice(0, 12))).toEqual([
     `● ${root} u`,
@@ -46,7 +46,7 @@ test("labels, compactions, branch summaries, failures and the leaf are seen", as
   session.appendLabelChange(marked, "checkpoint");
   session.appendCompaction("All that was before", marked, 186_045);
   session.branch(marked);
-  const { stdout, lines } = await cli(["tree", scribe.path]);
+  const { stdout, lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lineOf(lines, marked)).toContain("[checkpoint] here");
   expect(stdout).toMatch(/◆ \w{8} compaction .*186,045 tokens → All that was before/);
   expect(stdout).toMatch(/◆ \w{8} summary .*Goal It was tried\./);
@@ -60,11 +60,11 @@ test("long lines of entries are folded and counted; --all draws them", async () 
   scribe.user("Do it all");
   scribe.work(30);
   const end = scribe.assistant("Done.");
-  const { lines } = await cli(["tree", scribe.path]);
+  const { lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lines).toContain("… 60 entries: 30 assistant, 30 tool results");
   expect(lines.filter((line) => line.includes("tool  "))).toEqual([]);
   lineOf(lines, end);
-  const all = await cli(["tree", scribe.path, "--all"]);
+  const all = await cli(["tree", "--pretty", scribe.path, "--all"]);
   expect(all.stdout).not.toContain("…");
   expect(all.lines.filter((line) => line.includes(" tool  "))).toHaveLength(30);
 });
@@ -77,7 +77,7 @@ test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in mo
     scribe.work(4);
     scribe.assistant("answered");
   }
-  const { lines } = await cli(["tree", scribe.path]);
+  const { lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lines.length).toBeLessThan(120);
   for (const id of questions.slice(-5)) lineOf(lines, id);
   expect(lines.find((line) => line.includes(questions[0] ?? ""))).toBeDefined();
@@ -109,7 +109,7 @@ test("what a session holds cannot drive the terminal", async () => {
   session.appendSessionInfo(evil);
   writeLines(folder, "ids.jsonl", [userLine(evil, null), { ...userLine("b", evil), timestamp: evil }]);
   for (const args of [[scribe.path], [scribe.path, "--json"], [`${folder}/ids.jsonl`]]) {
-    const { code, stdout } = await cli(["tree", ...args]);
+    const { code, stdout } = await cli(["tree", "--pretty", ...args]);
     expect(code).toBe(0);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
@@ -137,7 +137,7 @@ test.each([80, 61, 200])("lines fit into %i columns, whatever is written", async
   }
   scribe.session.appendSessionInfo("名前".repeat(100));
   for (const more of [[], ["--all"]]) {
-    const result = await cli(["tree", scribe.path, ...more], { columns, env: { NO_COLOR: "1" } });
+    const result = await cli(["tree", "--pretty", scribe.path, ...more], { columns, env: { NO_COLOR: "1" } });
     expect(widest(result)).toBeLessThanOrEqual(columns);
     expect(widest(result)).toBeGreaterThan(columns - 3);
   }
@@ -147,8 +147,8 @@ test("colours are for terminals only", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("\u001b[31mred\u001b[0m");
   scribe.assistant("ok");
-  const plain = await cli(["tree", scribe.path]);
-  const coloured = await cli(["tree", scribe.path], { columns: 80 });
+  const plain = await cli(["tree", "--pretty", scribe.path]);
+  const coloured = await cli(["tree", "--pretty", scribe.path], { columns: 80 });
   expect(plain.stdout).not.toContain("\u001b");
   expect(coloured.stdout).toContain("\u001b[");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
@@ -159,7 +159,7 @@ test("colours are for terminals only", async () => {
 test("a session without entries is drawn", async () => {
   const folder = temporaryFolder();
   const path = writeLines(folder, "empty.jsonl", []);
-  const { code, stdout } = await cli(["tree", path]);
+  const { code, stdout } = await cli(["tree", "--pretty", path]);
   expect(code).toBe(0);
   expect(stdout).toContain("0 entries");
 });
@@ -171,7 +171,7 @@ test("several beginnings hang on one place", async () => {
     "roots.jsonl",
     ["a", "b", "c"].map((id) => userLine(id, null)),
   );
-  const { lines } = await cli(["tree", path]);
+  const { lines } = await cli(["tree", "--pretty", path]);
   expect(lines.slice(lines.indexOf("") + 1).map((line) => line.trimEnd().slice(0, 5))).toEqual([
     "○ 3 b",
     "├─● a",
@@ -193,25 +193,25 @@ function writeMany(parentOf: (number: number) => number | null, size = COUNT): s
 
 test("100,000 entries in a line do not indent, and are a page when folded", async () => {
   const path = writeMany((i) => (i === 0 ? null : i - 1));
-  const folded = await cli(["tree", path]);
+  const folded = await cli(["tree", "--pretty", path]);
   expect(folded.lines.length).toBeLessThan(120);
-  const all = await cli(["tree", path, "--all"]);
+  const all = await cli(["tree", "--pretty", path, "--all"]);
   expect(all.lines.length).toBeGreaterThan(COUNT);
   expect(all.lines.slice(-COUNT).every((line) => line.startsWith("● "))).toBe(true);
 });
 
 test("100,000 branches from one place are a page when folded, and one column when not", async () => {
   const path = writeMany((i) => (i === 0 ? null : 0));
-  const folded = await cli(["tree", path]);
+  const folded = await cli(["tree", "--pretty", path]);
   expect(folded.lines.length).toBeLessThan(30);
   expect(folded.stdout).toContain("├─… 99,990 more branches, 99,990 entries: 99,990 user");
-  const all = await cli(["tree", path, "--all"]);
+  const all = await cli(["tree", "--pretty", path, "--all"]);
   expect(all.lines.filter((line) => line.startsWith("├─● "))).toHaveLength(COUNT - 2);
 });
 
 test("a branch at each of 50,000 entries is folded", async () => {
   const path = writeMany((i) => (i === 0 ? null : i % 2 === 1 ? i - 1 : i - 2));
-  const { lines } = await cli(["tree", path]);
+  const { lines } = await cli(["tree", "--pretty", path]);
   expect(lines.length).toBeLessThan(500);
   expect(lines.some((line) => line.endsWith("small branches"))).toBe(true);
 });
@@ -221,7 +221,7 @@ test("branches within branches stay on the screen, however deep", async () => {
   const half = 5000;
   const path = writeMany((i) => (i === 0 ? null : i < half ? i - 1 : 2 * half - 1 - i), 2 * half);
   for (const more of [[], ["--all"]]) {
-    const result = await cli(["tree", path, ...more]);
+    const result = await cli(["tree", "--pretty", path, ...more]);
     expect(result.code).toBe(0);
     expect(widest(result)).toBeLessThanOrEqual(80);
     expect(result.stdout).toContain("┆ ● ");
@@ -236,7 +236,7 @@ test("long ids that begin alike are shown as far as they differ", async () => {
     "long.jsonl",
     ids.map((id, i) => userLine(id, ids[i - 1] ?? null)),
   );
-  const { stdout } = await cli(["tree", path]);
+  const { stdout } = await cli(["tree", "--pretty", path]);
   expect(stdout).toContain("● 0198aaaa-0000-70 user");
   expect(stdout).toContain("● 0198aaaa-0000-71 user");
 });
@@ -249,7 +249,7 @@ test("--json gives one object per entry in the order of the file", async () => {
   const leaf = scribe.assistant("kept");
   scribe.session.appendLabelChange(root, "here");
   const label = scribe.session.getLeafId();
-  expect(jsonLines(await cli(["tree", scribe.path, "--json"]))).toEqual([
+  expect(jsonLines(await cli(["tree", "--pretty", scribe.path, "--json"]))).toEqual([
     {
       id: root,
       parentId: null,

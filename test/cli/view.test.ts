@@ -18,7 +18,7 @@ function story(): { folder: string; path: string; first: string } {
 
 /** The path at the end of what the command said. */
 function pathIn(text: string): string {
-  const path = text.trim().split(" to ")[1] ?? "";
+  const path = text.trimEnd();
   onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
   return path;
 }
@@ -26,8 +26,8 @@ function pathIn(text: string): string {
 test("view writes a page to a temporary file that only its owner can read, and says where", async () => {
   const { path } = story();
   const { code, stdout, stderr } = await cli(["view", path]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^Wrote 3 entries to .+\.html\n$/);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "Wrote a page of 3 entries.\n" });
+  expect(stdout).toMatch(/^\/.+\.html\n$/);
   const page = pathIn(stdout);
   expect(readFileSync(page, "utf8")).toContain("What is \\u003cb>wrong\\u003c/b>?");
   if (process.platform !== "win32") {
@@ -55,10 +55,10 @@ test("view opens the page where somebody sits at the terminal, unless told not t
     });
     return errors.join("");
   };
-  expect(await call(true, "-o", "a.html")).toBe("");
+  expect(await call(true, "-o", "a.html")).toBe("Wrote a page of 3 entries.\n");
   expect(opened).toEqual([join(folder, "a.html")]);
-  expect(await call(false, "-o", "b.html")).toContain("open the page in a browser yourself");
-  expect(await call(true, "-o", "c.html", "--no-open")).toBe("");
+  expect(await call(false, "-o", "b.html")).toContain("open it in a browser yourself");
+  expect(await call(true, "-o", "c.html", "--no-open")).toBe("Wrote a page of 3 entries.\n");
   expect(opened).toHaveLength(2);
 });
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { buildSessionContext } from "../../src/context/session-context.ts";
 import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
 import { toOpenAIResponses } from "../../src/convert/openai-responses/to-openai-responses.ts";
@@ -64,7 +63,7 @@ describe.skipIf(!isThere)("what other programs wrote", () => {
       for (const [file, text] of expected) {
         const other = (found.get(file) ?? "").replaceAll(inSteps.root, atOnce.root);
         expect(withoutCounts(other), file).toBe(withoutCounts(text));
-        const verified = await cli([verifyCommand.name, "--schema", join(atOnce.sessions, file)]);
+        const verified = await cli(["verify", "--schema", join(atOnce.sessions, file)]);
         expect([verified.code, verified.stderr]).toEqual([0, ""]);
       }
     },

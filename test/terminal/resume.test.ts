@@ -44,7 +44,9 @@ describe("the picker", () => {
     await terminal.shows("Sessions of this project  3", /^❯ .*Write a poem$/, "assistant  With pleasure.");
     expect(terminal.fact("alternate_on")).toBe("1");
     expect(terminal.lines).toHaveLength(24);
-    expect(terminal.lines.at(-1)).toBe("enter choose  ^R rename  ^D delete  tab all projects  esc leave");
+    expect(terminal.lines.at(-1)).toBe(
+      "enter choose  ^R rename  ^D delete  ^F contents  tab all projects  esc leave",
+    );
     terminal.press("Down");
     await terminal.shows(/^❯ .*Find the bug$/, "assistant  It was in the parser.");
     terminal.press("End");
@@ -73,6 +75,24 @@ describe("the picker", () => {
     terminal.press("Enter");
     await terminal.shows(`<${bug.path}>`);
     expect(terminal.isRestored).toBe(true);
+  });
+
+  test("finds letters in names, and with a key what was said", async () => {
+    const { folder } = threeSessions();
+    const terminal = startIn(folder, "");
+    await terminal.shows(/^❯ .*Write a poem$/);
+    terminal.type("fnd bg");
+    await terminal.shows("> fnd bg", /^❯ .*Find the bug$/, "1/3");
+    terminal.press("C-u", "C-f");
+    terminal.type("roses");
+    await terminal.shows(
+      "Contents: roses",
+      /^❯ .*Write a poem$/,
+      "1/3",
+      /^assistant +Roses are red, and more\.$/,
+    );
+    terminal.press("Escape");
+    await terminal.shows("> roses", "Nothing fits what was typed.");
   });
 
   test("renames", async () => {

@@ -11,18 +11,17 @@ const HERE = flag("--here", "with all branches, as a session of the project in t
 
 /** `sessiontree clone`: copies the active branch, or everything, into another session. */
 export const cloneCommand: Command = {
-  name: "clone",
-  summary: "Copy a session, to go on in the copy",
-  details: `Copies the active branch into the same folder or database. The copy knows which session it
-comes from; that one stays as it is.`,
+  details: `Copies the active branch into the same folder or database. The copy records which session it comes from; the original stays as it is.`,
   parameters: [SESSION, HERE],
   examples: [
     ["clone @last", "the active branch of the latest session"],
     ["clone ../other/session.jsonl --here", "all of a session of another project, into this one"],
   ],
   run: async (call) => {
-    const view = new SessionView(await call.findSession(call.get(SESSION)));
-    const clone = call.get(HERE)
+    const isHere = call.get(HERE);
+    const find = isHere ? call.findSession : call.findKeptSession;
+    const view = new SessionView(await find(call.get(SESSION)));
+    const clone = isHere
       ? await cloneHere(call, view.path)
       : await forkSession(call, view.path, view.findEntry("@leaf"));
     await writeNewSession(call, clone);

@@ -68,12 +68,7 @@ interface Compacted {
 
 /** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
 export const compactCommand: Command = {
-  name: "compact",
-  summary: "Shorten the context of a session, or explain how",
-  details: `Plans where the context is cut, what is summarised and what stays as it is.
-Without --dry-run a summary is appended that is made without a model: it quotes
-what was asked and done. Nothing is taken away: the tree keeps all entries.
-If there is nothing to compact, it says why.`,
+  details: `Shows where the context is cut, what is summarised and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
   parameters: [SESSION, KEEP, DRY_RUN],
   examples: [
     ["compact @last --dry-run", "explain the plan"],
@@ -168,10 +163,11 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   const kind = kindOf(cutEntry);
   const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colours, kind.style)(kind.word)];
   out.line(excerptLine(facts, excerptOf(cutEntry), out));
-  if (preparation.isSplitTurn) out.line("The cut goes through a turn, whose beginning is summarised apart.");
-  if (preparation.previousSummary !== undefined) out.line("The summary before is updated.");
+  if (preparation.isSplitTurn)
+    out.line("The cut falls inside a turn; the beginning of that turn gets its own summary.");
+  if (preparation.previousSummary !== undefined) out.line("The previous summary is updated.");
   if (!preparation.wouldShrink) {
-    out.line(colours.yellow("A summary would be no shorter than what it replaces."));
+    out.line(colours.yellow("A summary would not be shorter than what it replaces."));
   }
   const { readFiles, modifiedFiles } = computeFileLists(fileOps);
   writeFiles("read", readFiles, out);

@@ -1,15 +1,14 @@
-import { iterateSessions } from "../../catalog/list-sessions.ts";
-import { listTrashed } from "../../catalog/restore.ts";
 import type { SessionInfo } from "../../catalog/session-info.ts";
 import { isSessionError } from "../../schema/errors.ts";
-import type { Command, CommandCall } from "../command.ts";
+import type { Command, CommandCall, ListedCommand } from "../command.ts";
 import { type Candidate, candidatesFor, SHELLS } from "../completion/candidates.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Parameter } from "../parameters.ts";
-import { sessionScope } from "../session-argument.ts";
+import { PIPED } from "../piped-session.ts";
+import { findSession, sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
-import { truncate } from "../text/width.ts";
+import { loadWidths, truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SHELL: Parameter<Shell> = {
@@ -42,15 +41,11 @@ const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /**
  * Makes `sessiontree completion`: prints the script for a shell, which calls it again with what was typed.
  *
- * @param commands - Gives all commands; this one is among them.
+ * @param commands - All of them, this one among them.
  */
-export function makeCompletionCommand(commands: () => readonly Command[]): Command {
+export function makeCompletionCommand(commands: readonly ListedCommand[]): Command {
   return {
-    name: "completion",
-    summary: "Print a script that completes command lines",
-    details: `It completes commands, options and the ids of sessions. Where to put it is said in
-its first line. With a command line behind -- it gives what may stand at its end;
-the script does that.`,
+    details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line behind -- it prints what may stand at its end; the script does that.`,
     parameters: [SHELL, WORDS],
     examples: [
       ["completion bash", 'for ~/.bashrc: eval "$(sessiontree completion bash)"'],
@@ -65,7 +60,7 @@ the script does that.`,
         else out.text(SCRIPTS[shell]);
         return EXIT_CODES.ok;
       }
-      for (const candidate of await findCandidates(call, words, commands())) {
+      for (const candidate of await findCandidates(call, shell, words, commands)) {
         if (json) out.json(candidate);
         else out.line(lineFor(shell, candidate));
       }
@@ -76,16 +71,41 @@ the script does that.`,
 
 async function findCandidates(
   call: CommandCall,
+  shell: Shell,
   words: readonly string[],
-  commands: readonly Command[],
+  commands: readonly ListedCommand[],
 ): Promise<Candidate[]> {
-  const { words: known, lookUp, dir } = candidatesFor(words, commands);
+  const { words: known, lookUp, dir, session } = await candidatesFor(words, commands);
   const typed = words.at(-1) ?? "";
-  const isAnother = (session: SessionInfo) => session.id.startsWith(typed) && HARMLESS_ID.test(session.id);
   const place = { io: call.io, dir: dir ?? call.dir };
+  // Bash shows words alone; without their descriptions it gets them sooner.
+  const isDescribed = shell !== "bash" || call.json;
+  if (isDescribed) await loadWidths();
   const isOfFiles = lookUp === "trashed" || call.stored === undefined || place.dir !== undefined;
-  const found = lookUp === undefined || !isOfFiles ? [] : await lookUpSessions(lookUp, typed, place);
-  return [...known, ...found.filter(isAnother).map(sessionCandidate)];
+  if (lookUp === undefined || !isOfFiles) return [...known];
+  const found =
+    lookUp === "entries"
+      ? await lookUpEntries(session, typed, place, isDescribed)
+      : (await lookUpSessions(lookUp, typed, place)).map((one) => sessionCandidate(one, isDescribed));
+  return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
+}
+
+/** Finds labels and ids of entries, the latest first; of a session that cannot be found, none. */
+async function lookUpEntries(
+  session: string | undefined,
+  typed: string,
+  place: Pick<CommandCall, "io" | "dir">,
+  isDescribed: boolean,
+): Promise<Candidate[]> {
+  if (session === undefined || session === PIPED) return [];
+  const { entryCandidates } = await import("../completion/entries.ts");
+  try {
+    return entryCandidates(await findSession(session, place), typed, isDescribed);
+  } catch (error) {
+    // A shell that asks for words has no use for an error.
+    if (!isSessionError(error)) throw error;
+    return [];
+  }
 }
 
 /** With nothing typed those of the project are meant; an id may be one of any. */
@@ -94,13 +114,17 @@ async function lookUpSessions(
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
 ): Promise<SessionInfo[]> {
+  if (what === "trashed") return lookUpTrashed();
+  const { iterateSessions } = await import("../../catalog/list-sessions.ts");
   const found: SessionInfo[] = [];
-  if (what === "sessions") {
-    const scope = sessionScope(place, typed !== "");
-    for await (const session of iterateSessions({ ...scope, query: typed, limit: MOST_SESSIONS }))
-      found.push(session);
-    return found;
-  }
+  const scope = sessionScope(place, typed !== "");
+  for await (const session of iterateSessions({ ...scope, query: typed, limit: MOST_SESSIONS }))
+    found.push(session);
+  return found;
+}
+
+async function lookUpTrashed(): Promise<SessionInfo[]> {
+  const { listTrashed } = await import("../../catalog/restore.ts");
   try {
     return (await listTrashed()).slice(0, MOST_SESSIONS).map(({ session }) => session);
   } catch (error) {
@@ -110,7 +134,8 @@ async function lookUpSessions(
   }
 }
 
-function sessionCandidate({ id, name, firstMessage }: SessionInfo): Candidate {
+function sessionCandidate({ id, name, firstMessage }: SessionInfo, isDescribed: boolean): Candidate {
+  if (!isDescribed) return { value: id, description: "" };
   return { value: id, description: truncate(plainLine(name ?? firstMessage), DESCRIPTION_WIDTH) };
 }
 

@@ -6,7 +6,8 @@ import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { argument, flag, textOption } from "../parameters.ts";
+import { flag, textOption } from "../parameters.ts";
+import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { column, truncate } from "../text/width.ts";
@@ -17,7 +18,6 @@ import { excerptOfMessage } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
-const SESSION = argument("<session>", "the session");
 const LEAF = textOption(
   "--leaf <entry>",
   "stand at this entry instead of the leaf: an id or its beginning, or a label",
@@ -41,10 +41,7 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 
 /** `sessiontree context`: shows what a model sees. */
 export const contextCommand: Command = {
-  name: "context",
-  summary: "Show what a model sees at the leaf of a session",
-  details: `One line for each message, with the entry it comes from and an estimate of its tokens.
---json gives the messages whole, as an agent would load them.`,
+  details: `Prints one line per message, with the entry it comes from and an estimate of its tokens. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, LLM],
   examples: [
     ["context @last", "at the leaf"],

@@ -25,11 +25,7 @@ interface Target {
 
 /** `sessiontree copy`: copies sessions between folders and databases. */
 export const copyCommand: Command = {
-  name: "copy",
-  summary: "Copy sessions into a folder or a database, byte for byte",
-  details: `A copy has the id and the bytes of the original. Nothing is overwritten: a
-session whose id is there already is left out, and the exit code is 1.
---store says in which database sessions are looked for; a path is always a file.`,
+  details: `A copy has the id and the bytes of the original. Nothing is overwritten: a session whose id exists already is skipped, and the exit code is 1. With --store, ids and names are looked up in that database; a path is always a file.`,
   parameters: [SESSIONS, TO],
   examples: [
     ["copy @last --to postgres://host@db.example/agents", "from a file into a database"],
@@ -51,7 +47,8 @@ session whose id is there already is left out, and the exit code is 1.
 
 async function openTarget({ get, io }: CommandCall): Promise<Target> {
   const to = get(TO);
-  if (to === undefined) throw new UsageError("Say where to: add --to and a folder, or a database's address.");
+  if (to === undefined)
+    throw new UsageError("Name the target: add --to and a folder, or the address of a database.");
   if (isStoreUrl(to)) {
     const { url, shown } = storeAddress(to, TO.form);
     return {

@@ -21,10 +21,7 @@ const KIND_WIDTH = 10;
 
 /** `sessiontree diff`: shows what two branches of a session do not share. */
 export const diffCommand: Command = {
-  name: "diff",
-  summary: "Show what two branches of a session do not share",
-  details: `The entry at which they part, what each has since, and which files its tool calls
-read and modified.`,
+  details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified.`,
   parameters: [SESSION, X, Y],
   examples: [
     ["diff @last @leaf works", "where the session stands, and the entry that is labelled so"],
@@ -45,9 +42,9 @@ read and modified.`,
     }
     const length = shortIdLength(idsOf(view.tree));
     const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
-    if (ancestor === undefined) call.out.line("They have no entry in common.");
+    if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
-      call.out.line(call.out.colours.dim("They part behind"));
+      call.out.line(call.out.colours.dim("The branches part after"));
       writeEntries(call, [ancestor], " ", length);
     }
     writeSide(call, x, diff.x, "-", length);

@@ -4,13 +4,13 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import { writeNewFile } from "../export/new-file.ts";
 import type { ExportSource } from "../export/source.ts";
-import { argument, flag, textOption } from "../parameters.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { plainJson, plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
-const SESSION = argument("<session>", "the session");
+const SESSION = optionalArgument("[session]", "the session");
 const LEAF = textOption(
   "--leaf <entry>",
   "end the branch at this entry instead of the leaf: an id or its beginning, or a label",
@@ -24,23 +24,20 @@ const FILE = {
 
 /** `sessiontree export`: writes a session in another form. */
 export const exportCommand: Command = {
-  name: "export",
-  summary: "Write a session as JSONL, Markdown, a page or a drawing",
-  details: `Writes to the output, or to a file that must not be there yet.
-JSONL and Markdown hold the branch that ends at the leaf. The page and drawings show the
-whole tree; in a drawing, entries in a straight line share a box unless --full is given.`,
+  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
     ["export @last --markdown | less", "a transcript of the branch on which the session stands"],
-    ["export @last --jsonl branch.jsonl", "that branch as a session of the same id"],
+    ["export @last --html page.html", "all branches as a page, to a new file"],
+    ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
     ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
     ["export session.jsonl --markdown --leaf 1a2b3c4d -o notes.md", "another branch, to a file"],
     ["export session.jsonl --dot | dot -Tsvg -o tree.svg", "a picture of the tree, by Graphviz"],
   ],
   run: async (call) => {
-    const { findSession, get, io, json, out } = call;
+    const { findSession, io, json, out } = call;
     const { format, file } = chosenFormat(call);
-    const source = readSource(await findSession(get(SESSION)), format, call);
+    const source = readSource(await findSession(sessionName(call, format)), format, call);
     if (file === undefined) writeOutput(call, format, source);
     else {
       const path = resolve(io.cwd, file);
@@ -58,19 +55,31 @@ function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: strin
   const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
   const [format] = chosen;
   const all = EXPORT_FORMATS.map(({ name }) => `--${name}`).join(", ");
-  if (format === undefined) throw new UsageError(`Say in which format: add one of ${all}.`);
+  if (format === undefined) throw new UsageError(`Choose a format: add one of ${all}.`);
   if (chosen.length > 1) throw new UsageError(`Choose one format of ${all}.`);
   const given = get(format.option);
   const output = get(FILE);
   if (typeof given === "string" && output !== undefined)
-    throw new UsageError("Name one file, behind --jsonl or -o.");
+    throw new UsageError(`Name one file, behind --${format.name} or -o.`);
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
+}
+
+/** @throws {UsageError} If it is missing, maybe because the format took it for the file to write. */
+function sessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
+  const session = get(SESSION);
+  if (session !== undefined) return session;
+  const given = get(option);
+  throw new UsageError(
+    typeof given === "string"
+      ? `Name the session first: "sessiontree export ${given} --${name}"; behind --${name} stands the file to write`
+      : "Name the session to export, such as @last",
+  );
 }
 
 function readSource(path: string, format: ExportFormat, { get }: CommandCall): ExportSource {
   const [leaf, isFull] = [get(LEAF), get(FULL)];
   if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
-    throw new UsageError("Leave out --leaf: all branches are exported.");
+    throw new UsageError("Leave out --leaf: this exports all branches.");
   }
   const session = new SessionView(path);
   return {

@@ -12,17 +12,14 @@ const ENTRY = optionalArgument(
 
 /** `sessiontree fork`: copies the path to an entry into a session of its own. */
 export const forkCommand: Command = {
-  name: "fork",
-  summary: "Copy the path to an entry into a session of its own",
-  details: `The new session lies in the same folder or database, has the labels of what was copied, and
-knows which session it comes from; that one stays as it is.`,
+  details: `The new session is made in the same folder or database, with the labels of the copied entries. It records which session it comes from; the original stays as it is.`,
   parameters: [SESSION, ENTRY],
   examples: [
     ["fork session.jsonl 1a2b3c4d", "up to an entry, that one included"],
     ["fork @last works", "up to the entry that is labelled so"],
   ],
   run: async (call) => {
-    const view = new SessionView(await call.findSession(call.get(SESSION)));
+    const view = new SessionView(await call.findKeptSession(call.get(SESSION)));
     const entryId = view.findEntry(call.get(ENTRY) ?? "@leaf");
     await writeNewSession(call, await forkSession(call, view.path, entryId));
     return EXIT_CODES.ok;

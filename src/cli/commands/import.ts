@@ -46,8 +46,6 @@ const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
 export const importCommand: Command = {
-  name: "import",
-  summary: "Import sessions of Claude Code, Codex and Gemini CLI",
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay.
 The programs' own files are only read. --dir and --store say where sessions go.`,

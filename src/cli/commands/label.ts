@@ -12,8 +12,6 @@ const CLEAR = flag("--clear", "take the label away");
 
 /** `sessiontree label`: shows or sets the label of an entry. */
 export const labelCommand: Command = {
-  name: "label",
-  summary: "Show or set the label of an entry",
   details: "Where an entry is named on the command line, its label will do.",
   parameters: [SESSION, ENTRY, LABEL, CLEAR],
   examples: [

@@ -1,15 +1,15 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
-import type { Command, CommandCall } from "../command.ts";
+import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { flag, textOption } from "../parameters.ts";
+import { flag, numberOption, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine } from "../text/plain.ts";
-import { ago } from "../text/times.ts";
+import { plainLine, tabSeparated } from "../text/plain.ts";
+import { ago, isoTime } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { count } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
@@ -21,6 +21,11 @@ const SOURCE = textOption(
   "only sessions imported from this program; any: from whichever",
 );
 
+const LIMIT = numberOption("--limit <number>", "only so many, the latest ones");
+
+/** Titles of the columns. */
+const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
+
 /** Part of the width that the project may take. */
 const PROJECT_PART = 0.25;
 
@@ -31,14 +36,13 @@ const LEAST_NAME_WIDTH = 16;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const listCommand: Command = {
-  name: "list",
-  summary: "List sessions, latest first",
-  details: `Without options: the sessions of the project in the current folder.
-With --dir: all sessions in that folder, whatever their project.`,
-  parameters: [ALL, SOURCE],
+  details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
+
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, and path.`,
+  parameters: [ALL, SOURCE, LIMIT, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
-    ["list --all", "those of all projects"],
+    ["list --all --limit 10", "the last ten of all projects"],
     ["list --all --source codex", "those imported from Codex"],
     ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
   ],
@@ -50,15 +54,14 @@ With --dir: all sessions in that folder, whatever their project.`,
     const found = await withProgress(call, "Reading sessions", (onProgress) =>
       listSessions({ ...scope, onProgress, onSkipped: (file) => skipped.push(file) }),
     );
-    const sessions = withSources(found, get(SOURCE), json);
+    const sessions = withSources(found, get(SOURCE), json).slice(0, get(LIMIT));
     // Only now, since the line that shows how far it is stands on stderr, too.
     skipped.forEach(warnOfSkipped(call));
     if (json) for (const session of sessions) out.json(sessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, scope.cwd === undefined);
     else {
       const place = scope.sessionDir ?? scope.cwd;
-      out.line(`No sessions${place === undefined ? "" : ` in ${plainLine(place)}`}.`);
-      if (scope.cwd !== undefined) out.line("sessiontree list --all lists those of all projects.");
+      writeNothing(call, place === undefined ? "" : ` in ${place}`, scope.cwd !== undefined);
     }
     return EXIT_CODES.ok;
   },
@@ -83,17 +86,18 @@ async function listStored(call: CommandCall, stored: StoredSessions): Promise<Ex
   const { get, io, json, out } = call;
   if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
   const isAll = get(ALL);
+  const limit = get(LIMIT);
   const sessions: ListedSession[] = [];
-  for await (const session of (await stored.store()).list(isAll ? {} : { cwd: io.cwd })) {
+  for await (const session of (await stored.store()).list({
+    ...(!isAll && { cwd: io.cwd }),
+    ...(limit !== undefined && { limit }),
+  })) {
     const listed = listedSession(session);
     if (json) out.json(sessionJson({ ...listed, ...stored.locationOf(listed.id).json }));
     else sessions.push(listed);
   }
   if (sessions.length > 0) writeList(call, sessions, isAll);
-  else if (!json) {
-    out.line(`No sessions${isAll ? "" : ` of ${plainLine(io.cwd)}`} in ${plainLine(stored.address)}.`);
-    if (!isAll) out.line("sessiontree list --all lists those of all projects.");
-  }
+  else writeNothing(call, `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`, !isAll);
   return EXIT_CODES.ok;
 }
 
@@ -117,15 +121,44 @@ function sessionJson(session: ListedSession): object {
   };
 }
 
+/** Says on stderr that the list is empty, and where there may be others. */
+function writeNothing({ note }: CommandCall, place: string, isNarrow: boolean): void {
+  note(`No sessions${plainLine(`.${place}`).slice(1)}.`);
+  if (isNarrow) note("sessiontree list --all lists those of all projects.");
+}
+
+function writeList(call: CommandCall, sessions: readonly ListedSession[], withProject: boolean): void {
+  if (isForReading(call)) writeTable(call, sessions, withProject);
+  else for (const session of sessions) call.out.line(lineOf(call, session));
+}
+
+function lineOf({ stored }: CommandCall, session: ListedSession): string {
+  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, path } = session;
+  const place = path ?? stored?.address ?? "";
+  const time = isoTime(modified.getTime());
+  return tabSeparated([id, time, messageCount, issueCount, cwd, name ?? firstMessage, place]);
+}
+
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
-function writeList({ out, io }: CommandCall, sessions: readonly ListedSession[], withProject: boolean): void {
+function writeTable(
+  { out, io }: CommandCall,
+  sessions: readonly ListedSession[],
+  withProject: boolean,
+): void {
   const { colours, width } = out;
   const now = io.now?.() ?? Date.now();
   const idLength = shortIdLength(sessions.map(({ id }) => id));
   const numbers = sessions.map(({ messageCount }) => count(messageCount));
-  const numberWidth = Math.max(...numbers.map((number) => number.length));
+  const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
   const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;
   const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], width);
+  const title = [
+    column(TITLES.id, idLength),
+    column(TITLES.age, AGE_WIDTH),
+    TITLES.messages.padStart(numberWidth),
+    column(TITLES.project, projectWidth),
+  ].filter((_, place) => shown.has(place));
+  out.line(colours.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
     const { id, modified, name, firstMessage, issueCount = 0, source } = session;
     const facts = [

@@ -23,28 +23,24 @@ const ANY_ID = flag("--allow-different-ids", "merge them even if they are not co
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
 export const mergeCommand: Command = {
-  name: "merge",
-  summary: "Make one session of two copies that went different ways",
-  details: `For a session that was continued on two machines, or a conflicted copy of a
-synced folder. Every entry of both is kept, what they share counts once, and
-which copy comes first makes no difference. Different entries with the same id
-are both kept: one gets an id of its own. The copies stay as they are.`,
+  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies stay as they are.`,
   parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
   examples: [
     ["merge laptop.jsonl server.jsonl -o both.jsonl", "into a new file"],
     ["merge session.jsonl session-conflict.jsonl --in-place", "into the first, with a backup"],
   ],
   run: async (call) => {
-    const { get, findSession, io, locationOf } = call;
+    const { get, findKeptSession, findSession, io, locationOf } = call;
     const output = get(OUTPUT);
     const isInPlace = get(IN_PLACE);
     if ((output === undefined) !== isInPlace) {
-      throw new UsageError("Say where to: either add -o and a file, or --in-place.");
+      throw new UsageError("Name the target: add either -o and a file, or --in-place.");
     }
     const allowDifferentIds = get(ANY_ID);
-    const [a, b] = [await findSession(get(FIRST)), await findSession(get(SECOND))];
+    const a = await (isInPlace ? findKeptSession : findSession)(get(FIRST));
+    const b = await findSession(get(SECOND));
     if (isInPlace && "store" in locationOf(a).json) {
-      throw new UsageError("In a database nothing is put in the place of a session; add -o and a file.");
+      throw new UsageError("A session in a database cannot be replaced by a merge; add -o and a file.");
     }
     const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
     const result = mergeSessions(a, b, { ...target, allowDifferentIds });

@@ -20,12 +20,7 @@ const SQL = flag("--sql", "only print the statements that would be run");
 
 /** `sessiontree migrate`: makes the tables of a database, or changes them. */
 export const migrateCommand: Command = {
-  name: "migrate",
-  summary: "Make the tables of a database, or bring them up to date",
-  details: `Sessions are kept in tables of their own schema. Everything happens in one
-transaction; it may be run again, and by several at once. A role that may make
-tables must be in the address; those who only work with sessions need less.
-With --to it asks first.`,
+  details: `Sessions are kept in tables of their own schema. Everything happens in one transaction, which may be run again, and by several processes at once. The role in the address must be allowed to make tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
   examples: [
     ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],

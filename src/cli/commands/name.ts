@@ -11,8 +11,6 @@ const CLEAR = flag("--clear", "take the name away");
 
 /** `sessiontree name`: shows or sets the display name of a session. */
 export const nameCommand: Command = {
-  name: "name",
-  summary: "Show or set the name of a session",
   parameters: [SESSION, NAME, CLEAR],
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],

@@ -25,8 +25,7 @@ const OLDER_THAN: Parameter<number> = {
   form: "--older-than <time>",
   description: "those not used for so long: 12h, 90d, 8w or 1y",
   parse: (given) => {
-    if (given === undefined)
-      throw new UsageError("Say with --older-than which sessions may go, such as 90d.");
+    if (given === undefined) throw new UsageError("Add --older-than and an age, such as 90d.");
     const timeMs = typeof given === "string" ? parseDuration(given) : undefined;
     if (timeMs !== undefined) return timeMs;
     throw new UsageError("--older-than takes a number of hours, days, weeks or years: 12h, 90d, 8w, 1y.");
@@ -52,11 +51,7 @@ type Fate = KeepReason | "delete";
 
 /** `sessiontree prune`: puts sessions into the trash that were not used for long. */
 export const pruneCommand: Command = {
-  name: "prune",
-  summary: "Put sessions into the trash that were not used for long",
-  details: `Shows the plan, and asks before it is carried out. Without --all: the sessions of
-the project in the current folder; with --dir: all in that folder. Age counts
-from the last message. A session stays from which one descends that stays.`,
+  details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
     '"sessiontree rm" removes sessions from a database, and "sessiontree list --json" tells their times.',
   parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],

@@ -28,12 +28,7 @@ const EXCERPT_WIDTH = 60;
 
 /** `sessiontree redact`: takes the content of an entry out of a session for good. */
 export const redactCommand: Command = {
-  name: "redact",
-  summary: "Take the content of an entry out of a session for good",
-  details: `The one command that rewrites history: the entry keeps its id and place, its
-content is gone, and a new entry records that. The old bytes are kept nowhere.
-It names what else holds the text: other entries, forks, backups, sessions in the
-trash. With --everywhere it redacts those entries, too.`,
+  details: `The only command that rewrites history: the entry keeps its id and place, its content is removed, and a new entry records that. The old bytes are not kept. It lists what else holds the text: other entries, forks, backups, sessions in the trash. With --everywhere it redacts those entries too.`,
   parameters: [SESSION, ENTRY, TEXT, EVERYWHERE, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it is done"],
@@ -106,7 +101,7 @@ interface Redaction {
 
 function writeDone({ out }: CommandCall, { what, text, recordId, leftovers, done, left }: Redaction): void {
   const { colours } = out;
-  out.line(`Redacted ${what}: in the place of its content stands "${plainLine(text)}".`);
+  out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
   out.line(colours.dim(`Entry ${recordId} records it.`));
   const write = ({ path, entryIds }: SameText) => out.line(`  ${plainLine(path)}: ${entryIds.join(", ")}`);
   if (done.length > 0) {

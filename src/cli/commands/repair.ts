@@ -12,12 +12,7 @@ const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
 
 /** `sessiontree repair`: makes a clean file of a damaged one. */
 export const repairCommand: Command = {
-  name: "repair",
-  summary: "Make a clean file of a damaged one",
-  details: `Says line by line what was wrong and what was done about it. No byte is lost:
-the original stays beside the file (.bak), and what belongs to no entry goes to
-a file of its own (.damaged). A healthy file is left alone.
-With --dry-run it exits with 1 if there is something to repair.`,
+  details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A healthy file is left alone. With --dry-run it exits with 1 if there is something to repair.`,
   filesOnly:
     'A database keeps lines whole; "sessiontree copy" brings a session into a folder, where it can be repaired.',
   parameters: [SESSION, DRY_RUN],
@@ -27,7 +22,7 @@ With --dry-run it exits with 1 if there is something to repair.`,
   ],
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
-    const report = repairSession(await call.findSession(call.get(SESSION)), { isDryRun });
+    const report = repairSession(await call.findKeptSession(call.get(SESSION)), { isDryRun });
     if (call.json) call.out.json({ ...report, isDryRun });
     else writeReport(report, isDryRun, call.out);
     return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;

@@ -25,11 +25,7 @@ const MOST_NAMED = 3;
 
 /** `sessiontree restore`: shows what is in the trash, and brings a session back. */
 export const restoreCommand: Command = {
-  name: "restore",
-  summary: "List the sessions in the trash, or bring one back",
-  details: `Without a name: the sessions in the trash, the one deleted last first. With --dir:
-only those that were in this folder. Nothing is overwritten. On macOS and
-Windows it says how a session is brought back by hand.`,
+  details: `Without a name: the sessions in the trash, the last deleted first. With --dir: only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
   filesOnly: "What is removed from a database is in no trash.",
   parameters: [NAME, TO],
   examples: [

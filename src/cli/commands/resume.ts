@@ -1,16 +1,23 @@
 import { iterateSessions } from "../../catalog/list-sessions.ts";
+import { searchSessions } from "../../catalog/search.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
-import { pickSession } from "../picker/pick-session.ts";
+import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import { previewOf } from "../picker/preview.ts";
 import { runProgram, withPath } from "../picker/run-program.ts";
+import type { PickerScope } from "../picker/state.ts";
+import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
+import { kindOfMessage } from "../view/entry-kind.ts";
+
+/** More than anybody looks through; a longer text finds fewer. */
+const MOST_HITS = 500;
 
 const ALL = flag("--all", "begin with the sessions of all projects");
 
@@ -23,13 +30,9 @@ const COMMAND: Parameter<readonly string[]> = {
 
 /** `sessiontree resume`: lets a person choose a session. */
 export const resumeCommand: Command = {
-  name: "resume",
-  summary: "Choose a session, and print its path or run a program with it",
-  details: `Type to filter by name, first message, id or folder; arrows, page up and down, home
-and end move; enter chooses; ctrl-r renames; ctrl-d or delete puts the session into the
-trash; tab changes between this project and all; escape leaves with exit code 130.
-The picker is drawn on stderr, so that its choice can be read from the output. A program
-that is run gives its exit code.`,
+  details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete puts the session into the trash; tab changes between this project and all; escape cancels with exit code 130.
+
+The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
   filesOnly:
     '"sessiontree list" lists what is in a database, and "sessiontree copy" brings a session into a folder.',
   parameters: [COMMAND, ALL],
@@ -54,6 +57,7 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now ?? Date.now,
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
+    search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: previewOf,
     rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),
@@ -63,11 +67,24 @@ async function resume(call: CommandCall): Promise<ExitCode> {
   return command.length === 0 ? tell(call, chosen) : start(call, withPath(command, chosen.path));
 }
 
-function tell({ io, json, out }: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
+/** Finds entries that hold a text, those of the latest sessions first. */
+async function* findContents(
+  call: CommandCall,
+  query: string,
+  scope: PickerScope,
+  signal: AbortSignal,
+): AsyncGenerator<ContentHit, void, undefined> {
+  const options = { ...sessionScope(call, scope !== "project"), signal, limit: MOST_HITS };
+  for await (const { session, role, snippet } of searchSessions(query, options)) {
+    const line = { word: kindOfMessage({ role }).word, text: plainLine(snippet) };
+    yield { path: session.path, line };
+  }
+}
+
+function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
-  if (json) out.json({ path, id, cwd });
-  // A program gets the path as it is; at a terminal it must not drive it.
-  else out.line(io.stdout.isTTY ? plainLine(path) : path);
+  if (call.json) call.out.json({ path, id, cwd });
+  else printPath(call, path);
   return EXIT_CODES.ok;
 }
 

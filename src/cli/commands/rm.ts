@@ -19,7 +19,7 @@ import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const PERMANENT = flag("--permanent", "remove them for good instead");
-const FORCE = flag("--force", "also what is no session, or what a process has the lease of");
+const FORCE = flag("--force", "also files that are no sessions, and sessions that a process has leased");
 
 /** How many descendants are named. */
 const MOST_NAMED = 5;
@@ -34,12 +34,7 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
 export const rmCommand: Command = {
-  name: "rm",
-  summary: "Put sessions into the trash, or remove them for good",
-  details: `Asks first if somebody is at the terminal. What is in the trash comes back by
-"sessiontree restore". Sessions that were forked from one that goes are named;
-they are whole without it. Backups beside a session (.bak) stay.
-From a database sessions are removed for good, if that is confirmed.`,
+  details: `Asks first if somebody is at the terminal. "sessiontree restore" brings sessions back from the trash. Sessions that were forked from a deleted one are named; they are complete without it. Backups beside a session (.bak) stay. Sessions in a database are removed for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
@@ -64,7 +59,7 @@ From a database sessions are removed for good, if that is confirmed.`,
 async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
   const found: { path: string; info: SessionInfo | undefined }[] = [];
   for (const name of call.get(SESSIONS)) {
-    const path = await call.findSession(name);
+    const path = await call.findKeptSession(name);
     if (found.some((other) => other.path === path)) continue;
     assertPlainFile(path);
     const info = await infoOf(path, call.get(FORCE));
@@ -141,7 +136,7 @@ function writeDeleted(call: CommandCall, candidate: Candidate, { path, method }:
   const where = method === "trash" ? "In the trash" : "Removed for good";
   out.line(`${where}: ${plainLine(path)}`);
   for (const line of descentLines(call, candidate)) out.line(line);
-  if (leftovers.length > 0) out.line("These stay beside it:");
+  if (leftovers.length > 0) out.line("These backups stay beside it:");
   for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
 }
 
@@ -157,8 +152,8 @@ function descentLines({ out }: CommandCall, { descendants }: Candidate): string[
   const more = descendants.length - MOST_NAMED;
   return [
     descendants.length === 1
-      ? "1 session descends from it, and stays:"
-      : `${counted(descendants.length, "session")} descend from it, and stay:`,
+      ? "1 session was forked from it and stays:"
+      : `${counted(descendants.length, "session")} were forked from it and stay:`,
     ...descendants.slice(0, MOST_NAMED).map((one) => `  ${sessionLine(one, out.width - 2)}`),
     ...(more > 0 ? [`  and ${counted(more, "other")}`] : []),
   ];

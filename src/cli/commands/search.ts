@@ -1,12 +1,13 @@
-import { type SearchHit, type SearchOptions, searchSessions } from "../../catalog/search.ts";
-import type { Command, CommandCall } from "../command.ts";
+import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
+import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { argument, flag, numberOption, textOption } from "../parameters.ts";
+import { argument, flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
+import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { counted } from "../text/words.ts";
@@ -16,6 +17,7 @@ import { kindOfMessage } from "../view/entry-kind.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = argument("<text>", "what to look for");
+const SESSION = optionalArgument("[session]", "look only into this session");
 const ALL = flag("--all", "in the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = flag("--case", "tell upper case from lower case");
@@ -35,15 +37,15 @@ type FoundEntry = Omit<SearchHit, "session" | "offset"> & {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  name: "search",
-  summary: "Find text in sessions",
-  details: `Looks into messages, thinking, tool calls, commands and summaries of this
-project's sessions, latest first, and shows each entry as it is found.
-Roles are user, assistant, toolResult, bashExecution, custom, system,
-compactionSummary and branchSummary.`,
-  parameters: [TEXT, ALL, REGEX, CASE, ROLE, LIMIT],
+  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, the latest first. Exits with 1 if nothing is found.
+
+Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
+
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path.`,
+  parameters: [TEXT, SESSION, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
+    ["search password @last", "in the latest one alone"],
     ["search TODO --case --role user,assistant --all", "in all projects, only what was said"],
     ["search fix(es|ed)?_#\\d+ --regex --limit 5", "by a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
@@ -52,8 +54,9 @@ compactionSummary and branchSummary.`,
 };
 
 async function search(call: CommandCall): Promise<ExitCode> {
-  const { out, json, stored } = call;
-  const hits = stored === undefined ? startSearch(call, call.get(TEXT)) : searchStored(call, stored);
+  const { out, json } = call;
+  const hits = await startSearch(call);
+  const isLaidOut = !json && isForReading(call);
   let number = 0;
   let session: ListedSession | undefined;
   let sessions = 0;
@@ -62,18 +65,41 @@ async function search(call: CommandCall): Promise<ExitCode> {
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
-      if (!json) writeSession(call, session, sessions > 1);
+      if (isLaidOut) writeSession(call, session, sessions > 1);
     }
     if (json) out.json(hitJson(hit));
-    else writeHit(hit, out);
+    else if (isLaidOut) writeHit(hit, out);
+    else out.line(lineOf(call, hit));
     // Whoever waits for the first hit sees it while the others are looked for.
     out.flush();
   }
-  if (json) return EXIT_CODES.ok;
   if (number === 0) writeNothing(call);
-  else
+  else if (isLaidOut)
     out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
-  return EXIT_CODES.ok;
+  return number === 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+}
+
+/** Looks where the call says: into a session, into those of a database, or into files. */
+async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>> {
+  const { findSession, get, locationOf, stored } = call;
+  const name = get(SESSION);
+  if (name === undefined) return stored === undefined ? searchFiles(call) : searchStored(call, stored);
+  if (get(ALL)) throw new UsageError("Name one session, or give --all.");
+  // Also says what is wrong with a file that is missing, or no session.
+  const { path } = new SessionView(await findSession(name));
+  const hits = asExpression(call, () => searchSession(path, get(TEXT), searchOptions(call)));
+  return namedAs(locationOf(path).json, hits);
+}
+
+/** Says of hits in a copy where the session itself is. */
+async function* namedAs(
+  location: Partial<ListedSession>,
+  hits: AsyncIterable<SearchHit>,
+): AsyncGenerator<FoundEntry, void, undefined> {
+  for await (const hit of hits) {
+    const { path: _, ...session } = hit.session;
+    yield { ...hit, session: { ...session, ...location } };
+  }
 }
 
 /** @throws {UsageError} If it is not about words. */
@@ -82,7 +108,7 @@ async function* searchStored(
   stored: StoredSessions,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   if (get(REGEX) || get(CASE)) {
-    throw new UsageError("A database looks for words, whatever their case; leave out --regex and --case.");
+    throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
   }
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));
@@ -101,24 +127,39 @@ function rolesOf(text: string | undefined): string[] | undefined {
 }
 
 /** @throws {UsageError} If the text is no regular expression. */
-function startSearch(call: CommandCall, text: string): AsyncIterable<SearchHit> {
+function searchFiles(call: CommandCall): AsyncIterable<SearchHit> {
+  const scope = sessionScope(call, call.get(ALL));
+  return asExpression(call, () => searchSessions(call.get(TEXT), { ...scope, ...searchOptions(call) }));
+}
+
+function searchOptions(
+  call: CommandCall,
+): Pick<SearchOptions, "regex" | "caseSensitive" | "limit" | "roles" | "onSkipped"> {
   const { get } = call;
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));
-  const options: SearchOptions = {
-    ...sessionScope(call, get(ALL)),
+  return {
     regex: get(REGEX),
     caseSensitive: get(CASE),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
     onSkipped: warnOfSkipped(call),
   };
+}
+
+/** Takes an expression that is none for a wrong command line. */
+function asExpression<T>({ get }: CommandCall, start: () => T): T {
   try {
-    return searchSessions(text, options);
+    return start();
   } catch (error) {
-    if (error instanceof TypeError && options.regex) throw new UsageError(error.message);
+    if (error instanceof TypeError && get(REGEX)) throw new UsageError(error.message);
     throw error;
   }
+}
+
+function lineOf({ stored }: CommandCall, { session, entryId, role, snippet }: FoundEntry): string {
+  const place = session.path ?? session.store ?? stored?.address ?? "";
+  return tabSeparated([session.id, entryId, role, snippet, place]);
 }
 
 function hitJson({
@@ -176,9 +217,9 @@ function plainPart(text: string): string {
   return plainLine(`.${text}.`).slice(1, -1);
 }
 
-function writeNothing({ dir, get, out }: CommandCall): void {
-  out.line(`Nothing found for ${plainLine(get(TEXT))}.`);
-  if (dir === undefined && !get(ALL)) {
-    out.line("sessiontree search --all looks into the sessions of all projects.");
+function writeNothing({ dir, get, note }: CommandCall): void {
+  note(`Nothing found for ${plainLine(get(TEXT))}.`);
+  if (dir === undefined && !get(ALL) && get(SESSION) === undefined) {
+    note("sessiontree search --all looks into the sessions of all projects.");
   }
 }

@@ -1,7 +1,8 @@
 import type { EntryTree } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { argument, optionalArgument } from "../parameters.ts";
+import { optionalArgument } from "../parameters.ts";
+import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { dateAndTime, span } from "../text/times.ts";
@@ -12,7 +13,6 @@ import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 
-const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
 
 /** So many children of an entry are named. */
@@ -20,8 +20,6 @@ const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const showCommand: Command = {
-  name: "show",
-  summary: "Show what a session is, or one of its entries in full",
   parameters: [SESSION, ENTRY],
   examples: [
     ["show @last", "what session this is and what is in it"],

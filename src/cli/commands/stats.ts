@@ -4,7 +4,8 @@ import { SessionManager } from "../../manager/session-manager.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { argument, flag, numberOption } from "../parameters.ts";
+import { flag, numberOption } from "../parameters.ts";
+import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
@@ -12,7 +13,6 @@ import { count, counted } from "../text/words.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
-const SESSION = argument("<session>", "the session");
 const INHERITED = flag("--inherited", "also count what a fork has from its parent");
 const WINDOW = numberOption(
   "--window <tokens>",
@@ -28,10 +28,7 @@ const LEAST_NAME_WIDTH = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
 export const statsCommand: Command = {
-  name: "stats",
-  summary: "Count messages, tool calls, tokens and cost",
-  details: `Of the whole session, all branches. What a fork has from its parent counts
-there, not here.`,
+  details: `Counts the whole session with all branches. What a fork inherited from its parent counts there, not here.`,
   parameters: [SESSION, INHERITED, WINDOW],
   examples: [
     ["stats @last", "what this session came to"],

@@ -1,33 +1,36 @@
-import type { Command, CommandCall } from "../command.ts";
+import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { argument, flag } from "../parameters.ts";
+import { flag } from "../parameters.ts";
+import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
+import { tabSeparated } from "../text/plain.ts";
+import { isoTime } from "../text/times.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { writeHeading } from "../tree/heading.ts";
 import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
 import { treeRows } from "../tree/rows.ts";
 import { findTrunk } from "../tree/trunk.ts";
 import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
+import { excerptOf, wholeTextOf } from "../view/excerpt.ts";
 
-const SESSION = argument("<session>", "the session to draw");
 const ALL = flag("--all", "draw every entry, fold nothing");
 
 /** `sessiontree tree`: draws a session's tree. */
 export const treeCommand: Command = {
-  name: "tree",
-  summary: "Draw the tree of a session",
-  details: `The path to the leaf is the straight line at the left; what hangs to the side was left there.
-Long lines of entries are folded, except for branch points, labels, compactions, summaries and some user messages.`,
-  parameters: [SESSION, ALL],
+  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Long runs of entries are folded, except for branch points, labels, compactions, summaries and some user messages.
+
+In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.`,
+  parameters: [SESSION, ALL, PRETTY],
   examples: [
     ["tree @last", "the latest session of this project"],
-    ["tree session.jsonl --all | less -R", "every entry of a file"],
+    ["tree session.jsonl --all --pretty | less", "the drawing of every entry of a file"],
+    ["tree session.jsonl | grep compaction", "one line per entry, in a pipe"],
     ["tree session.jsonl --json", "one JSON object per entry, in the order of the file"],
   ],
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
-    return call.json ? writeEntries(call, session) : drawTree(call, session);
+    if (call.json) return writeEntries(call, session);
+    return isForReading(call) ? drawTree(call, session) : writeLines(call, session);
   },
 };
 
@@ -49,6 +52,19 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
   return EXIT_CODES.ok;
 }
 
+/** One line for each entry, for programs that read lines. */
+function writeLines({ out }: CommandCall, session: SessionView): ExitCode {
+  const { tree, labels, leaf } = session;
+  session.readEntries(tree.ordinals(), (ordinal, entry) => {
+    const { id, parentId, timestampMs } = tree.headAt(ordinal);
+    const label = labels.get(id)?.label ?? "";
+    const mark = ordinal === leaf ? "leaf" : "";
+    const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
+    out.line(tabSeparated([...fields, wholeTextOf(entry)]));
+  });
+  return EXIT_CODES.ok;
+}
+
 /** One object for each entry; the parent tells where it hangs. */
 function writeEntries({ out }: CommandCall, session: SessionView): ExitCode {
   const { tree, labels, leaf } = session;
@@ -60,7 +76,7 @@ function writeEntries({ out }: CommandCall, session: SessionView): ExitCode {
       parentId,
       type,
       kind: kindOf(entry).word,
-      timestamp: Number.isNaN(timestampMs) ? null : new Date(timestampMs).toISOString(),
+      timestamp: isoTime(timestampMs) || null,
       ...(label !== undefined && { label }),
       isLeaf: ordinal === leaf,
       excerpt: excerptOf(entry).text,

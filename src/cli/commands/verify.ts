@@ -11,7 +11,8 @@ import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { argumentList, flag } from "../parameters.ts";
+import { flag, type Parameter } from "../parameters.ts";
+import { LATEST } from "../session-argument.ts";
 import type { SessionLocation } from "../session-location.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
@@ -19,7 +20,12 @@ import { bytes, counted } from "../text/words.ts";
 import { makeAncestorTest } from "../tree/ancestry.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
-const SESSIONS = argumentList("<sessions...>", "the sessions to check");
+const SESSIONS: Parameter<readonly string[]> = {
+  kind: "argument",
+  form: "[sessions...]",
+  description: `the sessions to check; default: ${LATEST}`,
+  parse: (given) => (Array.isArray(given) && given.length > 0 ? given.map(String) : [LATEST]),
+};
 const SCHEMA = flag("--schema", "also warn of entries that differ from the documented format");
 
 /** A difference from the documented format: worth knowing, and no damage. */
@@ -40,10 +46,7 @@ interface Verdict {
 
 /** `sessiontree verify`: reads everything in session files and reports what is wrong. */
 export const verifyCommand: Command = {
-  name: "verify",
-  summary: "Check session files, every line of them",
-  details: `Reads every entry and prints each issue with its line and byte offset; nothing is changed.
-Exits with 1 if there is an issue, or a file is no session.`,
+  details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
   parameters: [SESSIONS, SCHEMA],
   examples: [
     ["verify session.jsonl", "one file"],

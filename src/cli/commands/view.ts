@@ -6,8 +6,8 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { writeNewFile } from "../export/new-file.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { argument, flag, textOption } from "../parameters.ts";
+import { printPath } from "../print-path.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -24,8 +24,6 @@ const OPEN = flag("--no-open", "only write the page and print where it is");
 
 /** `sessiontree view`: shows a session as a page in the browser. */
 export const viewCommand: Command = {
-  name: "view",
-  summary: "Look at a session in the browser",
   details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
 what the model sees at any entry, search, and what was used. Without a terminal it is
 only written, and its path printed. A file that is there already is not replaced.`,
@@ -35,7 +33,7 @@ only written, and its path printed. A file that is there already is not replaced
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
-    const { findSession, get, io, json, out } = call;
+    const { findSession, get, io, json, note, out } = call;
     const session = new SessionView(await findSession(get(SESSION)));
     const wanted = get(LEAF);
     const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
@@ -45,7 +43,10 @@ only written, and its path printed. A file that is there already is not replaced
     writeNewFile(path, [page]);
     const entries = session.tree.size;
     if (json) out.json({ path, entries });
-    else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
+    else {
+      printPath(call, path);
+      note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
+    }
     await openPage(call, path);
     return EXIT_CODES.ok;
   },
@@ -60,5 +61,5 @@ function temporaryPath(sessionPath: string): string {
 async function openPage({ get, io, warn }: CommandCall, path: string): Promise<void> {
   if (!get(OPEN) || io.open === undefined) return;
   if (!(await io.open(path)))
-    warn("There is no program that opens files; open the page in a browser yourself.");
+    warn("Cannot find a program to open the page with; open it in a browser yourself.");
 }

@@ -21,8 +21,6 @@ const KIND_WIDTH = 10;
 
 /** `sessiontree watch`: shows entries as others append them. */
 export const watchCommand: Command = {
-  name: "watch",
-  summary: "Show entries as they are appended, until interrupted",
   parameters: [SESSION],
   examples: [
     ["watch @last", "what an agent is doing"],
@@ -44,12 +42,12 @@ export const watchCommand: Command = {
 };
 
 /** Opens the session, and says where it is. In a database no copy of it is needed. */
-async function openWatched({ findSession, get, stored }: CommandCall) {
+async function openWatched({ findKeptSession, get, stored }: CommandCall) {
   const name = get(SESSION);
   const id = (await stored?.find(name))?.id;
   if (stored !== undefined && id !== undefined)
     return { session: await stored.open(id), text: stored.locationOf(id).text };
-  const { path } = new SessionView(await findSession(name));
+  const { path } = new SessionView(await findKeptSession(name));
   return { session: SessionManager.open(path, { mode: "read-only" }), text: path };
 }
 

@@ -1,5 +1,6 @@
-import { COMMON_PARAMETERS, type Command, SESSION_DIR, STORE } from "../command.ts";
+import { COMMON_PARAMETERS, type Command, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import type { Parameter } from "../parameters.ts";
+import { LATEST } from "../session-argument.ts";
 
 /** A word that may stand where somebody is typing. */
 export interface Candidate {
@@ -10,8 +11,10 @@ export interface Candidate {
 /** What may stand at the end of a command line: words that are known, and what must be looked up. */
 export interface Candidates {
   readonly words: readonly Candidate[];
-  /** Sessions, those in the trash, or nothing. */
-  readonly lookUp?: "sessions" | "trashed";
+  /** Sessions, those in the trash, entries of a session, or nothing. */
+  readonly lookUp?: "sessions" | "trashed" | "entries";
+  /** The session of which entries are meant, as the line names it. */
+  readonly session?: string;
   /** The folder that the line gives for sessions. */
   readonly dir?: string;
 }
@@ -30,7 +33,7 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
   trashed: { words: [{ value: "@last", description: "the one deleted last" }], lookUp: "trashed" },
-  entry: { words: [{ value: "@leaf", description: "where the session goes on" }] },
+  entry: { words: [{ value: "@leaf", description: "where the session goes on" }], lookUp: "entries" },
   shell: { words: SHELLS.map((value) => ({ value, description: `the script for ${value}` })) },
 };
 
@@ -39,17 +42,26 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
  *
  * Where nothing is known, the shell has its own idea: files.
  *
+ * Only the command that the line names is loaded.
+ *
  * @param words - Those behind the name of the program; the last is the one that is being typed, maybe empty.
  * @returns Words that begin with the last one; what is to be looked up must begin so, too.
  */
-export function candidatesFor(words: readonly string[], commands: readonly Command[]): Candidates {
+export async function candidatesFor(
+  words: readonly string[],
+  commands: readonly ListedCommand[],
+): Promise<Candidates> {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? "";
-  const found = allCandidates(before, typed, commands);
+  const found = await allCandidates(before, typed, commands);
   return { ...found, words: found.words.filter(({ value }) => value.startsWith(typed)) };
 }
 
-function allCandidates(before: readonly string[], typed: string, commands: readonly Command[]): Candidates {
+async function allCandidates(
+  before: readonly string[],
+  typed: string,
+  commands: readonly ListedCommand[],
+): Promise<Candidates> {
   const [name, ...given] = before;
   const names = commands.map(({ name: value, summary }) => ({ value, description: summary }));
   if (name === undefined) {
@@ -59,15 +71,22 @@ function allCandidates(before: readonly string[], typed: string, commands: reado
   }
   if (name === "help") return given.length === 0 ? { words: names } : NOTHING;
   const command = commands.find((one) => one.name === name);
-  return command === undefined ? NOTHING : candidatesOf(command, given, typed);
+  return command === undefined ? NOTHING : candidatesOf(await command.load(), given, typed);
 }
 
 function candidatesOf(command: Command, given: readonly string[], typed: string): Candidates {
   const parameters = [...command.parameters, ...COMMON_PARAMETERS];
   const options = parameters.filter(({ kind }) => kind === "option");
+  const args = command.parameters.filter(({ kind }) => kind === "argument");
   const { awaited, places, dir, isOfStore } = read(given, options);
-  const found = awaited !== undefined ? valuesOf(awaited) : undefined;
-  if (found !== undefined) return found;
+  const within: Pick<Candidates, "dir" | "session"> = {
+    ...(dir !== undefined && { dir }),
+    ...sessionIn(places, args),
+  };
+  // A key that waits for a server is worse than one that does nothing.
+  const known = (values: Candidates) =>
+    isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
+  if (awaited !== undefined) return known(valuesOf(awaited));
   // What stands behind this is no option, and may be another program's command line.
   if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
@@ -75,20 +94,25 @@ function candidatesOf(command: Command, given: readonly string[], typed: string)
     const words = unused.map((option) => ({ value: longName(option), description: option.description }));
     return { words: [...words, HELP] };
   }
-  const args = command.parameters.filter(({ kind }) => kind === "argument");
   const last = args.at(-1);
-  const parameter = args[places] ?? (last?.form.includes("...") ? last : undefined);
-  if (parameter === undefined) return NOTHING;
-  const values = valuesOf(parameter);
-  // A key that waits for a server is worse than one that does nothing.
-  if (values.lookUp === "sessions" && isOfStore) return { words: values.words };
-  return { ...values, ...(dir !== undefined && { dir }) };
+  const parameter = args[places.length] ?? (last?.form.includes("...") ? last : undefined);
+  return parameter === undefined ? NOTHING : known(valuesOf(parameter));
+}
+
+/** The session that a line names before the entry, or that it means without naming one. */
+function sessionIn(
+  places: readonly string[],
+  args: readonly Parameter<unknown>[],
+): Pick<Candidates, "session"> {
+  const at = args.findIndex(({ form }) => /^[<[]session/.test(form));
+  const session = places[at] ?? (args[at]?.form.startsWith("[") ? LATEST : undefined);
+  return session === undefined ? {} : { session };
 }
 
 /** Goes through the words before the one that is typed. */
 function read(given: readonly string[], options: readonly Parameter<unknown>[]) {
   let awaited: Parameter<unknown> | undefined;
-  let places = 0;
+  const places: string[] = [];
   let dir: string | undefined;
   let isOfStore = false;
   for (const word of given) {
@@ -98,7 +122,7 @@ function read(given: readonly string[], options: readonly Parameter<unknown>[]) 
     } else if (word.startsWith("-")) {
       isOfStore ||= word.split("=")[0] === longName(STORE);
       awaited = options.find((option) => option.form.includes("<") && namesOf(option).includes(word));
-    } else places++;
+    } else places.push(word);
   }
   return { awaited, places, dir, isOfStore };
 }

@@ -1,5 +1,4 @@
 import type { Parameter } from "../parameters.ts";
-import { flag } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
 import { dot } from "./dot.ts";
 import { html } from "./html.ts";
@@ -20,41 +19,49 @@ export interface ExportFormat {
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Takes a file, too, as it did before there were other formats. */
-const JSONL: Parameter<string | boolean | undefined> = {
-  kind: "option",
-  form: "--jsonl [file]",
-  description: "a session file of the branch; of all branches with --full",
-  parse: (given) => {
-    if (given === "") throw new UsageError("--jsonl [file] must not be empty.");
-    return typeof given === "string" ? given : given === true;
-  },
-};
+/** Makes the option that chooses a format, and may name the file to write. */
+function formatOption(name: string, description: string): ExportFormat["option"] {
+  const form = `--${name} [file]`;
+  return {
+    kind: "option",
+    form,
+    description,
+    parse: (given) => {
+      if (given === "") throw new UsageError(`${form} must not be empty.`);
+      return typeof given === "string" ? given : given === true;
+    },
+  };
+}
 
 /** All formats, in the order in which the help lists them. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  { name: "jsonl", option: JSONL, isWhole: false, render: jsonl },
+  {
+    name: "jsonl",
+    option: formatOption("jsonl", "a session file of the branch; of all branches with --full"),
+    isWhole: false,
+    render: jsonl,
+  },
   {
     name: "markdown",
-    option: flag("--markdown", "a transcript of the branch"),
+    option: formatOption("markdown", "a transcript of the branch"),
     isWhole: false,
     render: markdown,
   },
   {
     name: "html",
-    option: flag("--html", "a page for the browser, with all branches"),
+    option: formatOption("html", "a page for the browser, with all branches"),
     isWhole: true,
     render: html,
   },
   {
     name: "mermaid",
-    option: flag("--mermaid", "the tree as a Mermaid flowchart"),
+    option: formatOption("mermaid", "the tree as a Mermaid flowchart"),
     isWhole: true,
     render: mermaid,
   },
   {
     name: "dot",
-    option: flag("--dot", "the tree for Graphviz"),
+    option: formatOption("dot", "the tree for Graphviz"),
     isWhole: true,
     render: dot,
   },

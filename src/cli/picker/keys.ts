@@ -17,6 +17,7 @@ export type PickerCommand =
   | "rename"
   | "delete"
   | "toggle"
+  | "contents"
   | "rub-out"
   | "rub-out-all";
 
@@ -37,6 +38,7 @@ const COMMANDS: ReadonlyMap<string, PickerCommand> = new Map([
   ["ctrl-d", "delete"],
   ["delete", "delete"],
   ["tab", "toggle"],
+  ["ctrl-f", "contents"],
   ["backspace", "rub-out"],
   ["ctrl-h", "rub-out"],
   ["ctrl-u", "rub-out-all"],

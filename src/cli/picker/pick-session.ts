@@ -28,14 +28,27 @@ export interface PickerWorld {
   readonly nowMs: () => number;
   /** Gives sessions as they are found, until nobody wants them any more. */
   readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<SessionInfo>;
+  /** Gives entries that hold a text as they are found, until nobody wants them any more. */
+  readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];
   readonly rename: (path: string, name: string) => Promise<unknown>;
   readonly remove: (path: string) => Promise<unknown>;
 }
 
-/** Milliseconds after which what was found is shown, and after which a session that one stays on is read. */
+/** An entry that holds what is looked for. */
+export interface ContentHit {
+  /** Of its session. */
+  readonly path: string;
+  readonly line: PreviewLine;
+}
+
+/**
+ * Milliseconds after which what was found is shown, after which a session that one stays on is read, and after which
+ * a text is looked for when nobody types on.
+ */
 const FOUND_MS = 40;
 const PREVIEW_MS = 60;
+const SEARCH_MS = 150;
 
 /**
  * Lets a person choose a session at a terminal, which afterwards is as it was.
@@ -64,6 +77,7 @@ class Picker {
   #reject: (error: unknown) => void = ignore;
   #state: PickerState;
   #search = new AbortController();
+  #contentSearch = new AbortController();
   #found: PickerSession[] = [];
   #isOver = false;
 
@@ -88,6 +102,7 @@ class Picker {
   close(): void {
     this.#isOver = true;
     this.#search.abort();
+    this.#contentSearch.abort();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#screen.close();
   }
@@ -101,7 +116,7 @@ class Picker {
   }
 
   /** Does something a little later, once, however often it is asked for. */
-  #later(name: string, afterMs: number, work: () => void): void {
+  #later(name: string, afterMs: number, work: () => unknown): void {
     if (this.#timers.has(name)) return;
     const timer = setTimeout(() => {
       this.#timers.delete(name);
@@ -132,7 +147,10 @@ class Picker {
       case "leave":
         return this.#resolve(undefined);
       case "find":
+        this.#contentSearch.abort();
         return this.#find(task.scope);
+      case "search":
+        return this.#searchLater(task.query, task.scope);
       case "rename": {
         const { path, name } = task;
         return this.#change(() => rename(path, name), { kind: "renamed", path, name });
@@ -173,6 +191,30 @@ class Picker {
     if (signal.aborted) return;
     this.#takeFound();
     this.#take({ kind: "complete" });
+  }
+
+  /** Looks for a text instead of the one before, when nobody types on. */
+  #searchLater(query: string, scope: PickerScope): void {
+    this.#contentSearch.abort();
+    clearTimeout(this.#timers.get("search"));
+    this.#timers.delete("search");
+    if (query !== "") this.#later("search", SEARCH_MS, () => this.#searchContents(query, scope));
+    else this.#take({ kind: "searched", query });
+  }
+
+  async #searchContents(query: string, scope: PickerScope): Promise<void> {
+    this.#contentSearch = new AbortController();
+    const { signal } = this.#contentSearch;
+    try {
+      for await (const { path, line } of this.#world.search(query, scope, signal)) {
+        if (signal.aborted) return;
+        this.#take({ kind: "hit", query, path, line });
+      }
+    } catch (error) {
+      if (isSessionError(error, "ABORTED")) return;
+      throw error;
+    }
+    if (!signal.aborted) this.#take({ kind: "searched", query });
   }
 
   #takeFound(): void {

@@ -78,7 +78,8 @@ export function renderPicker(state: PickerState, screen: PickerScreen): string[]
 function heading(state: PickerState, shown: number, { columns, colours }: PickerScreen): string {
   const total = state.sessions.length;
   const number = shown === total ? count(total) : `${count(shown)}/${count(total)}`;
-  const facts = `  ${number}${state.isComplete ? "" : " …"}`;
+  const isComplete = state.isComplete && state.contents?.isComplete !== false;
+  const facts = `  ${number}${isComplete ? "" : " …"}`;
   return colours.bold(truncate(TITLES[state.scope], columns - facts.length)) + colours.dim(facts);
 }
 
@@ -90,7 +91,8 @@ function inputLine(state: PickerState, { columns, colours }: PickerScreen): stri
     const [front, back] = ["Delete ", "? y/n"];
     return colours.bold(colours.red(front + truncate(title, columns - front.length - back.length) + back));
   }
-  const [front, typed] = mode.kind === "rename" ? ["Name: ", mode.text] : ["> ", filter];
+  const prompt = state.contents === undefined ? "> " : "Contents: ";
+  const [front, typed] = mode.kind === "rename" ? ["Name: ", mode.text] : [prompt, filter];
   const text = truncateStart(plainTyped(typed), columns - front.length - 1);
   return colours.cyan(front) + text + colours.inverse(" ");
 }
@@ -118,7 +120,8 @@ function listLines(
 }
 
 function nothingText(state: PickerState): string {
-  if (!state.isComplete) return "  Looking for sessions …";
+  if (!state.isComplete || state.contents?.isComplete === false) return "  Looking for sessions …";
+  if (state.contents !== undefined) return "  Nothing was found in what was said.";
   if (state.sessions.length > 0) return "  Nothing fits what was typed.";
   return state.scope === "project" ? "  No sessions here; tab shows all projects." : "  No sessions.";
 }
@@ -148,7 +151,10 @@ function projectOf(cwd: string): string {
   return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }
 
-/** The last messages of the highlighted session, as many as there is room for, the latest at the bottom. */
+/**
+ * The last messages of the highlighted session, or those in which was found what was typed: as many as there is room
+ * for, the latest at the bottom.
+ */
 function previewLines(
   state: PickerState,
   matches: readonly PickerSession[],
@@ -156,7 +162,8 @@ function previewLines(
   { columns, colours }: PickerScreen,
 ): string[] {
   const path = matches[cursorIn(matches, state)]?.path;
-  const known = path === undefined ? [] : (state.previews.get(path) ?? []);
+  const said = state.contents?.found ?? state.previews;
+  const known = path === undefined ? [] : (said.get(path) ?? state.previews.get(path) ?? []);
   const lines = known.slice(-height).map(({ word, text }) => {
     const front = column(word, Math.min(WORD_WIDTH, columns));
     return `${colours.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
@@ -177,7 +184,7 @@ function footer(state: PickerState, { columns, colours }: PickerScreen): string 
   return colours.dim(line);
 }
 
-function hintsOf({ mode, scope }: PickerState): string[] {
+function hintsOf({ contents, mode, scope }: PickerState): string[] {
   if (mode.kind === "rename") return ["enter saves", "esc goes back"];
   if (mode.kind === "delete") return ["y puts it into the trash", "any other key goes back"];
   const other = scope === "project" ? "all projects" : "this project";
@@ -185,7 +192,8 @@ function hintsOf({ mode, scope }: PickerState): string[] {
     "enter choose",
     "^R rename",
     "^D delete",
+    contents === undefined ? "^F contents" : "^F names",
     ...(scope === "folder" ? [] : [`tab ${other}`]),
-    "esc leave",
+    contents === undefined ? "esc leave" : "esc back",
   ];
 }

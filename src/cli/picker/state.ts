@@ -1,4 +1,5 @@
 import type { PickerKey } from "./keys.ts";
+import { bestMatches } from "./matching.ts";
 import { comparePicked, type PickerSession, pickerSession } from "./picker-session.ts";
 
 /** Everything that a picker shows, without its size. */
@@ -8,8 +9,10 @@ export interface PickerState {
   /** Whether all have been found. */
   readonly isComplete: boolean;
   readonly scope: PickerScope;
-  /** What was typed: words that must all occur. */
+  /** What was typed, by which the list is filtered, or which is looked for in what was said. */
   readonly filter: string;
+  /** What was found in what was said; undefined while the list is filtered instead. */
+  readonly contents: ContentSearch | undefined;
   /** Path of the session that is highlighted; undefined for the first one, whichever that is. */
   readonly cursor: string | undefined;
   readonly mode: PickerMode;
@@ -28,6 +31,13 @@ export type PickerMode =
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
   | { readonly kind: "delete"; readonly path: string };
 
+/** A search for what was typed in what was said. */
+export interface ContentSearch {
+  /** Entries that hold it, by the path of their session. */
+  readonly found: ReadonlyMap<string, readonly PreviewLine[]>;
+  readonly isComplete: boolean;
+}
+
 /** A message of a preview. */
 export interface PreviewLine {
   /** The word for its kind. */
@@ -41,6 +51,9 @@ export type PickerEvent =
   | { readonly kind: "found"; readonly sessions: readonly PickerSession[] }
   | { readonly kind: "complete" }
   | { readonly kind: "preview"; readonly path: string; readonly lines: readonly PreviewLine[] }
+  /** An entry holds what is looked for. */
+  | { readonly kind: "hit"; readonly query: string; readonly path: string; readonly line: PreviewLine }
+  | { readonly kind: "searched"; readonly query: string }
   | { readonly kind: "renamed"; readonly path: string; readonly name: string }
   | { readonly kind: "deleted"; readonly path: string }
   | { readonly kind: "said"; readonly message: string }
@@ -52,6 +65,8 @@ export type PickerTask =
   | { readonly kind: "choose"; readonly session: PickerSession }
   | { readonly kind: "leave" }
   | { readonly kind: "find"; readonly scope: PickerScope }
+  /** To look for a text in what was said, instead of the one before; an empty one ends that. */
+  | { readonly kind: "search"; readonly query: string; readonly scope: PickerScope }
   | { readonly kind: "rename"; readonly path: string; readonly name: string }
   | { readonly kind: "delete"; readonly path: string };
 
@@ -60,6 +75,8 @@ export interface PickerStep {
   readonly state: PickerState;
   readonly task?: PickerTask;
 }
+
+const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
 
 const LIST: PickerMode = { kind: "list" };
 
@@ -70,6 +87,7 @@ export function emptyPicker(scope: PickerScope): PickerState {
     isComplete: false,
     scope,
     filter: "",
+    contents: undefined,
     cursor: undefined,
     mode: LIST,
     message: "",
@@ -78,14 +96,13 @@ export function emptyPicker(scope: PickerScope): PickerState {
 }
 
 /**
- * Gives the sessions that fit what was typed.
+ * Gives the sessions that fit what was typed, the best first, or those in which it was said, the latest first.
  *
  * @remarks Cost: O(text of their rows).
  */
-export function matchesOf({ sessions, filter }: PickerState): readonly PickerSession[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  if (words.length === 0) return sessions;
-  return sessions.filter(({ searched }) => words.every((word) => searched.includes(word)));
+export function matchesOf({ sessions, filter, contents }: PickerState): readonly PickerSession[] {
+  if (contents === undefined) return bestMatches(sessions, filter);
+  return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
 /** Gives the place of the highlighted session among those that fit; 0 if it is not among them. */
@@ -118,6 +135,13 @@ export function step(state: PickerState, event: PickerEvent): PickerStep {
       return { state: { ...state, isComplete: true } };
     case "preview":
       return { state: { ...state, previews: new Map(state.previews).set(event.path, event.lines) } };
+    case "hit":
+      return { state: withHit(state, event) };
+    case "searched": {
+      const { contents, filter } = state;
+      const isCurrent = contents !== undefined && filter.trim() === event.query;
+      return { state: isCurrent ? { ...state, contents: { ...contents, isComplete: true } } : state };
+    }
     case "renamed":
       return { state: { ...renamed(state, event.path, event.name), message: "The name was stored." } };
     case "deleted":
@@ -145,7 +169,7 @@ function keyPressed(state: PickerState, key: PickerKey, page: number): PickerSte
 }
 
 function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep {
-  if (typeof key === "object") return { state: filtered(state, state.filter + key.text) };
+  if (typeof key === "object") return filtered(state, state.filter + key.text);
   const session = highlighted(state);
   switch (key) {
     case "up":
@@ -161,11 +185,17 @@ function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep
     case "end":
       return { state: moved(state, Number.POSITIVE_INFINITY) };
     case "rub-out":
-      return { state: filtered(state, withoutLast(state.filter)) };
+      return filtered(state, withoutLast(state.filter));
     case "rub-out-all":
-      return { state: filtered(state, "") };
+      return filtered(state, "");
     case "back":
-      return { state, task: { kind: "leave" } };
+      return state.contents === undefined
+        ? { state, task: { kind: "leave" } }
+        : { state: namesOnly(state), task: { kind: "search", query: "", scope: state.scope } };
+    case "contents":
+      return state.contents === undefined
+        ? filtered({ ...state, contents: NOT_YET_FOUND }, state.filter)
+        : { state: namesOnly(state), task: { kind: "search", query: "", scope: state.scope } };
     case "toggle":
       return toggled(state);
     case "enter":
@@ -212,8 +242,29 @@ function keyInRename(
   }
 }
 
-function filtered(state: PickerState, filter: string): PickerState {
-  return { ...state, filter, cursor: undefined };
+function filtered(state: PickerState, filter: string): PickerStep {
+  const next = { ...state, filter, cursor: undefined };
+  if (state.contents === undefined) return { state: next };
+  const query = filter.trim();
+  return {
+    state: { ...next, contents: NOT_YET_FOUND },
+    task: { kind: "search", query, scope: state.scope },
+  };
+}
+
+function namesOnly(state: PickerState): PickerState {
+  return { ...state, contents: undefined, cursor: undefined };
+}
+
+/** The state with an entry that was found, unless something else is looked for by now. */
+function withHit(
+  state: PickerState,
+  { query, path, line }: { readonly query: string; readonly path: string; readonly line: PreviewLine },
+): PickerState {
+  const { contents, filter } = state;
+  if (contents === undefined || filter.trim() !== query) return state;
+  const found = new Map(contents.found).set(path, [...(contents.found.get(path) ?? []), line]);
+  return { ...state, contents: { ...contents, found } };
 }
 
 function moved(state: PickerState, by: number): PickerState {

@@ -26,9 +26,19 @@ export function plainText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
 }
 
-/** Makes harmless text of one line: each run of white space becomes one space. */
+/** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
 export function plainLine(text: string): string {
-  return plainText(text.trimStart().slice(0, MOST_READ)).replace(/\s+/g, " ").trim();
+  return wholeLine(text.trimStart().slice(0, MOST_READ));
+}
+
+/** Makes harmless text of one line, however long: each run of white space becomes one space. */
+export function wholeLine(text: string): string {
+  return plainText(text).replace(/\s+/g, " ").trim();
+}
+
+/** Writes the fields of a line for programs: whole, with tabs between them and none in them. */
+export function tabSeparated(fields: readonly (string | number)[]): string {
+  return fields.map((field) => wholeLine(String(field))).join("\t");
 }
 
 /** Escapes in JSON what a terminal could take for a command; the value that it stands for is the same. */

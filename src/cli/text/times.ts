@@ -8,6 +8,12 @@ export function dateAndTime(timeMs: number): string {
   return Number.isNaN(date.getTime()) ? "" : `${day(date)} ${clock(date)}`;
 }
 
+/** Writes a moment as ISO 8601, in UTC; empty if it is none. */
+export function isoTime(timeMs: number): string {
+  const date = new Date(timeMs);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
 /** How times are written so that they tell apart what is in a list: `dateAndTime` shortened by what is common to all. */
 export interface TimeColumn {
   readonly width: number;

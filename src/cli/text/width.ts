@@ -1,12 +1,30 @@
-import stringWidth from "string-width";
-
 const ELLIPSIS = "…";
 const PLAIN_ASCII = /^[ -~]*$/;
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Measures text that is not ASCII; loading what does so takes longer than most of a command. */
+let measure: ((text: string) => number) | undefined;
+
+/** Loads what measures text: to be awaited before any other function here is given text that may not be ASCII. */
+export async function loadWidths(): Promise<void> {
+  if (measure === undefined) ({ default: measure } = await import("string-width"));
+}
+
+function measured(text: string): number {
+  if (measure === undefined) throw new TypeError("loadWidths() must be awaited before text is measured");
+  return measure(text);
+}
+
+/** Made for the first text that is not ASCII: most commands see none. */
+let graphemes: Intl.Segmenter | undefined;
+
+/** Gives the characters of a text as a reader sees them. */
+function charactersOf(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return graphemes.segment(text);
+}
 
 /** Gives the columns that a text takes in a terminal, colours left out; wide characters take two. */
 export function widthOf(text: string): number {
-  return PLAIN_ASCII.test(text) ? text.length : stringWidth(text);
+  return PLAIN_ASCII.test(text) ? text.length : measured(text);
 }
 
 /**
@@ -32,7 +50,7 @@ export function truncate(text: string, width: number): string {
 export function truncateStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return "";
-  const parts = Array.from(graphemes.segment(text), ({ segment }) => segment);
+  const parts = Array.from(charactersOf(text), ({ segment }) => segment);
   let used = 0;
   let start = parts.length;
   for (; start > 0; start--) {
@@ -80,8 +98,8 @@ function beginningOf(text: string, width: number): string {
   if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let used = 0;
   let end = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    used += stringWidth(segment);
+  for (const { segment } of charactersOf(text)) {
+    used += measured(segment);
     if (used > width) return text.slice(0, end);
     end += segment.length;
   }

@@ -1,7 +1,9 @@
-const thousands = new Intl.NumberFormat("en-US");
+/** Made when the first number is written: it takes longer to make than most commands take to run. */
+let thousands: Intl.NumberFormat | undefined;
 
 /** Writes a number with separators. */
 export function count(value: number): string {
+  thousands ??= new Intl.NumberFormat("en-US");
   return thousands.format(value);
 }
 

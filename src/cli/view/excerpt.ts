@@ -1,9 +1,9 @@
-import { headOf, partsOf, textOf } from "../../compaction/message-parts.ts";
+import { partsOf, textOf } from "../../compaction/message-parts.ts";
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine, wholeLine } from "../text/plain.ts";
 import { count, counted } from "../text/words.ts";
 
 /** What a line says of an entry. */
@@ -19,14 +19,31 @@ const TELLING_ARGUMENTS = ["path", "file_path", "command", "pattern", "query", "
 
 /** Gives the line that says most about an entry; undefined stands for a damaged body. */
 export function excerptOf(entry: AnySessionEntry | undefined): Excerpt {
-  if (entry === undefined) return failure("the body cannot be read");
-  const fields = fieldsOf(entry);
-  if (entry.type === "message") return excerptOfMessage(fields["message"]);
-  return success(entryText(entry.type, fields));
+  return shortened(saidByEntry(entry));
+}
+
+/** Gives what an entry says as one harmless line, however long that is. */
+export function wholeTextOf(entry: AnySessionEntry | undefined): string {
+  return wholeLine(saidByEntry(entry).text);
 }
 
 /** Gives the line that says most about a message, of whatever role. */
 export function excerptOfMessage(given: unknown): Excerpt {
+  return shortened(saidByMessage(given));
+}
+
+function shortened({ text, isError }: Excerpt): Excerpt {
+  return { text: plainLine(text), isError };
+}
+
+function saidByEntry(entry: AnySessionEntry | undefined): Excerpt {
+  if (entry === undefined) return failure("the body cannot be read");
+  const fields = fieldsOf(entry);
+  if (entry.type === "message") return saidByMessage(fields["message"]);
+  return success(entryText(entry.type, fields));
+}
+
+function saidByMessage(given: unknown): Excerpt {
   const message = fieldsOf(given);
   switch (message["role"]) {
     case "assistant":
@@ -51,11 +68,11 @@ export function excerptOfMessage(given: unknown): Excerpt {
 }
 
 function success(text: string): Excerpt {
-  return { text: plainLine(text), isError: false };
+  return { text, isError: false };
 }
 
 function failure(text: string): Excerpt {
-  return { text: plainLine(text), isError: true };
+  return { text, isError: true };
 }
 
 function assistantExcerpt(message: JsonRecord): Excerpt {
@@ -132,7 +149,7 @@ function tokensText(tokens: unknown): string {
   return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))} tokens → ` : "";
 }
 
-/** The beginning of a summary without the marks of its headings. */
+/** A summary without the marks of its headings. */
 function headline(summary: unknown): string {
-  return headOf(textOf(summary), 2000).replace(/^#+ /gm, "");
+  return textOf(summary).replace(/^#+ /gm, "");
 }

@@ -1,5 +1,6 @@
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { CommandCall } from "../command.ts";
+import { printPath } from "../print-path.ts";
 import { plainLine } from "../text/plain.ts";
 import { counted } from "../text/words.ts";
 
@@ -22,11 +23,9 @@ export async function forkSession(
   return session.forkSibling(entryId);
 }
 
-/** Closes a session that was made of another, and says what it is and where. */
-export async function writeNewSession(
-  { json, out, stored }: CommandCall,
-  session: SessionManager,
-): Promise<void> {
+/** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */
+export async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
+  const { json, note, out, stored } = call;
   const path = session.getSessionFile();
   const id = session.getSessionId();
   const entries = session.getEntryCount();
@@ -37,6 +36,10 @@ export async function writeNewSession(
     out.json({ id, ...location, parentSession, entries, leafId });
     return;
   }
-  out.line(`Session ${id} has ${counted(entries, "entry", "entries")} and stands in`);
-  out.line(plainLine(path ?? stored?.address ?? ""));
+  printPath(call, path ?? id);
+  note(`Copied ${counted(entries, "entry", "entries")} into ${whereOf(id, path, stored?.address)}.`);
+}
+
+function whereOf(id: string, path: string | undefined, address = ""): string {
+  return path === undefined ? `a session in ${plainLine(address)}` : `session ${id}`;
 }

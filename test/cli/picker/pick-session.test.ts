@@ -1,8 +1,12 @@
+import { Readable } from "node:stream";
 import pc from "picocolors";
 import { expect, test } from "vitest";
 import type { SessionInfo } from "../../../src/catalog/session-info.ts";
 import { type PickerWorld, pickSession } from "../../../src/cli/picker/pick-session.ts";
+import { loadWidths } from "../../../src/cli/text/width.ts";
 import { FakeTerminal } from "../support/terminal.ts";
+
+await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
@@ -40,6 +44,7 @@ function start(find: PickerWorld["find"], more: Partial<PickerWorld> = {}) {
     scope: "project",
     nowMs: () => NOW_MS,
     find,
+    search: () => Readable.from([]),
     preview: (path) => [{ word: "user", text: `Last of ${path}` }],
     rename: async () => undefined,
     remove: async () => undefined,
@@ -140,4 +145,37 @@ test("a terminal of another size is drawn anew", async () => {
   await expect.poll(() => terminal.lines.length).toBe(10);
   terminal.press("\u0003");
   expect(await chosen).toBeUndefined();
+});
+
+test("what was said is searched when nobody types on, and a search that is not wanted any more ends", async () => {
+  const searches: string[] = [];
+  const ended: string[] = [];
+  const { terminal, chosen } = start(
+    async function* () {
+      yield info(1);
+      yield info(2);
+    },
+    {
+      search: async function* (query, _scope, signal) {
+        searches.push(query);
+        try {
+          yield { path: "/sessions/2.jsonl", line: { word: "tool", text: `before ${query} after` } };
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        } finally {
+          ended.push(query);
+        }
+      },
+    },
+  );
+  await terminal.shows("Message 1");
+  terminal.press("needle\u0006");
+  await terminal.shows(/^Contents: needle/);
+  await terminal.shows("1/2 …");
+  await terminal.shows(/^❯ .*Message 2$/);
+  await terminal.shows(/^tool +before needle after$/);
+  terminal.press("s");
+  await terminal.shows(/^tool +before needles after$/);
+  expect([searches, ended]).toEqual([["needle", "needles"], ["needle"]]);
+  terminal.press("\r");
+  expect((await chosen)?.path).toBe("/sessions/2.jsonl");
 });

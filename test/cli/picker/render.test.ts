@@ -5,7 +5,10 @@ import { type PickerSession, pickerSession } from "../../../src/cli/picker/picke
 import { pickerLayout, renderPicker } from "../../../src/cli/picker/render.ts";
 import { emptyPicker, type PickerMode, type PickerState } from "../../../src/cli/picker/state.ts";
 import { plainLine } from "../../../src/cli/text/plain.ts";
+import { loadWidths } from "../../../src/cli/text/width.ts";
 import fc from "../../support/fast-check.ts";
+
+await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 const plain = { colours: pc.createColors(false), nowMs: NOW_MS };
@@ -52,7 +55,7 @@ test("shows what is typed, the list, the last messages, and the keys", () => {
     "user       Why?",
     "assistant  So.",
     "",
-    "enter choose  ^R rename  ^D delete  tab all projects",
+    "enter choose  ^R rename  ^D delete  ^F contents",
   ]);
 });
 

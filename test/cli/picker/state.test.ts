@@ -70,7 +70,60 @@ describe("moving", () => {
   });
 });
 
+describe("contents", () => {
+  const opened = press(filled(3), { text: "word" }, "contents");
+  const line = { word: "user", text: "a word" };
+  const hit = (state: PickerState, query: string, path: string) =>
+    step(state, { kind: "hit", query, path, line }).state;
+
+  test("are searched for what was typed; sessions in which it was said are shown, the latest first", () => {
+    expect(opened.tasks).toEqual([{ kind: "search", query: "word", scope: "project" }]);
+    expect(matchesOf(opened.state)).toEqual([]);
+    const found = hit(hit(opened.state, "word", "/sessions/1.jsonl"), "word", "/sessions/3.jsonl");
+    expect(matchesOf(found).map(({ path }) => path)).toEqual(["/sessions/3.jsonl", "/sessions/1.jsonl"]);
+    expect(hit(found, "word", "/sessions/1.jsonl").contents?.found.get("/sessions/1.jsonl")).toHaveLength(2);
+    expect(step(found, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(true);
+  });
+
+  test("are searched anew for each text, and what comes late from the one before is left out", () => {
+    const { state, tasks } = press(opened.state, { text: "s" });
+    expect(tasks).toEqual([{ kind: "search", query: "words", scope: "project" }]);
+    expect(hit(state, "word", "/sessions/1.jsonl")).toBe(state);
+    expect(step(state, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(false);
+    expect(press(state, "rub-out-all").tasks).toEqual([{ kind: "search", query: "", scope: "project" }]);
+  });
+
+  test.each(["contents", "back"] as const)("are left by %s, which ends the search", (key) => {
+    const { state, tasks } = press(opened.state, key);
+    expect(tasks).toEqual([{ kind: "search", query: "", scope: "project" }]);
+    expect([state.contents, state.filter]).toEqual([undefined, "word"]);
+    expect(press(state, "back").tasks).toEqual([{ kind: "leave" }]);
+  });
+
+  test("are left by tab, which looks for other sessions", () => {
+    const { state, tasks } = press(opened.state, "toggle");
+    expect([state.contents, tasks]).toEqual([undefined, [{ kind: "find", scope: "all" }]]);
+  });
+});
+
 describe("the filter", () => {
+  test("finds letters in order in names, behind what holds the words themselves, and never in ids or folders", () => {
+    const sessions = [
+      session(1, { name: "Find the bug" }),
+      session(2, { firstMessage: "Fix the big unused group" }),
+      session(3, { cwd: "/f/t/b", id: "ftb" }),
+      session(4, { firstMessage: `Something else. ${"x".repeat(300)} ftbug` }),
+    ];
+    const { state } = step(emptyPicker("all"), { kind: "found", sessions });
+    const found = (text: string) =>
+      matchesOf(press(state, { text }).state).map(({ path }) => path.slice(10, 11));
+    expect(found("fnd bg")[0]).toBe("1");
+    expect(found("fnd bg")).not.toContain("3");
+    expect(found("ftbug").slice(0, 2)).toEqual(["4", "1"]);
+    expect(found("ftb")).toContain("3");
+    expect(found("gub")).toEqual([]);
+  });
+
   test("finds all words anywhere, whatever their case, and is rubbed out by whole characters", () => {
     const sessions = [
       session(1, { name: "Parser" }),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { onTestFinished, vi } from "vitest";
-import type { CliStores, CliStream, CliTerminal } from "../../../src/cli/io.ts";
+import type { CliInput, CliStores, CliStream, CliTerminal } from "../../../src/cli/io.ts";
 import { run } from "../../../src/cli/run.ts";
 import { TestDatabase } from "./stores.ts";
 
@@ -32,6 +32,8 @@ export interface CliSettings {
   readonly untilInterrupted?: () => AbortSignal;
   /** What pickers are drawn on. */
   readonly terminal?: CliTerminal;
+  /** What comes from stdin. */
+  readonly stdin?: CliInput;
   /** How databases are reached; default: one that is empty. */
   readonly stores?: CliStores;
 }
@@ -40,7 +42,7 @@ export interface CliSettings {
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns, ask, onOutput, untilInterrupted, terminal } = settings;
+  const { columns, ask, onOutput, stdin, untilInterrupted, terminal } = settings;
   const stdout: CliStream = {
     write: (text: string) => {
       out.push(text);
@@ -55,6 +57,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     cwd: settings.cwd ?? tmpdir(),
     now: () => NOW_MS,
     stores: settings.stores ?? new TestDatabase(),
+    ...(stdin && { stdin }),
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
     ...(terminal && { terminal }),

@@ -33,6 +33,9 @@ const EXAMPLES: readonly Example[] = [
   { fixture: "v1/fix-the-totals", name: "old", id: "0199d8e6-4b00-7f31-8c5d-e42a906b17fd", days: -120 },
 ];
 
+/** What ends a line whose output goes into a pipe. */
+const PIPE = " | cat";
+
 /** Ids as this library makes them: of a session, and of an entry. */
 const NEW_ID =
   /(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-z])|(?![-0-9A-Za-z]))/g;
@@ -68,12 +71,13 @@ export class Project {
     let code = 0;
     for (const line of block.split("\n").filter((one) => one.startsWith("$ "))) {
       lines.push(line);
-      const [program, ...words] = wordsOf(line.slice(2));
+      const isPiped = line.endsWith(PIPE);
+      const [program, ...words] = wordsOf(line.slice(2, isPiped ? -PIPE.length : undefined));
       if (line === "$ echo $?") lines.push(String(code));
       else if (program !== "sessiontree") throw new Error(`Only sessiontree can be run here: ${line}`);
       else {
         const written: string[] = [];
-        code = await this.#run(words, written);
+        code = await this.#run(words, written, isPiped);
         const text = this.#shown(written.join(""));
         if (text !== "") lines.push(text.replace(/\n$/, ""));
       }
@@ -81,14 +85,13 @@ export class Project {
     return lines.join("\n");
   }
 
-  /** Runs a command line as in a terminal of 80 columns with nobody at the keyboard. */
-  async #run(words: readonly string[], written: string[]): Promise<number> {
+  /** Runs a command line as in a terminal of 80 columns, or in a pipe, with nobody at the keyboard. */
+  async #run(words: readonly string[], written: string[], isPiped: boolean): Promise<number> {
     const stream = { write: (text: string) => written.push(text) };
     return run(words, {
-      stdout: stream,
+      stdout: isPiped ? stream : { ...stream, isTTY: true, columns: 80 },
       stderr: stream,
       env: {
-        COLUMNS: "80",
         NO_COLOR: "1",
         PI_CODING_AGENT_SESSION_DIR: join(this.#folder, "till", "sessions"),
       },

@@ -30,6 +30,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   picocolors: ["src/cli/"],
   "string-width": ["src/cli/"],
+  fuzzysort: ["src/cli/picker/"],
   pg: ["src/postgres/open-postgres-store.ts"],
 };
 

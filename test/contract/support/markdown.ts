@@ -52,7 +52,7 @@ export function readHeadings(markdown: string): string[] {
   });
 }
 
-/** Gives the anchors of a document's headings as GitHub and npm make them. */
+/** Gives the anchors of a document's headings as GitHub and npm make them, and those that are written out. */
 export function readAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   const seen = new Map<string, number>();
@@ -65,6 +65,7 @@ export function readAnchors(markdown: string): Set<string> {
     seen.set(anchor, count + 1);
     anchors.add(count === 0 ? anchor : `${anchor}-${count}`);
   }
+  for (const [, id = ""] of markdown.matchAll(/<a id="([^"]+)"><\/a>/g)) anchors.add(id);
   return anchors;
 }
 

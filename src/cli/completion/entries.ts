@@ -1,0 +1,34 @@
+import { SessionView } from "../session-view.ts";
+import { truncate } from "../text/width.ts";
+import { kindOf } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
+import type { Candidate } from "./candidates.ts";
+
+/** More are of no use to anybody who looks through them. */
+const MOST_ENTRIES = 200;
+
+const DESCRIPTION_WIDTH = 50;
+
+/**
+ * Gives the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
+ *
+ * @param isDescribed - Whether a shell shows what an entry says; only then are bodies read.
+ * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
+ * @remarks Cost: O(bytes) for the heads, and the bodies of labels and of at most 200 entries.
+ */
+export function entryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
+  const session = new SessionView(path);
+  const { tree, labels } = session;
+  const found: Candidate[] = [];
+  for (const [id, { label }] of labels) {
+    if (label.startsWith(typed)) found.push({ value: label, description: `the label of ${id}` });
+  }
+  const ordinals = [...tree.ordinals()].filter((ordinal) => tree.idAt(ordinal).startsWith(typed));
+  const latest = ordinals.slice(-MOST_ENTRIES).reverse();
+  if (!isDescribed) return [...found, ...latest.map((one) => ({ value: tree.idAt(one), description: "" }))];
+  session.readEntries(latest, (ordinal, entry) => {
+    const description = truncate(`${kindOf(entry).word} ${excerptOf(entry).text}`, DESCRIPTION_WIDTH);
+    found.push({ value: tree.idAt(ordinal), description });
+  });
+  return found;
+}

@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import { isClosedPipe } from "./output.ts";
+import { run } from "./run.ts";
+
+const { stdin, stdout, stderr, env } = process;
+
+/**
+ * Runs the command line of this process.
+ *
+ * @returns The exit code.
+ */
+export async function main(): Promise<ExitCode> {
+  stdout.on("error", (error) => {
+    // Whoever read our output has seen enough; that is no failure.
+    if (isClosedPipe(error)) process.exit();
+    stderr.write(`sessiontree: Cannot write the output: ${error.message}.\n`);
+    process.exit(EXIT_CODES.failed);
+  });
+  stderr.on("error", () => process.exit(EXIT_CODES.failed));
+  return run(process.argv.slice(2), {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    cwd: process.cwd(),
+    ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr }, open }),
+    untilInterrupted,
+  });
+}
+
+/** Opens a file in the program that the desktop has for it. */
+async function open(path: string): Promise<boolean> {
+  const { openFile } = await import("./page/open-file.ts");
+  return openFile(path);
+}
+
+/** Asks on stderr, so that the output can go elsewhere. */
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: stdin, output: stderr });
+  try {
+    // An interrupt, or the end of the input, closes it without an answer.
+    return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
+  } finally {
+    lines.close();
+  }
+}
+
+function untilInterrupted(): AbortSignal {
+  const controller = new AbortController();
+  process.once("SIGINT", () => controller.abort());
+  return controller.signal;
+}

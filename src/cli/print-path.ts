@@ -1,0 +1,7 @@
+import type { CommandCall } from "./command.ts";
+import { plainLine } from "./text/plain.ts";
+
+/** Prints a path: as it is for a program, and harmless where a terminal shows it. */
+export function printPath({ io, out }: Pick<CommandCall, "io" | "out">, path: string): void {
+  out.line(io.stdout.isTTY === true ? plainLine(path) : path);
+}

@@ -1,0 +1,219 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type CliSettings, cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
+
+const LONG = `${"word ".repeat(2000)}end`;
+
+/** A project with a long prompt, a tab and a control character in it, and a label. */
+function project() {
+  const folder = temporaryFolder();
+  const sessions = join(folder, "sessions");
+  mkdirSync(sessions);
+  const scribe = new Scribe(sessions, ID(1), folder);
+  const first = scribe.user(`One\ttab \u001b[2J\nand ${LONG}`);
+  const second = scribe.assistant("Two");
+  scribe.session.appendLabelChange(first, "start");
+  const leaf = scribe.session.getLeafId();
+  const settings: CliSettings = { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
+  return { folder, scribe, path: scribe.path, first, second, leaf, settings };
+}
+
+/** What comes out of a pipe. */
+async function* pieces(...texts: string[]): AsyncGenerator<string, void> {
+  yield* texts;
+}
+
+describe("in a pipe, lines are whole and have tabs between their fields", () => {
+  const SHOWN = `One tab ␛[2J and ${LONG}`;
+
+  test("those of list", async () => {
+    const { folder, path, settings } = project();
+    const { stdout } = await cli(["list"], settings);
+    const fields = [ID(1), "2026-02-03T22:02:00.000Z", "2", "0", folder, SHOWN, path];
+    expect(stdout).toBe(`${fields.join("\t")}\n`);
+  });
+
+  test("those of tree, one for each entry in the order of the file", async () => {
+    const { first, second, leaf, settings } = project();
+    const { lines } = await cli(["tree"], settings);
+    expect(lines.map((line) => line.split("\t"))).toEqual([
+      [first, "", "user", "2026-02-03T22:02:00.000Z", "start", "", SHOWN],
+      [second, first, "assistant", "2026-02-03T22:03:00.000Z", "", "", "Two"],
+      [leaf, second, "label", "2026-02-03T22:04:00.000Z", "", "leaf", `"start" on ${first}`],
+    ]);
+  });
+
+  test("those of search", async () => {
+    const { second, path, settings } = project();
+    const { stdout } = await cli(["search", "two"], settings);
+    expect(stdout).toBe(`${[ID(1), second, "assistant", "Two", path].join("\t")}\n`);
+  });
+
+  test.each(["list", "tree", "search"])("--pretty lays %s out all the same", async (name) => {
+    const { settings } = project();
+    const words = name === "search" ? ["search", "end"] : [name];
+    const piped = await cli([...words, "--pretty"], settings);
+    const env = { ...settings.env, NO_COLOR: "1" };
+    const shown = await cli(words, { ...settings, env, columns: 80 });
+    expect(piped.stdout).toBe(shown.stdout);
+    expect(piped.stdout).not.toContain("\t");
+  });
+});
+
+describe("what makes a file prints its path alone on stdout", () => {
+  test.each([
+    ["fork", ["fork", "@last"], /^Copied 3 entries into session \S+\.\n$/],
+    ["clone", ["clone", "@last"], /^Copied 3 entries into session \S+\.\n$/],
+    ["view", ["view", "@last", "--no-open", "-o", "a.html"], /^Wrote a page of 3 entries\.\n$/],
+  ])("%s", async (_name, words, note) => {
+    const { folder, settings } = project();
+    const { code, stdout, stderr } = await cli(words, settings);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(note)]);
+    expect(stdout).toMatch(/^\/\S+\n$/);
+    expect(stdout).toContain(folder);
+    expect(readFileSync(stdout.trimEnd(), "utf8")).toContain("Two");
+    const other = words.map((word) => word.replace("a.html", "b.html"));
+    const json = await cli([...other, "--json"], settings);
+    expect([jsonLines(json).length, json.stderr]).toEqual([1, ""]);
+  });
+});
+
+describe("- is the session on stdin", () => {
+  const reading = ["tree", "show", "context", "stats", "verify"].map((name) => [name, "-", "--json"]);
+
+  test.each([...reading, ["export", "-", "--markdown"], ["search", "Two", "-"], ["name", "-"]])(
+    "%s %s %s reads it",
+    async (...words) => {
+      const { scribe, path } = project();
+      scribe.session.appendSessionInfo("Piped");
+      const text = readFileSync(path, "utf8");
+      const stdin = pieces(text.slice(0, 1000), text.slice(1000));
+      const piped = await cli(words, { stdin });
+      const named = await cli(words.map((word) => (word === "-" ? path : word)));
+      expect([piped.code, piped.stderr]).toEqual([0, ""]);
+      const shown = named.stdout.replaceAll(path, "-").replaceAll(path.split("/").at(-1) ?? "", "stdin");
+      expect(piped.stdout.replaceAll(/"(?:session)?[fF]ile":"[^"]*"/g, "")).toBe(
+        shown.replaceAll(/"(?:session)?[fF]ile":"[^"]*"/g, ""),
+      );
+    },
+  );
+
+  test("is read once, however often it is named", async () => {
+    const { path, first, second } = project();
+    const stdin = pieces(readFileSync(path, "utf8"));
+    const { code, stdout } = await cli(["diff", "-", first, second], { stdin });
+    expect([code, stdout]).toEqual([0, expect.stringContaining(first)]);
+  });
+
+  test.each([["name", "x"], ["label", "@leaf", "x"], ["fork"], ["clone"], ["upgrade"], ["repair"], ["rm"]])(
+    "%s changes nothing that it could not give back",
+    async (name, ...more) => {
+      const { path } = project();
+      const stdin = pieces(readFileSync(path, "utf8"));
+      const { code, stdout, stderr } = await cli([name, "-", ...more], { stdin });
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("can only be read; save it to a file");
+    },
+  );
+
+  test("needs something that is piped in", async () => {
+    for (const stdin of [undefined, Object.assign(pieces(), { isTTY: true })]) {
+      const { code, stderr } = await cli(["tree", "-"], stdin === undefined ? {} : { stdin });
+      expect([code, stderr]).toEqual([2, expect.stringContaining("sessiontree tree - < FILE")]);
+    }
+  });
+
+  test("that is no session is told as such", async () => {
+    const { code, stderr } = await cli(["tree", "-"], { stdin: pieces("hello\n") });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is no session")]);
+  });
+});
+
+describe("search of one session", () => {
+  test("looks only there, and exits with 1 if nothing is there", async () => {
+    const { settings, folder, second } = project();
+    const other = new Scribe(join(folder, "sessions"), ID(2), folder);
+    other.user("Two of another");
+    const found = jsonLines(await cli(["search", "two", ID(1), "--json"], settings));
+    expect(found.map((hit) => Object(hit).entryId)).toEqual([second]);
+    const nothing = await cli(["search", "another", ID(1)], settings);
+    expect([nothing.code, nothing.stdout]).toEqual([1, ""]);
+    expect(nothing.stderr).toBe("Nothing found for another.\n");
+    expect((await cli(["search", "another", ID(1), "--all"], settings)).code).toBe(2);
+    expect((await cli(["search", "(a", ID(1), "--regex"], settings)).code).toBe(2);
+    const missing = await cli(["search", "x", "./missing.jsonl"], settings);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("no session at")]);
+  });
+
+  test.each([
+    [["two", "--limit", "1"], 1],
+    [["two", "--role", "user"], 0],
+    [["Two", "--case"], 1],
+    [["t.o", "--regex"], 1],
+  ])("takes %j", async (words, number) => {
+    const { path } = project();
+    expect(jsonLines(await cli(["search", ...words, path, "--json"]))).toHaveLength(number);
+  });
+});
+
+test("list --limit stops after so many", async () => {
+  const { folder, settings } = project();
+  const other = new Scribe(join(folder, "sessions"), ID(2), folder);
+  other.work(3);
+  const { lines } = await cli(["list", "--limit", "1"], settings);
+  expect(lines.map((line) => line.split("\t")[0])).toEqual([ID(2)]);
+});
+
+test.each([["tree"], ["stats"], ["verify"], ["show"], ["context"]])(
+  "%s is about the latest session of the project, unless another is named",
+  async (name) => {
+    const { settings } = project();
+    const unnamed = await cli([name, "--json"], settings);
+    expect(unnamed.code).toBe(0);
+    expect(unnamed.stdout).toBe((await cli([name, "@last", "--json"], settings)).stdout);
+  },
+);
+
+describe("with --json, errors and warnings are JSON on stderr", () => {
+  test.each([
+    [["tree", "./missing.jsonl", "--json"], 1, "SESSION_NOT_FOUND"],
+    [["show", "@last", "zzzz", "--json"], 1, "ENTRY_NOT_FOUND"],
+    [["list", "--json", "--limit", "x"], 2, "USAGE"],
+    [["tre", "--json"], 2, "USAGE"],
+  ])("%j", async (words, wanted, errorCode) => {
+    const { settings } = project();
+    const { code, stdout, stderr } = await cli(words, settings);
+    expect([code, stdout]).toEqual([wanted, ""]);
+    const { error } = JSON.parse(stderr);
+    expect(error).toEqual({ code: errorCode, message: expect.stringMatching(/\S/) });
+    expect(stderr.split("\n")).toHaveLength(2);
+  });
+
+  test("also a warning", async () => {
+    const { settings } = project();
+    const { stderr } = await cli(["watch", "@last", "--json"], {
+      ...settings,
+      untilInterrupted: () => AbortSignal.abort(),
+    });
+    expect(JSON.parse(stderr)).toEqual({ warning: { message: expect.stringContaining("Watching") } });
+  });
+
+  test("but not what stands behind --", async () => {
+    const { stderr } = await cli(["resume", "--", "program", "--json"]);
+    expect(stderr).toMatch(/^sessiontree: /);
+  });
+});
+
+test("help breaks lines where the terminal ends, and nowhere else", async () => {
+  const { lines } = await cli(["tree", "--help"], { columns: 100, env: { NO_COLOR: "1" } });
+  const text = lines.slice(lines.indexOf("Draw the tree of a session.") + 1, lines.indexOf("Arguments:"));
+  text.forEach((line, i) => {
+    const [next = ""] = (text[i + 1] ?? "").split(" ");
+    if (line !== "" && next !== "") expect(`${line} ${next}`.length).toBeGreaterThan(100);
+  });
+  expect(text.filter((line) => line !== "").length).toBeGreaterThan(3);
+});

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import { ROOT } from "../contract/support/repository.ts";
+
+/** Gives what a program loads before its first line runs: our files, and packages. */
+async function loadedAtStart(file: string): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [join(ROOT, file)],
+    absWorkingDir: ROOT,
+    outdir: "nowhere",
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+  });
+  const loaded = new Set<string>();
+  const open = Object.keys(metafile.outputs).filter((path) => metafile.outputs[path]?.entryPoint === file);
+  const seen = new Set(open);
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const { inputs = {}, imports = [] } = metafile.outputs[path] ?? {};
+    for (const input of Object.keys(inputs)) loaded.add(input);
+    for (const { path: target, kind, external } of imports) {
+      if (kind !== "import-statement") continue;
+      if (external) loaded.add(target);
+      else if (!seen.has(target)) open.push(target);
+      seen.add(target);
+    }
+  }
+  return [...loaded].sort();
+}
+
+test("starting the command line loads no command, and nothing that only some of them need", async () => {
+  const loaded = await loadedAtStart("src/cli/main.ts");
+  expect(loaded).toContain("src/cli/parser.ts");
+  expect(loaded).toContain("commander");
+  const isForSome =
+    /^src\/(?:cli\/commands\/|manager|catalog|compaction|context\/session|postgres|stores|log\/file-log)|^(?:string-width|zod|pg)$/;
+  expect(loaded.filter((path) => isForSome.test(path))).toEqual([]);
+});
+
+test("what Node compiles is kept before anything else is loaded", async () => {
+  const ours = (await loadedAtStart("src/cli/bin.ts")).filter((path) => !path.startsWith("node:"));
+  expect(ours).toEqual(["src/catalog/cache-folder.ts", "src/cli/bin.ts"]);
+});
