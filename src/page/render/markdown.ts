@@ -5,6 +5,10 @@ import { type SafeHtml, vouchFor } from "./safe-html.ts";
 /** Longer texts are shown as they are: laying them out is not worth the wait. */
 const LONGEST = 300_000;
 
+/** Levels of headings that the page uses above those of a text. */
+const PAGE_HEADINGS = 3;
+const DEEPEST_HEADING = 6;
+
 /** Addresses that a link may lead to. */
 const ALLOWED_LINK = /^(?:https?:\/\/|mailto:)/i;
 
@@ -29,6 +33,14 @@ parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
   token.attrSet("rel", "noopener noreferrer");
   return self.renderToken(tokens, index, options);
 };
+
+// The page has the first three levels of headings for itself.
+for (const name of ["heading_open", "heading_close"]) {
+  parser.renderer.rules[name] = (tokens, index) => {
+    const level = Math.min(DEEPEST_HEADING, Number(tokens[index]?.tag.slice(1)) + PAGE_HEADINGS);
+    return name === "heading_open" ? `<h${level}>` : `</h${level}>\n`;
+  };
+}
 
 // An image would be loaded from somewhere: its address becomes a link that one may follow or not.
 parser.renderer.rules["image"] = (tokens, index) => {

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { nextFailure } from "../model/outcome.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
+import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
 import { Help } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
@@ -10,7 +12,7 @@ import { PathBar } from "./path-bar.tsx";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
-import { TopBar, titleOf } from "./top-bar.tsx";
+import { TopBar } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -28,19 +30,20 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
   const [isHelpShown, showHelp] = useState(false);
+  const [areFiltersShown, showFilters] = useState(false);
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
   const { view, focus } = place;
-  const { query } = search;
+  const { query, isActive } = search;
   const page = useMemo(() => ({ session, go, query }), [session, go, query]);
   useEffect(() => {
-    document.title = `${titleOf(session)} · sessiontree`;
+    document.title = `${session.title} · sessiontree`;
   }, [session]);
   useEffect(() => {
-    if (query !== "") showTree(true);
-  }, [query]);
+    if (isActive) showTree(true);
+  }, [isActive, query]);
   // On a phone the tree covers the conversation: it goes when somebody has chosen.
   useEffect(() => {
     if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
@@ -54,7 +57,19 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
   const toggleAll = () => changeFolds(() => folds.setAll(!folds.areAllOpen));
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
+  const toFailure = (direction: 1 | -1) => {
+    const ordinal = nextFailure(session, focus === NONE ? sight.ordinal : focus, direction);
+    if (ordinal === undefined) return;
+    folds.setEntry(ordinal, true);
+    go({ go: "entry", ordinal });
+  };
   useKeys({
+    nextFailure: () => toFailure(1),
+    previousFailure: () => toFailure(-1),
+    filters: () => {
+      showTree(true);
+      showFilters(!areFiltersShown || !isTreeShown);
+    },
     next: () => step(1),
     previous: () => step(-1),
     nextTurn: () => step(1, "user"),
@@ -78,6 +93,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
     escape: () => {
       searchField.current?.blur();
       if (search.text !== "") search.setText("");
+      else if (search.filter.length > 0) search.clearFilter();
       else if (!matchMedia(WIDE).matches) showTree(false);
     },
   });
@@ -96,8 +112,13 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
             onHelp={() => showHelp(true)}
           />
           {isTreeShown && (
-            <aside class="panel">
-              {query === "" ? (
+            <aside class="panel" aria-label="Entries">
+              <FilterBar
+                search={search}
+                isOpen={areFiltersShown}
+                onToggle={() => showFilters(!areFiltersShown)}
+              />
+              {!isActive ? (
                 <TreePanel path={path} sight={sight} />
               ) : (
                 <SearchPanel
@@ -112,7 +133,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
           <main>
             {(view === "path" || view === "model") && (
               <>
-                <PathBar path={path} place={place} />
+                <PathBar path={path} place={place} onFailure={toFailure} />
                 <Conversation path={path} place={place} sight={sight} />
               </>
             )}

@@ -43,7 +43,7 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
         <TreeIcon />
       </button>
       <div class="title">
-        <h1>{titleOf(session)}</h1>
+        <h1 title={session.title}>{session.title}</h1>
         <p title={header?.cwd}>
           {[header?.cwd, dateAndTimeOf(header?.timestamp)].filter(Boolean).join(" · ")}
         </p>
@@ -97,13 +97,8 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
   );
 }
 
-/** Gives what a session is called. */
-export function titleOf({ name, header, fileName }: ReturnType<typeof usePage>["session"]): string {
-  return name ?? (header?.cwd.split(/[/\\]/).findLast(Boolean) || fileName || "Session");
-}
-
 function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
-  const { text, query, hits, current, setText, choose } = search;
+  const { text, isActive, hits, current, setText, choose } = search;
   return (
     <search class="search">
       <SearchIcon />
@@ -120,7 +115,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
           choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
         }}
       />
-      {query !== "" && (
+      {isActive && (
         <>
           <span class="search-count">
             {current + 1}/{hits.length}

@@ -1,4 +1,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { excerptOf } from "../model/excerpt.ts";
+import {
+  type CountedChoice,
+  type Filter,
+  type FilterChoice,
+  FilterIndex,
+  toggleChoice,
+} from "../model/filters.ts";
 import type { Step } from "../model/navigation.ts";
 import { type SearchHit, SearchIndex } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -7,27 +15,41 @@ import type { Folds } from "./folds.ts";
 /** Milliseconds after the last key until the search begins. */
 const PAUSE_MS = 120;
 
-/** A search, and the ways through what it found. */
+/** A search, the filters on it, and the ways through what they leave. */
 export interface Search {
   /** What stands in the field. */
   readonly text: string;
   /** What was searched for: the text, once nobody has written for a moment. */
   readonly query: string;
+  readonly filter: Filter;
+  /** Whether there is a text to look for or a filter: only then there are hits. */
+  readonly isActive: boolean;
   readonly hits: readonly SearchHit[];
   /** Index of the hit that is looked at; -1 for none. */
   readonly current: number;
+  /** What can be filtered by, and how many entries each would leave. */
+  readonly choices: readonly CountedChoice[];
   readonly setText: (text: string) => void;
+  readonly toggle: (choice: FilterChoice) => void;
+  readonly clearFilter: () => void;
   /** Goes to a hit, around the ends, and opens what hides it. */
   readonly choose: (index: number) => void;
 }
 
-/** Keeps a search through the session. */
+/** Keeps a search through the session, and filters. */
 export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) => void): Search {
   const [text, setText] = useState("");
   const [query, setQuery] = useState("");
+  const [filter, setFilter] = useState<Filter>([]);
   const [current, setCurrent] = useState(-1);
   const index = useMemo(() => new SearchIndex(session), [session]);
-  const hits = useMemo(() => index.find(query), [index, query]);
+  const filters = useMemo(() => new FilterIndex(session), [session]);
+  const found = useMemo(() => (query === "" ? allOf(session) : index.find(query)), [session, index, query]);
+  const hits = useMemo(
+    () => found.filter(({ ordinal }) => filters.isLeft(ordinal, filter)),
+    [found, filters, filter],
+  );
+  const choices = useMemo(() => filters.choices(filter), [filters, filter]);
   useEffect(() => {
     const timer = setTimeout(() => {
       setQuery(text.trim());
@@ -35,6 +57,10 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
+  const changeFilter = (next: Filter) => {
+    setFilter(next);
+    setCurrent(-1);
+  };
   const choose = (wanted: number) => {
     const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
     const hit = hits[at];
@@ -43,5 +69,28 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     folds.setEntry(hit.ordinal, true);
     go({ go: "entry", ordinal: hit.ordinal });
   };
-  return { text, query, hits, current, setText, choose };
+  const isActive = query !== "" || filter.length > 0;
+  return {
+    text,
+    query,
+    filter,
+    isActive,
+    hits: isActive ? hits : [],
+    current,
+    choices,
+    setText,
+    toggle: (choice) => changeFilter(toggleChoice(filter, choice)),
+    clearFilter: () => changeFilter([]),
+    choose,
+  };
+}
+
+/** Every entry as a hit in which nothing was looked for. */
+function allOf({ entries }: SessionModel): SearchHit[] {
+  return entries.map((entry, ordinal) => ({
+    ordinal,
+    get snippet(): SearchHit["snippet"] {
+      return [excerptOf(entry), "", ""];
+    },
+  }));
 }

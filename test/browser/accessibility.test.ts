@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { failingSession } from "./support/failing-session.ts";
+import { smallSession } from "./support/small-session.ts";
+
+const open = useBrowser();
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core finds on a page, of any weight: rule, weight, and where. */
+async function findingsOn(page: Page): Promise<string[]> {
+  // As an expression of the debugger, which no policy of the page stops.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(
+    (): Promise<AxeResults> => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html.slice(0, 160)}\n${failureSummary}`),
+  );
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe-core finds nothing in any view, ${colorScheme}`, async () => {
+    const { text, failures, parallel } = failingSession((session) => {
+      session.compact(
+        "## Goal\n\nThe `total`.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n> quoted",
+        session.leaf ?? "",
+      );
+      session.line("{broken");
+    });
+    const { page } = await open(text, { colorScheme });
+    const check = async (what: string) => expect(await findingsOn(page), what).toEqual([]);
+    await check("opened");
+    await page.locator(".compacted-line").click();
+    await page.keyboard.press("g");
+    await page.locator(".state-left-out.is-focused").waitFor();
+    await check("compacted entries, faded");
+    await page.keyboard.press("e");
+    await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
+    await check("folds open");
+    await page.keyboard.press("f");
+    await page.locator(`.is-focused`).waitFor();
+    await check("a failure");
+    await page.keyboard.press("v");
+    await check("filters");
+    await page.locator('[data-filter="mark:failed"]').click();
+    await page.locator(`.hit`).first().waitFor();
+    await page.getByLabel("Search in all entries").fill("such");
+    await page.locator(".hit mark").waitFor();
+    await check("hits");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    for (const view of ["model", "usage", "issues"]) {
+      await page.locator(`.segments button[data-value=${view}]`).click();
+      await check(view);
+    }
+    await page.keyboard.press("?");
+    await page.locator("dialog.help").waitFor();
+    await check("help");
+    expect(failures).toHaveLength(4);
+  });
+
+  test(`axe-core finds nothing in code, changes, images and thinking, ${colorScheme}`, async () => {
+    const { page } = await open(smallSession().text, {
+      colorScheme,
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+    });
+    await page.keyboard.press("e");
+    await page.keyboard.press("g");
+    expect(await findingsOn(page)).toEqual([]);
+    await page.getByRole("button", { name: "Tree", exact: true }).tap();
+    await page.locator(".tree").waitFor();
+    expect(await findingsOn(page)).toEqual([]);
+  });
+}
+
+test("has one first heading, one of second level for each message of the user, and landmarks", async () => {
+  const { text } = failingSession();
+  const { page } = await open(text);
+  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+  expect(await page.getByRole("heading", { level: 2 }).first().textContent()).toBe("You");
+  expect(await page.getByRole("heading", { level: 3 }).first().textContent()).toBe("acorn-2");
+  // Headings of a message come below its own.
+  expect(await page.getByRole("heading", { level: 5 }).textContent()).toBe("Why is the total off?");
+  for (const role of ["banner", "main", "complementary", "search"] as const) {
+    expect(await page.getByRole(role).count(), role).toBe(1);
+  }
+});
+
+test("the tree is a tree to a screen reader, and is walked by its own keys", async () => {
+  const { text, single } = failingSession();
+  const { page } = await open(text);
+  const tree = page.getByRole("tree");
+  await tree.focus();
+  const rows = page.getByRole("treeitem");
+  expect(await rows.first().getAttribute("aria-level")).toBe("1");
+  expect(await page.locator("[role=treeitem][aria-level='2']").count()).toBe(3);
+  const active = async () => {
+    const id = await tree.getAttribute("aria-activedescendant");
+    return page.locator(`[id="${id}"] .tree-entry`).getAttribute("data-entry");
+  };
+  const before = await active();
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(active).not.toBe(before);
+  await page.keyboard.press("End");
+  await page.locator("[role=treeitem].is-active .is-leaf").waitFor();
+  await page.keyboard.press("Home");
+  await page.locator(`[role=treeitem].is-active[aria-posinset="1"]`).waitFor();
+  // Only looking around so far: the conversation has not moved.
+  expect(await page.locator(".entry.is-focused").count()).toBe(0);
+
+  const run = page.locator("[role=treeitem][aria-expanded=false]").first();
+  const position = await run.getAttribute("aria-posinset");
+  for (let at = 1; at < Number(position); at++) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await page.locator(`[role=treeitem].is-active[aria-expanded=true]`).waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.locator(`[role=treeitem].is-active[aria-expanded=false]`).waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(".is-focused").first().waitFor();
+  expect(single).not.toBe("");
+});
