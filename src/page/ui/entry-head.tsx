@@ -25,7 +25,8 @@ interface EntryHeadProps {
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
   const { session } = usePage();
   const outcome = outcomeOf(entry);
-  const Heading = kindOf(entry).word === "user" ? "h2" : "h3";
+  const { tone, word } = kindOf(entry);
+  const Heading = tone === "quiet" ? "span" : word === "user" ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
   return (

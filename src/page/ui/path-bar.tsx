@@ -24,7 +24,8 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
     : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
   const settings = [model === null ? "" : model.modelId, `thinking ${thinkingLevel}`];
   return (
-    <div class="path-bar">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="path-bar" aria-label="This path" tabIndex={0}>
       <span class="path-facts">
         {end === session.leaf ? "Path to the leaf" : `Path to ${session.entries[end]?.id ?? "the start"}`}
         {[...facts, ...settings].filter(Boolean).map((fact) => (
@@ -50,7 +51,7 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
         </button>
       )}
       <FailureButtons at={place.focus} onFailure={onFailure} />
-    </div>
+    </section>
   );
 }
 

@@ -62,9 +62,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (scroller.current !== null) onDrawn?.(scroller.current);
   });
   const shown = virtualizer.getVirtualItems();
+  const Frame = props.list === undefined ? "section" : "div";
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class={props.class} aria-label={props.label} ref={scroller} tabIndex={0} {...props.list}>
+    // What scrolls must be reachable by keyboard.
+    <Frame class={props.class} aria-label={props.label} ref={scroller} tabIndex={0} {...props.list}>
       <div role="presentation" class="virtual-space" style={{ height: `${virtualizer.getTotalSize()}px` }}>
         <div
           role="presentation"
@@ -84,7 +85,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
           ))}
         </div>
       </div>
-    </section>
+    </Frame>
   );
 }
 
