@@ -66,7 +66,7 @@ export function languageNamed(name: string): string | undefined {
 export function languageOfFile(path: string): string | undefined {
   const suffix = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
   const language = suffix === undefined ? undefined : languageNamed(suffix);
-  return language === "markdown" ? undefined : language;
+  return language !== undefined && hljs.getLanguage(language)?.name === "Markdown" ? undefined : language;
 }
 
 /**
