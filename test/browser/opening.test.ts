@@ -1,7 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { SessionWriter } from "./support/session-writer.ts";
+import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
 
@@ -75,4 +79,18 @@ test("output that is prose has no colours of code, what was read from a file has
     results.map((id) => page.locator(`[data-entry="${id}"] .result [class^=hljs-]`).count()),
   );
   expect(coloured.map((number) => number > 0)).toEqual([false, false, false, true]);
+});
+
+test("tells the context's size as the command line does", async () => {
+  for (const text of [failingSession().text, smallSession().text]) {
+    const { page } = await open(text);
+    const shown = await page.locator(".path-facts > span[title^='Context:']").getAttribute("title");
+    const path = join(temporaryFolder(), "session.jsonl");
+    writeFileSync(path, text);
+    const [, number = "none"] =
+      /^context: (?:about )?([\d,]+) tokens/m.exec((await cli(["context", path])).stdout) ?? [];
+    expect(shown).toContain(`Context: ${number} tokens.`);
+    await page.keyboard.press("m");
+    expect(await page.locator(".path-facts > span[title^='Context:']").getAttribute("title")).toBe(shown);
+  }
 });
