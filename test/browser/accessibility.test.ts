@@ -1,28 +1,10 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** What axe-core finds on a page, of any weight: rule, weight, and where. */
-async function findingsOn(page: Page): Promise<string[]> {
-  // As an expression of the debugger, which no policy of the page stops.
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate(
-    (): Promise<AxeResults> => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-  );
-  // Of many entries only a part is in the document, and a text begins with whatever level it likes.
-  const others = violations.filter(({ id }) => id !== "heading-order");
-  return others.flatMap(({ id, impact, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html.slice(0, 160)}\n${failureSummary}`),
-  );
-}
 
 for (const colorScheme of ["light", "dark"] as const) {
   test(`axe-core finds nothing in any view, ${colorScheme}`, async () => {

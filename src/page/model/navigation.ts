@@ -29,6 +29,8 @@ export type Step =
   /** To what the model saw at an entry: of an answer, when it wrote that; else with the entry. */
   | { readonly go: "context"; readonly ordinal: number }
   | { readonly go: "branch"; readonly direction: 1 | -1 }
+  /** The session has grown: to a new end, and to the end of the list if that is followed. */
+  | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
   | { readonly go: "place"; readonly place: Place };
 
@@ -54,6 +56,10 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
     }
     case "branch":
       return switchBranch(session, place, step.direction);
+    case "grown":
+      return step.isFollowed
+        ? { ...place, end: step.end, focus: NONE, reveal: { align: "end" } }
+        : { ...place, end: step.end, reveal: undefined };
     case "view":
       return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
     case "place":

@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Place, Step } from "../model/navigation.ts";
 import { nextFailure } from "../model/outcome.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
@@ -7,6 +8,7 @@ import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
 import { Help } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
+import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
 import { SearchPanel } from "./search-panel.tsx";
@@ -23,9 +25,19 @@ import { useSearch } from "./use-search.ts";
 /** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
 const WIDE = "(min-width: 900px)";
 
-/** The page. */
-export function App({ session, opening }: { session: SessionModel; opening: number }) {
+interface AppProps {
+  readonly live: LiveSession;
+  /** Where the path ends at first. */
+  readonly opening: number;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
+}
+
+/** The page of a session. */
+export function App({ live, opening, indexUrl }: AppProps) {
+  const { session, following, wasAtEnd } = live;
   const [place, go] = usePlace(session, opening);
+  useFollowing(session, wasAtEnd, place, go);
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
@@ -110,6 +122,8 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
             onTheme={toggleTheme}
             onFolds={toggleAll}
             onHelp={() => showHelp(true)}
+            following={following}
+            indexUrl={indexUrl}
           />
           {isTreeShown && (
             <aside class="panel" aria-label="Entries">
@@ -145,4 +159,21 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
       </FoldsContext.Provider>
     </PageContext.Provider>
   );
+}
+
+/** Stays at the leaf, and at the end of the conversation, when the session grows and somebody is there. */
+function useFollowing(
+  session: SessionModel,
+  wasAtEnd: boolean,
+  { end, view }: Place,
+  go: (step: Step) => void,
+): void {
+  const before = useRef(session);
+  useLayoutEffect(() => {
+    if (before.current === session) return;
+    const isAtLeaf = end === before.current.leaf;
+    before.current = session;
+    const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
+    go({ go: "grown", end: isAtLeaf ? session.leaf : end, isFollowed });
+  }, [session]);
 }

@@ -47,8 +47,8 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   const jump = useMemo(
     () =>
       reveal === undefined ? undefined : { index: indexOf(items, rowOf, focus, path), align: reveal.align },
-    // Rows that open do not ask for the focus anew.
-    [reveal, items, path],
+    // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
+    [reveal, folds.areAllOpen],
   );
   const toggle = (first: number, isShown: boolean) => {
     folds.set(first, COMPACTED, !isShown);

@@ -2,6 +2,7 @@ import type { RefObject } from "preact";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import {
+  BackIcon,
   CloseIcon,
   DownIcon,
   HelpIcon,
@@ -12,6 +13,7 @@ import {
   UnfoldIcon,
   UpIcon,
 } from "./icons.tsx";
+import type { Following } from "./live-session.ts";
 import { Segments } from "./segments.tsx";
 import { usePage } from "./use-page.ts";
 import type { Search } from "./use-search.ts";
@@ -24,10 +26,19 @@ interface TopBarProps {
   readonly onTheme: () => void;
   readonly onFolds: () => void;
   readonly onHelp: () => void;
+  readonly following: Following;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
 }
 
+const FOLLOWING_HINTS = {
+  now: "Shows what is appended to the session",
+  ended: "The command that served this page has ended: what is appended now is not shown",
+};
+
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
-export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, onHelp }: TopBarProps) {
+export function TopBar(props: TopBarProps) {
+  const { view, search, searchField, onTree, onTheme, onFolds, onHelp, following, indexUrl } = props;
   const { session, go } = usePage();
   const { header, issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
@@ -42,12 +53,22 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
       <button type="button" class="icon-button" aria-label="Tree" title="Tree (t)" onClick={onTree}>
         <TreeIcon />
       </button>
+      {indexUrl !== undefined && (
+        <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
+          <BackIcon />
+        </a>
+      )}
       <div class="title">
         <h1 title={session.title}>{session.title}</h1>
         <p title={header?.cwd}>
           {[header?.cwd, dateAndTimeOf(header?.timestamp)].filter(Boolean).join(" · ")}
         </p>
       </div>
+      {following !== "never" && (
+        <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
+          {following === "now" ? "live" : "not live"}
+        </span>
+      )}
       <Segments
         label="View"
         choices={views}
