@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { titleOfEntry } from "../../src/page/model/entry-title.ts";
 import { type Filter, FilterIndex, toggleChoice } from "../../src/page/model/filters.ts";
 import { nextFailure } from "../../src/page/model/outcome.ts";
 import { modelOf, said } from "./support/session.ts";
@@ -67,4 +68,23 @@ test("a choice is taken and given back", () => {
   const chosen = toggleChoice([], { group: "mark", value: "failed" });
   expect(chosen).toEqual([{ group: "mark", value: "failed" }]);
   expect(toggleChoice(chosen, { group: "mark", value: "failed" })).toEqual([]);
+});
+
+test("in a list a result is known by what was asked for, all else by what it says", () => {
+  const asked = modelOf([
+    ["a", null, said("assistant", [{ ...call("1", "bash"), arguments: { command: "npm test" } }])],
+    [
+      "b",
+      "a",
+      said("toolResult", [{ type: "text", text: "Command exited with code 1" }], { toolCallId: "1" }),
+    ],
+    ["c", "b", said("toolResult", [{ type: "text", text: "of nothing" }], { toolCallId: "2" })],
+    ["d", "c", "## What **now**?"],
+  ]);
+  expect(asked.entries.map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
+    "bash npm test",
+    "npm test",
+    "of nothing",
+    "What now?",
+  ]);
 });

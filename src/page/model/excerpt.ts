@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { plainText } from "../render/plain-text.ts";
 import { fieldsOf, listOf, textOf } from "./fields.ts";
-import { plainText } from "./plain-text.ts";
 
 /** Arguments of tool calls that say most about the call, best first. */
 const TELLING = [

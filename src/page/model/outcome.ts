@@ -1,6 +1,5 @@
 import type { AnySessionEntry } from "../../core.ts";
 import { fieldsOf } from "./fields.ts";
-import type { SessionModel } from "./session-model.ts";
 
 /** How something ended that did not end well: by itself, or because somebody stopped it. */
 export type Outcome = "failed" | "aborted";
@@ -25,7 +24,7 @@ export function outcomeOf(entry: AnySessionEntry): Outcome | undefined {
 
 /** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */
 export function nextFailure(
-  { failures }: Pick<SessionModel, "failures">,
+  { failures }: { readonly failures: readonly number[] },
   from: number,
   direction: 1 | -1,
 ): number | undefined {

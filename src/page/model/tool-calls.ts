@@ -29,3 +29,22 @@ export function resultToolName(entry: AnySessionEntry | undefined): string {
   const { role, toolName } = fieldsOf(fieldsOf(entry)["message"]);
   return role === "toolResult" ? textOf(toolName) : "";
 }
+
+/** A call stands at most so many entries above its result. */
+const FARTHEST = 50;
+
+/** Finds the call that an entry is the result of, on the path to it; undefined if there is none. */
+export function callOfResult(
+  { entries, parents }: { readonly entries: readonly AnySessionEntry[]; readonly parents: Int32Array },
+  ordinal: number,
+): StoredCall | undefined {
+  const id = resultCallId(entries[ordinal]);
+  if (id === "") return undefined;
+  let at = ordinal;
+  for (let climbed = 0; climbed < FARTHEST && at >= 0; climbed++) {
+    const call = callsIn(entries[at]).find((one) => one.id === id);
+    if (call !== undefined) return call;
+    at = parents[at] ?? -1;
+  }
+  return undefined;
+}

@@ -129,6 +129,7 @@ function indexOf(
 }
 
 const SMALL = 34;
+const CARD = 52;
 const RESULT = 33;
 const COMPACTED_HEIGHT = 56;
 const LINE = 24;
@@ -139,7 +140,7 @@ function estimateHeight(row: ConversationRow): number {
   const { item, results } = row;
   if (kindOf(item.entry).tone === "quiet") return SMALL;
   const blocks = blocksOfItem(item);
-  return blocks.reduce((height, block) => height + heightOf(block), SMALL + results.size * RESULT);
+  return blocks.reduce((height, block) => height + heightOf(block), CARD + results.size * RESULT);
 }
 
 function heightOf(block: Block): number {

@@ -1,5 +1,5 @@
 import { kindOf } from "../model/entry-kind.ts";
-import { excerptOf } from "../model/excerpt.ts";
+import { titleOfEntry } from "../model/entry-title.ts";
 import { count } from "../model/format.ts";
 import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
@@ -75,7 +75,7 @@ export function TreeRowView(props: TreeRowProps) {
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
         {isFailed && <span class="tree-failed">failed</span>}
-        <span class="tree-text">{excerptOf(entry)}</span>
+        <span class="tree-text">{titleOfEntry(session, ordinal)}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (

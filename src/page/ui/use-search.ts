@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { excerptOf } from "../model/excerpt.ts";
+import { titleOfEntry } from "../model/entry-title.ts";
 import {
   type CountedChoice,
   type Filter,
@@ -86,11 +86,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
 }
 
 /** Every entry as a hit in which nothing was looked for. */
-function allOf({ entries }: SessionModel): SearchHit[] {
-  return entries.map((entry, ordinal) => ({
+function allOf(session: SessionModel): SearchHit[] {
+  return session.entries.map((_, ordinal) => ({
     ordinal,
+    // Only of what is drawn, which is little of much.
     get snippet(): SearchHit["snippet"] {
-      return [excerptOf(entry), "", ""];
+      return [titleOfEntry(session, ordinal), "", ""];
     },
   }));
 }
