@@ -1,8 +1,9 @@
 import { appendFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../cli/support/cli.ts";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
 import { serve } from "../cli/support/served.ts";
 import { Scribe } from "../cli/support/sessions.ts";
 import { findingsOn } from "./support/axe.ts";
@@ -151,4 +152,10 @@ test("the session of a subagent is linked where a server gives it; a file says h
   ]);
   await opened.locator(".entry:has-text('I am the child.')").waitFor();
   expect(await findingsOn(page)).toEqual([]);
+
+  const file = join(folder, "page.html");
+  await cli(["view", scribe.path, "-o", file, "--no-open"]);
+  const { page: alone } = await open(pathToFileURL(file).href, { hash: `#entry=${result}` });
+  const hint = alone.locator(`.tool-use[data-entry="${result}"] .nested-link`);
+  expect(await hint.textContent()).toBe(`nested session: sessiontree view ${child.path}`);
 });

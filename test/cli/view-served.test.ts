@@ -1,11 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { cli, temporaryFolder } from "./support/cli.ts";
 import { serve } from "./support/served.ts";
 import { Scribe } from "./support/sessions.ts";
 
+const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
 
 function story(folder = temporaryFolder()): Scribe {
@@ -46,6 +50,23 @@ test("--live serves the page on the loopback address, at an address nobody guess
   const { code, stderr } = await stop();
   expect([code, stderr]).toEqual([0, "sessiontree: Serving until an interrupt (Ctrl-C).\n"]);
   await expect(fetch(url)).rejects.toThrow();
+});
+
+test("the server dies with its process", async () => {
+  const { path } = story();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
+    const child = spawn(process.execPath, ["--import", "tsx", BIN, "view", path, "--live"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const closed = once(child, "close");
+    const [line]: unknown[] = await once(child.stdout, "data");
+    const url = String(line).trim();
+    expect((await fetch(url)).status).toBe(200);
+    child.kill(signal);
+    const [code]: unknown[] = await closed;
+    if (signal === "SIGINT") expect(code).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  }
 });
 
 test("without the token, under another name, or by another method nothing is told", async () => {

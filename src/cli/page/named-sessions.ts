@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { looksLikePath } from "../session-argument.ts";
 
 /** A field whose name speaks of a session, and its text, as JSON writes both. */
-const NAMED = /"\w*session\w*"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/gi;
+const NAMED = /"\w{0,40}session\w{0,40}"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/gi;
 
 /** Of more names than this the rest is not looked up. */
 const MOST_NAMES = 1000;
@@ -53,6 +53,7 @@ function sessionFilesIn(folder: string): string[] {
 }
 
 function fileAt(path: string): string | undefined {
+  if (!path.endsWith(".jsonl")) return undefined;
   return statSync(path, { throwIfNoEntry: false })?.isFile() ? path : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { CatalogScope } from "../../catalog/session-files.ts";
-import { isSessionError, messageOf } from "../../schema/errors.ts";
+import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
 import { indexPage, searchIndex } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
@@ -91,7 +91,7 @@ export class PageServer {
       await answer(request, response, url);
     } catch (error) {
       if (response.headersSent) response.destroy();
-      else writeText(response, isSessionError(error) ? 404 : 500, messageOf(error));
+      else writeText(response, 500, messageOf(error));
     }
   }
 

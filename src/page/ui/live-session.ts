@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { EmbeddedSession } from "../model/embedded-session.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 
@@ -27,19 +27,23 @@ export function useLiveSession(embedded: EmbeddedSession): LiveSession {
     following: embedded.liveUrl === undefined ? "never" : "now",
     wasAtEnd: false,
   }));
-  const started = useRef(false);
   useEffect(() => {
     const { liveUrl } = embedded;
-    if (liveUrl === undefined || started.current) return;
-    started.current = true;
+    if (liveUrl === undefined) return;
     const growing = new GrowingSession(embedded, (session) =>
       setLive((before) => ({ ...before, session, wasAtEnd: isAtEnd() })),
     );
     const events = new EventSource(liveUrl);
     events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
+    const end = () => setLive((before) => ({ ...before, following: "ended" }));
     events.addEventListener("replaced", () => location.reload());
+    // The file cannot be read any more; to try again every few seconds would change nothing.
+    events.addEventListener("failed", () => {
+      events.close();
+      end();
+    });
     events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
-    events.onerror = () => setLive((before) => ({ ...before, following: "ended" }));
+    events.onerror = end;
     return () => events.close();
   }, [embedded]);
   return live;
