@@ -25,6 +25,7 @@ export interface CompactedRow {
   readonly isOpen: boolean;
 }
 
+/** A row of the conversation. */
 export type ConversationRow = EntryRow | CompactedRow;
 
 /** The rows of a conversation, and the row of each entry, also of one without a row of its own. */

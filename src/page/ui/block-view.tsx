@@ -5,7 +5,8 @@ import { renderMarkdown } from "../render/markdown.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { Html } from "./html.tsx";
-import { Output } from "./output.tsx";
+import { CallIcon } from "./icons.tsx";
+import { Output, type OutputProps } from "./output.tsx";
 import { ToolUse } from "./tool-use.tsx";
 
 interface BlockViewProps {
@@ -41,6 +42,7 @@ export function BlockView({ row, name, block, focus, end }: BlockViewProps) {
     case "call":
       return <ToolUse row={row} name={name} call={block} focus={focus} end={end} />;
     case "output":
+      if (block.isCommand) return <Command ordinal={ordinal} name={name} block={block} />;
       return <Output ordinal={ordinal} name={name} block={block} title={block.title} />;
     case "json":
       return (
@@ -64,6 +66,21 @@ export function BlockView({ row, name, block, focus, end }: BlockViewProps) {
 function Markdown({ text }: { text: string }) {
   const html = renderMarkdown(text);
   return html === undefined ? <Code text={text} /> : <Html class="markdown" html={html} />;
+}
+
+/** A command of a person and what came of it, as one block. */
+function Command({ ordinal, name, block }: Omit<OutputProps, "title">) {
+  return (
+    <div class={block.isError ? "tool-use is-failed" : "tool-use"}>
+      <div class="command-line">
+        <CallIcon />
+        <code>{block.title}</code>
+      </div>
+      <div class="result">
+        <Output ordinal={ordinal} name={name} block={block} />
+      </div>
+    </div>
+  );
 }
 
 function ThinkingSummary({ block }: { block: Extract<Block, { kind: "thinking" }> }) {

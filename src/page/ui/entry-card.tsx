@@ -26,7 +26,8 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const { tone, word } = kindOf(entry);
   const blocks = blocksOfItem(item);
   const isSmall = tone === "quiet" && word !== "system";
-  const isFailed = outcomeOf(entry) === "failed";
+  // A failed result is red itself.
+  const isFailed = word === "assistant" && outcomeOf(entry) === "failed";
   const title = state === "left-out" ? "Left out by compaction: the model does not see this" : undefined;
   const classes = [
     "entry",

@@ -24,8 +24,9 @@ interface EntryHeadProps {
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
   const { session } = usePage();
-  const outcome = outcomeOf(entry);
   const { tone, word } = kindOf(entry);
+  // A failed result says so itself.
+  const outcome = word === "assistant" ? outcomeOf(entry) : undefined;
   const Heading = tone === "quiet" ? "span" : word === "user" ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];

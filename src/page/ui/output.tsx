@@ -6,7 +6,8 @@ import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { ResultIcon } from "./icons.tsx";
 
-interface OutputProps {
+/** What of an output is shown, and where. */
+export interface OutputProps {
   readonly ordinal: number;
   readonly name: string;
   readonly block: Extract<Block, { kind: "output" }>;
