@@ -6,45 +6,52 @@ import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
 
+/** Time for a check of every view, on a machine that is busy besides. */
+const LONG_MS = 300_000;
+
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe-core finds nothing in any view, ${colorScheme}`, async () => {
-    const { text, parallel } = failingSession((session) => {
-      session.compact(
-        "## Goal\n\nThe `total`.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n> quoted",
-        session.leaf ?? "",
-      );
-      session.line("{broken");
-    });
-    const { page } = await open(text, { colorScheme });
-    const check = async (what: string) => expect(await findingsOn(page), what).toEqual([]);
-    await check("opened");
-    await page.locator(".compacted-line").click();
-    await page.keyboard.press("g");
-    await page.locator(".state-left-out.is-focused").waitFor();
-    await check("compacted entries, faded");
-    await page.keyboard.press("e");
-    await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
-    await check("folds open");
-    await page.keyboard.press("f");
-    await page.locator(`.is-focused`).waitFor();
-    await check("a failure");
-    await page.keyboard.press("v");
-    await check("filters");
-    await page.locator('[data-filter="mark:failed"]').click();
-    await page.locator(`.hit`).first().waitFor();
-    await page.getByLabel("Search in all entries").fill("such");
-    await page.locator(".hit mark").waitFor();
-    await check("hits");
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Escape");
-    for (const view of ["model", "usage", "issues"]) {
-      await page.locator(`.segments button[data-value=${view}]`).click();
-      await check(view);
-    }
-    await page.keyboard.press("?");
-    await page.locator("dialog.help").waitFor();
-    await check("help");
-  });
+  test(
+    `axe-core finds nothing in any view, ${colorScheme}`,
+    async () => {
+      const { text, parallel } = failingSession((session) => {
+        session.compact(
+          "## Goal\n\nThe `total`.\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n> quoted",
+          session.leaf ?? "",
+        );
+        session.line("{broken");
+      });
+      const { page } = await open(text, { colorScheme });
+      const check = async (what: string) => expect(await findingsOn(page), what).toEqual([]);
+      await check("opened");
+      await page.locator(".compacted-line").click();
+      await page.keyboard.press("g");
+      await page.locator(".state-left-out.is-focused").waitFor();
+      await check("compacted entries, faded");
+      await page.keyboard.press("e");
+      await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
+      await check("folds open");
+      await page.keyboard.press("f");
+      await page.locator(`.is-focused`).waitFor();
+      await check("a failure");
+      await page.keyboard.press("v");
+      await check("filters");
+      await page.locator('[data-filter="mark:failed"]').click();
+      await page.locator(`.hit`).first().waitFor();
+      await page.getByLabel("Search in all entries").fill("such");
+      await page.locator(".hit mark").waitFor();
+      await check("hits");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      for (const view of ["model", "usage", "issues"]) {
+        await page.locator(`.segments button[data-value=${view}]`).click();
+        await check(view);
+      }
+      await page.keyboard.press("?");
+      await page.locator("dialog.help").waitFor();
+      await check("help");
+    },
+    LONG_MS,
+  );
 
   test(`axe-core finds nothing in code, changes, images and thinking, ${colorScheme}`, async () => {
     const { page } = await open(smallSession().text, {

@@ -36,6 +36,15 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   await page.locator(`.tool-use.is-focused[data-entry="${failures[1]}"]`).waitFor();
 });
 
+test("a line of compacted entries that was opened for an entry in it can be folded", async () => {
+  const { text, question } = smallSession();
+  const { page } = await open(text, { hash: `#entry=${question}` });
+  await page.locator(`.entry.is-focused[data-entry="${question}"]`).waitFor();
+  await page.locator(".compacted-line").click();
+  await page.locator(".compacted-line[aria-expanded=false]").waitFor();
+  expect(await page.locator(".state-left-out").count()).toBe(0);
+});
+
 test("a session that was never compacted opens at its beginning", async () => {
   const { page } = await open(failingSession().text);
   await page.locator(".entry:has-text('Why is the total off?')").waitFor();

@@ -52,6 +52,15 @@ test("a result whose call stands before another answer, or nowhere, stands alone
   expect(rowsOf(model)).toEqual(["a", "b", "c", "d", "e"]);
 });
 
+test("calls and results without an id stand alone", () => {
+  const model = modelOf([
+    ["a", null, call("")],
+    ["b", "a", "go"],
+    ["c", "b", result("")],
+  ]);
+  expect(rowsOf(model)).toEqual(["a", "b", "c"]);
+});
+
 test("what was compacted is one line with what never counts in it, until it is opened", () => {
   const lines: Line[] = [
     ["a", null, { type: "model_change", provider: "p", modelId: "m" }],

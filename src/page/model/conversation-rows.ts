@@ -105,7 +105,7 @@ function addEntries(
   let waiting: { place: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   for (const item of items) {
     const callId = resultCallId(item.entry);
-    if (waiting?.ids.delete(callId)) {
+    if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
       rowOf.set(item.ordinal, waiting.place);
       continue;

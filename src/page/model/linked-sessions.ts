@@ -32,7 +32,8 @@ export function linkedSessions(
     const message = fieldsOf(fields["message"]);
     const stored = [fields["data"], fields["details"], message["details"]];
     const found = stored.flatMap((value) => namesIn(value, 0)).flatMap((name) => known.get(name) ?? []);
-    const answered = results.get(textOf(fieldsOf(fields["data"])["toolCallId"]) || " ");
+    const callId = textOf(fieldsOf(fields["data"])["toolCallId"]);
+    const answered = callId === "" ? undefined : results.get(callId);
     for (const place of answered === undefined ? [ordinal] : [ordinal, answered]) {
       const some = links.get(place) ?? new Set();
       for (const one of found) some.add(one);

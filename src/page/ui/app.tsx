@@ -119,7 +119,6 @@ export function App({ live, opening, indexUrl }: AppProps) {
             search={search}
             searchField={searchField}
             onTree={() => showTree(!isTreeShown)}
-            onTheme={toggleTheme}
             onFolds={toggleAll}
             onHelp={() => showHelp(true)}
             following={following}

@@ -32,7 +32,7 @@ interface ConversationProps {
 
 /** The entries of a path, or what the model gets of them. */
 export function Conversation({ path, place, sight }: ConversationProps) {
-  const { query, session } = usePage();
+  const { query, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = place;
   const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
@@ -52,6 +52,8 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   );
   const toggle = (first: number, isShown: boolean) => {
     folds.set(first, COMPACTED, !isShown);
+    // What is looked at keeps its line open: whoever folds it looks elsewhere.
+    if (isShown) go({ go: "place", place: { ...place, focus: NONE, reveal: undefined } });
     redraw((times) => times + 1);
   };
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.

@@ -8,8 +8,8 @@ import {
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { CloseIcon, SearchIcon, ThemeIcon } from "./icons.tsx";
-import { toggleTheme } from "./theme.ts";
+import { CloseIcon, SearchIcon } from "./icons.tsx";
+import { ThemeButton } from "./theme-button.tsx";
 
 /** Hits of a session that are shown. */
 const MOST_HITS = 3;
@@ -69,15 +69,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
             </button>
           )}
         </search>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Light or dark"
-          title="Light or dark"
-          onClick={toggleTheme}
-        >
-          <ThemeIcon />
-        </button>
+        <ThemeButton />
       </header>
       <main class="index-main">
         <div class="index-bar">

@@ -8,13 +8,13 @@ import {
   HelpIcon,
   PrintIcon,
   SearchIcon,
-  ThemeIcon,
   TreeIcon,
   UnfoldIcon,
   UpIcon,
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
 import { Segments } from "./segments.tsx";
+import { ThemeButton } from "./theme-button.tsx";
 import { usePage } from "./use-page.ts";
 import type { Search } from "./use-search.ts";
 
@@ -23,7 +23,6 @@ interface TopBarProps {
   readonly search: Search;
   readonly searchField: RefObject<HTMLInputElement | null>;
   readonly onTree: () => void;
-  readonly onTheme: () => void;
   readonly onFolds: () => void;
   readonly onHelp: () => void;
   readonly following: Following;
@@ -38,7 +37,7 @@ const FOLLOWING_HINTS = {
 
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
 export function TopBar(props: TopBarProps) {
-  const { view, search, searchField, onTree, onTheme, onFolds, onHelp, following, indexUrl } = props;
+  const { view, search, searchField, onTree, onFolds, onHelp, following, indexUrl } = props;
   const { session, go } = usePage();
   const { header, issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
@@ -86,15 +85,7 @@ export function TopBar(props: TopBarProps) {
         >
           <UnfoldIcon />
         </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Light or dark"
-          title="Light or dark (d)"
-          onClick={onTheme}
-        >
-          <ThemeIcon />
-        </button>
+        <ThemeButton />
         <button
           type="button"
           class="icon-button only-wide"
