@@ -121,12 +121,13 @@ test("finds texts on all branches and in folds, and marks them", async () => {
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   await page.waitForFunction(() => (CSS.highlights.get("found")?.size ?? 0) > 0);
 
+  // Enter means what stands in the field, however soon it comes.
   await page.getByLabel("Search in all entries").fill("Replaced.");
-  await page.locator(".search-count:text-is('0/1')").waitFor();
   await page.keyboard.press("Enter");
   await page
     .locator(`.tool-use[data-entry="${edit}"].is-focused .result .fold-body:has-text("Replaced.")`)
     .waitFor();
+  await page.locator(".search-count:text-is('1/1')").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".tree").waitFor();
 });

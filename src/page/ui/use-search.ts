@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { titleOfEntry } from "../model/entry-title.ts";
 import {
   type CountedChoice,
@@ -44,16 +44,23 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   const [current, setCurrent] = useState(-1);
   const index = useMemo(() => new SearchIndex(session), [session]);
   const filters = useMemo(() => new FilterIndex(session), [session]);
-  const found = useMemo(() => (query === "" ? allOf(session) : index.find(query)), [session, index, query]);
-  const hits = useMemo(
-    () => found.filter(({ ordinal }) => filters.isLeft(ordinal, filter)),
-    [found, filters, filter],
-  );
+  const searched = useRef("");
+  const hitsOf = (wanted: string) => {
+    const found = wanted === "" ? allOf(session) : index.find(wanted);
+    return found.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
+  };
+  const hits = useMemo(() => hitsOf(query), [session, index, query, filters, filter]);
   const choices = useMemo(() => filters.choices(filter), [filters, filter]);
+  /** Tells whether that is another search. */
+  const searchFor = (wanted: string): boolean => {
+    if (searched.current === wanted) return false;
+    searched.current = wanted;
+    setQuery(wanted);
+    return true;
+  };
   useEffect(() => {
     const timer = setTimeout(() => {
-      setQuery(text.trim());
-      setCurrent(-1);
+      if (searchFor(text.trim())) setCurrent(-1);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
@@ -62,8 +69,12 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     setCurrent(-1);
   };
   const choose = (wanted: number) => {
-    const at = hits.length === 0 ? -1 : (wanted + hits.length) % hits.length;
-    const hit = hits[at];
+    // Who is quicker than the pause means what stands in the field, not what was searched for before.
+    const isNew = searchFor(text.trim());
+    const list = isNew ? hitsOf(text.trim()) : hits;
+    const place = isNew ? 0 : wanted;
+    const at = list.length === 0 ? -1 : (place + list.length) % list.length;
+    const hit = list[at];
     if (hit === undefined) return;
     setCurrent(at);
     folds.setEntry(hit.ordinal, true);
