@@ -1,20 +1,38 @@
-import { render } from "preact";
-import { readEmbedded } from "./model/embedded-session.ts";
-import { makeSessionModel } from "./model/session-model.ts";
+import { type ComponentChild, render } from "preact";
+import { type EmbeddedSession, readEmbedded } from "./model/embedded-session.ts";
+import { readSessionList } from "./model/session-list.ts";
 import { App } from "./ui/app.tsx";
+import { useLiveSession } from "./ui/live-session.ts";
+import { SessionIndex } from "./ui/session-index.tsx";
 
-/** Starts the page: reads the session that stands in it and draws it. */
+/** Starts the page: reads the session, or the list of sessions, that stands in it and draws it. */
 function start(): void {
-  const [data, root] = [document.getElementById("session"), document.getElementById("app")];
-  if (data === null || root === null) throw new TypeError("the page lacks its session: export it anew");
-  const embedded = readEmbedded(data.textContent);
-  const session = makeSessionModel(embedded);
-  // What was read is kept once, not twice.
-  data.remove();
+  const root = document.getElementById("app");
+  const content = takeContent();
+  if (root === null || content === undefined)
+    throw new TypeError("the page lacks its session: export it anew");
   root.textContent = "";
-  render(
-    <App session={session} opening={session.ordinals.get(embedded.leafId ?? "") ?? session.leaf} />,
-    root,
+  render(content, root);
+}
+
+/** What the page shows; what was read is kept once, not twice. */
+function takeContent(): ComponentChild {
+  const [session, sessions] = [document.getElementById("session"), document.getElementById("sessions")];
+  session?.remove();
+  sessions?.remove();
+  if (session !== null) return <SessionPage embedded={readEmbedded(session.textContent)} />;
+  return sessions === null ? undefined : <SessionIndex list={readSessionList(sessions.textContent)} />;
+}
+
+function SessionPage({ embedded }: { embedded: EmbeddedSession }) {
+  const live = useLiveSession(embedded);
+  const { session } = live;
+  return (
+    <App
+      live={live}
+      indexUrl={embedded.indexUrl}
+      opening={session.ordinals.get(embedded.leafId ?? "") ?? session.leaf}
+    />
   );
 }
 

@@ -15,6 +15,7 @@ test("shows the path to the leaf: markdown, code, an image, folded tools and thi
   const { page } = opened;
   await page.waitForSelector("h1:text-is('Fix the totals')");
   expect(await page.title()).toBe("Fix the totals · sessiontree");
+  await page.locator(".compacted-line").click();
   expect(await page.locator(".conversation strong").textContent()).toBe("total");
   expect(await page.locator(".conversation .hljs-keyword").textContent()).toBe("const");
   expect(await page.locator("img.picture").evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
@@ -47,14 +48,16 @@ test("goes to another branch by the tree, by the switch and by keys", async () =
   await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
 });
 
-test("shows what the model sees, and greys what a compaction left out", async () => {
+test("shows what the model sees, and folds and greys what a compaction left out", async () => {
   const { text, question, kept, compaction, edit } = smallSession();
   const opened = await open(text);
   const { page } = opened;
   const stateOf = (id: string) => page.locator(`.entry[data-entry="${id}"]`).getAttribute("class");
-  expect(await stateOf(question)).toContain("state-left-out");
   expect(await stateOf(kept)).toContain("state-seen");
-  expect(await page.locator(".notice").textContent()).toContain("left out");
+  expect(await page.locator(`[data-entry="${question}"].entry`).count()).toBe(0);
+  expect(await page.locator(".compacted-line").textContent()).toContain("5 entries compacted");
+  await page.locator(".compacted-line").click();
+  expect(await stateOf(question)).toContain("state-left-out");
 
   await page.locator(".segments button[data-value=model]").click();
   await page.locator(".conversation[aria-label='What the model sees']").waitFor();
@@ -66,8 +69,8 @@ test("shows what the model sees, and greys what a compaction left out", async ()
 
   // Where the path ends before the compaction, nothing is left out.
   await page.keyboard.press("m");
-  await page.locator(`.entry[data-entry="${edit}"]`).hover();
-  await page.locator(`.entry[data-entry="${edit}"]`).getByLabel("End the path here").click();
+  await page.locator(`.tool-use[data-entry="${edit}"]`).hover();
+  await page.locator(`.tool-use[data-entry="${edit}"]`).getByLabel("End the path here").click();
   await page.locator(`.path-bar:has-text("${edit}")`).waitFor();
   expect(await page.locator(".state-left-out").count()).toBe(0);
   expectHarmless(opened);
@@ -118,10 +121,13 @@ test("finds texts on all branches and in folds, and marks them", async () => {
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   await page.waitForFunction(() => (CSS.highlights.get("found")?.size ?? 0) > 0);
 
+  // Enter means what stands in the field, however soon it comes.
   await page.getByLabel("Search in all entries").fill("Replaced.");
-  await page.locator(".search-count:text-is('0/1')").waitFor();
   await page.keyboard.press("Enter");
-  await page.locator(`.entry[data-entry="${edit}"].is-focused .fold-body:has-text("Replaced.")`).waitFor();
+  await page
+    .locator(`.tool-use[data-entry="${edit}"].is-focused .result .fold-body:has-text("Replaced.")`)
+    .waitFor();
+  await page.locator(".search-count:text-is('1/1')").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".tree").waitFor();
 });
@@ -165,6 +171,9 @@ test("keeps 10,000 entries smooth", async () => {
 
 test("the tree follows what is looked at", async () => {
   const { page } = await open(bigSession(1000));
+  // What was compacted is folded, and far away.
+  await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
+  await page.keyboard.press("g");
   await page.locator(".tree-row.is-current:has-text('A very long session')").waitFor();
   await page.locator(".conversation").evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
@@ -222,7 +231,8 @@ test("prints the end of a very long path, and says what is left out", async () =
   const printed = await page.evaluate(() => {
     dispatchEvent(new Event("beforeprint"));
     const root = document.getElementById("print");
-    return { entries: root?.querySelectorAll(".entry").length, text: root?.textContent ?? "" };
+    const entries = root?.querySelectorAll(".entry, .tool-use[data-entry]").length;
+    return { entries, text: root?.textContent ?? "" };
   });
   expect(printed.entries).toBe(1500);
   const [, id = ""] =
@@ -230,7 +240,7 @@ test("prints the end of a very long path, and says what is left out", async () =
       printed.text,
     ) ?? [];
   expect(id).not.toBe("");
-  expect(await page.locator(`#print .entry[data-entry="${id}"]`).count()).toBe(0);
+  expect(await page.locator(`#print [data-entry="${id}"]`).count()).toBe(0);
 });
 
 test("labels of the charts are whole on a phone", async () => {

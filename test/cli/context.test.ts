@@ -30,14 +30,19 @@ test("one line for each message that the model sees, in its order, with entry an
   const { scribe, kept } = compacted();
   const { code, lines } = await cli(["context", scribe.path]);
   expect(code).toBe(0);
-  expect(lines.slice(0, 3)).toEqual(["anthropic/claude, thinking high", "4 messages, about 13 tokens", ""]);
-  expect(lines.slice(3).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
+  expect(lines.slice(0, 4)).toEqual([
+    "anthropic/claude, thinking high",
+    "context: 15 tokens, counted by the model",
+    "4 messages, each estimated alone: 13 tokens in all",
+    "",
+  ]);
+  expect(lines.slice(4).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
     "compaction 4 What was before",
     "user 3 Not long ago",
     "command 1 $ ls",
     "assistant 5 → read a.ts",
   ]);
-  expect(lines[4]).toMatch(new RegExp(`^${kept} `));
+  expect(lines[5]).toMatch(new RegExp(`^${kept} `));
 });
 
 test("--leaf shows it at another entry, and moves nothing", async () => {
@@ -56,7 +61,9 @@ test("--leaf shows it at another entry, and moves nothing", async () => {
 test("--json gives what an agent would load", async () => {
   const { scribe } = compacted();
   const [context] = jsonLines(await cli(["context", scribe.path, "--json"]));
-  expect(context).toEqual(JSON.parse(JSON.stringify(scribe.session.buildSessionContext())));
+  const loaded: unknown = JSON.parse(JSON.stringify(scribe.session.buildSessionContext()));
+  const size = { context: { tokens: 15, usageTokens: 15, trailingTokens: 0 } };
+  expect(context).toEqual(Object.assign(size, loaded));
 });
 
 test("--llm gives a valid request, and says what was repaired", async () => {
@@ -83,7 +90,9 @@ test("a session without messages has an empty context", async () => {
   const path = writeLines(temporaryFolder(), "empty.jsonl", []);
   const { code, stdout } = await cli(["context", path]);
   expect(code).toBe(0);
-  expect(stdout).toBe("no model, thinking off\n0 messages, about 0 tokens\n");
+  expect(stdout).toBe(
+    "no model, thinking off\ncontext: about 0 tokens, estimated\n0 messages, each estimated alone: 0 tokens in all\n",
+  );
 });
 
 test("lines fit into 80 columns and cannot drive the terminal", async () => {

@@ -34,7 +34,9 @@ describe("help", () => {
         expect(result.stdout).toContain(`sessiontree ${line}`);
         // Without the sessions that they name they fail, but none is wrong usage.
         const words = (line.split(" | ")[0] ?? "").split(" ");
-        const settings = { cwd: temporaryFolder(), terminal: endedTerminal() };
+        // What would go on until an interrupt is interrupted at once.
+        const untilInterrupted = () => AbortSignal.abort();
+        const settings = { cwd: temporaryFolder(), terminal: endedTerminal(), untilInterrupted };
         expect((await cli(words, settings)).code).not.toBe(EXIT_CODES.usage);
       }
     },

@@ -40,7 +40,7 @@ test("counts messages, tool calls, tokens and cost, by model and in total", asyn
   expect(cells(lines, "created")?.[1]).toMatch(/^2026-02-03 22:\d\d, 6 days ago$/);
   expect(cells(lines, "messages")).toEqual(["messages", "5: 3 assistant, 1 user, 1 tool result"]);
   expect(cells(lines, "tool calls")).toEqual(["tool calls", "1: bash 1; 1 failed"]);
-  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens"]);
+  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, counted by the model"]);
   expect(cells(lines, "cache")).toEqual(["cache", "60 % of the input"]);
   expect(cells(lines, "anthropic/claude")).toEqual([
     ...["anthropic/claude", "1,010", "205", "3,000", "0", "$1.50"],
@@ -51,7 +51,7 @@ test("counts messages, tool calls, tokens and cost, by model and in total", asyn
 
 test("--window tells how full the context is", async () => {
   const { lines } = await cli(["stats", counted().path, "--window", "2200"]);
-  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, 50 % of 2,200"]);
+  expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, counted by the model; 50 % of 2,200"]);
 });
 
 test("a fork counts what is its own; --inherited counts the rest, too", async () => {

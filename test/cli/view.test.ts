@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/cli/page/session-page.ts";
 import { run } from "../../src/cli/run.ts";
-import { SessionView } from "../../src/cli/session-view.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -104,12 +103,11 @@ test("what is no session is refused before anything is written", async () => {
 
 test("a session that is too large for a page is refused, and the message says what to do", () => {
   const { path } = story();
-  const session = new SessionView(path);
-  expect(() => sessionPage(session, session.leaf, 100)).toThrow(
+  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
     /too much for one page.*export SESSION --jsonl/,
   );
-  expect(() => sessionPage(session, session.leaf, 100)).toThrow(
+  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
-  expect(sessionPage(session, session.leaf, statSync(path).size)).toMatch(/^<!doctype html>/);
+  expect(sessionPage(path, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
 });

@@ -185,3 +185,15 @@ test("numbers are written short, and scales end above what they show", () => {
   }
   expect(roundValues(0)).toEqual([0, 1]);
 });
+
+test("a command is in red if it failed, not if somebody stopped it", () => {
+  const shown = (fields: object) => {
+    const { entries } = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
+    return entries.flatMap((entry) =>
+      blocksOfEntry(entry).map((block) => "isError" in block && block.isError),
+    );
+  };
+  expect(shown({ exitCode: 2 })).toEqual([true]);
+  expect(shown({ exitCode: 0 })).toEqual([false]);
+  expect(shown({ exitCode: 130, cancelled: true })).toEqual([false]);
+});

@@ -1,7 +1,8 @@
-import { estimateTokens } from "../../compaction/tokens.ts";
+import { type ContextUsageEstimate, estimateAll, estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
+import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -13,6 +14,7 @@ import { plainLine } from "../text/plain.ts";
 import { column, truncate } from "../text/width.ts";
 import { count, counted } from "../text/words.ts";
 import { paintOf } from "../view/colour.ts";
+import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOfMessage } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -37,6 +39,8 @@ interface ContextLine {
 interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
   readonly lines: readonly ContextLine[];
   readonly repairs: readonly ToolPairRepair[] | undefined;
+  /** Size of the context, as `stats` and the page tell it. */
+  readonly size: ContextUsageEstimate;
 }
 
 /** `sessiontree context`: shows what a model sees. */
@@ -65,8 +69,9 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   const lines = entries.flatMap(({ sourceEntry: { id }, messages }) =>
     messages.map((message): ContextLine => ({ message, entryId: id })),
   );
-  if (!call.get(LLM)) return { lines, model, thinkingLevel, repairs: undefined };
-  return { ...asRequest(lines), model, thinkingLevel };
+  const size = contextUsage(session);
+  if (!call.get(LLM)) return { lines, model, thinkingLevel, repairs: undefined, size };
+  return { ...asRequest(lines), model, thinkingLevel, size };
 }
 
 /** Turns the messages into those of a valid request. */
@@ -81,18 +86,24 @@ function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | 
   return { lines: messages.map((message) => ({ message, entryId: sources.get(message) })), repairs };
 }
 
-function writeJson({ out }: CommandCall, { model, thinkingLevel, lines, repairs }: ShownContext): void {
+function writeJson({ out }: CommandCall, { model, thinkingLevel, lines, repairs, size }: ShownContext): void {
   const messages = lines.map(({ message }) => message);
-  out.json({ model, thinkingLevel, messages, ...(repairs !== undefined && { repairs }) });
+  const { tokens, usageTokens, trailingTokens } = size;
+  const context = { tokens, usageTokens, trailingTokens };
+  out.json({ model, thinkingLevel, context, messages, ...(repairs !== undefined && { repairs }) });
 }
 
-function writeLines({ out }: CommandCall, { model, thinkingLevel, lines, repairs }: ShownContext): void {
+function writeLines(
+  { out }: CommandCall,
+  { model, thinkingLevel, lines, repairs, size }: ShownContext,
+): void {
   const { colours, width } = out;
   const sizes = lines.map(({ message }) => estimateTokens(message));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
   const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
   out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
-  out.line(`${counted(lines.length, "message")}, about ${counted(total, "token")}`);
+  out.line(truncate(`context: ${contextSizeText(size)}`, width));
+  const estimate = estimateAll(lines.map(({ message }) => message));
+  out.line(`${counted(lines.length, "message")}, each estimated alone: ${counted(estimate, "token")} in all`);
   if (lines.length > 0) out.line();
   const idLength = shortIdLength(lines.map(({ entryId = "" }) => entryId));
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));

@@ -1,3 +1,5 @@
+import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
+import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
 import type { ModelUsage, UsageTotals } from "../../controller/usage-tally.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
@@ -10,6 +12,7 @@ import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
 import { count, counted } from "../text/words.ts";
+import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
@@ -45,13 +48,20 @@ export const statsCommand: Command = {
     );
     const { json: location } = locationOf(path);
     const file = "path" in location ? {} : { sessionFile: undefined, store: location.store };
-    if (json) out.json({ ...stats, ...file });
-    else writeStats({ ...stats, ...file }, nowMs, out);
+    const size = contextUsage(session);
+    if (json) out.json({ ...stats, ...file, context: { ...stats.context, estimatedTokens: size.tokens } });
+    else writeStats({ ...stats, ...file, size }, nowMs, out);
     return EXIT_CODES.ok;
   },
 };
 
-function writeStats(stats: SessionStats & { store?: string }, nowMs: number, out: Output): void {
+interface ShownStats extends SessionStats {
+  readonly store?: string;
+  /** Size of the context, as `context` and the page tell it. */
+  readonly size: ContextUsageEstimate;
+}
+
+function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   const { createdAt, usage, cacheHitRate, messages, toolCalls } = stats;
   const createdMs = createdAt?.getTime() ?? Number.NaN;
   const created = dateAndTime(createdMs);
@@ -106,12 +116,10 @@ function inheritedText({ parentSession, inherited: { entries, usage } }: Session
   return `${counted(entries, "entry", "entries")}, ${counted(usage.totalTokens, "token")}, ${dollars(usage.cost)}`;
 }
 
-function contextText({ context: { tokens, contextWindow, percent: part } }: SessionStats): string {
-  if (tokens === null) return "compacted, and not counted since";
-  const size = counted(tokens, "token");
-  return contextWindow === null || part === null
-    ? size
-    : `${size}, ${percent(part)} of ${count(contextWindow)}`;
+function contextText({ size, context: { contextWindow } }: ShownStats): string {
+  const text = contextSizeText(size);
+  if (contextWindow === null) return text;
+  return `${text}; ${percent((size.tokens / contextWindow) * 100)} of ${count(contextWindow)}`;
 }
 
 /** Writes a table of tokens and cost, a row for each model. */

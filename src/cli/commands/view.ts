@@ -1,16 +1,22 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { writeNewFile } from "../export/new-file.ts";
+import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
-import { argument, flag, textOption } from "../parameters.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { printPath } from "../print-path.ts";
+import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
 
-const SESSION = argument("<session>", "the session");
+const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
+const ALL = flag("--all", "list the sessions of all projects, to choose from");
+const LIVE = flag("--live", "follow a session that is being written, until interrupted");
 const LEAF = textOption(
   "--leaf <entry>",
   "open at the path to this entry: an id or its beginning, or a label",
@@ -20,37 +26,104 @@ const FILE = {
   form: "-o, --output <file>",
 };
 // An option whose name begins with "no-" is true unless it is given.
-const OPEN = flag("--no-open", "only write the page and print where it is");
+const OPEN = flag("--no-open", "open no browser, only print where the page is");
 
 /** `sessiontree view`: shows a session as a page in the browser. */
 export const viewCommand: Command = {
   details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
 what the model sees at any entry, search, and what was used. Without a terminal it is
-only written, and its path printed. A file that is there already is not replaced.`,
-  parameters: [SESSION, LEAF, FILE, OPEN],
+only written, and its path printed. A file that is there already is not replaced.
+
+With --live, and of a folder or with --all, pages come from a server that only this
+machine can reach, at an address that nobody can guess. It ends with the command.`,
+  parameters: [SESSION, ALL, LIVE, LEAF, FILE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],
+    ["view @last --live", "what an agent is doing"],
+    ["view --all", "a list of all sessions, with search"],
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
-    const { findSession, get, io, json, note, out } = call;
-    const session = new SessionView(await findSession(get(SESSION)));
-    const wanted = get(LEAF);
-    const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
-    const page = sessionPage(session, leaf);
-    const file = get(FILE);
-    const path = file === undefined ? temporaryPath(session.path) : resolve(io.cwd, file);
-    writeNewFile(path, [page]);
-    const entries = session.tree.size;
-    if (json) out.json({ path, entries });
-    else {
-      printPath(call, path);
-      note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
-    }
-    await openPage(call, path);
+    const index = indexOf(call);
+    if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
+    else if (call.get(LIVE)) await serveSession(call);
+    else await writePage(call);
     return EXIT_CODES.ok;
   },
 };
+
+/** The sessions of which a list was asked for; undefined if it was one session. */
+function indexOf(call: CommandCall): ServedIndex | undefined {
+  const { get, io, stored } = call;
+  const name = get(SESSION);
+  const folder = name === undefined ? undefined : pathOf(io.cwd, name);
+  const isFolder =
+    folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder && !get(ALL)) return undefined;
+  if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
+  if (stored !== undefined) throw new UsageError("A list of sessions is made of files; name one session.");
+  if (get(FILE) !== undefined) throw new UsageError("A list of sessions is no file; leave out -o.");
+  if (get(LEAF) !== undefined) throw new UsageError("--leaf is about one session; name it.");
+  if (isFolder) return { scope: { sessionDir: folder }, place: folder };
+  const scope = sessionScope(call, true);
+  return { scope, place: scope.sessionDir ?? "all projects" };
+}
+
+/** Shows a session while it grows. */
+async function serveSession(call: CommandCall): Promise<void> {
+  const { findKeptSession, get, stored } = call;
+  if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
+  if (stored !== undefined)
+    throw new UsageError('--live follows files; "sessiontree watch" follows a database.');
+  const session = new SessionView(await findKeptSession(get(SESSION) ?? LATEST));
+  const wanted = get(LEAF);
+  const hash = wanted === undefined ? "" : `#${new URLSearchParams({ end: session.findEntry(wanted) })}`;
+  await serve(call, new PageServer(undefined), (server) => `${server.urlOf(session.path)}${hash}`);
+}
+
+/** Serves pages, and shows the one at an address, until the command is interrupted. */
+async function serve(
+  call: CommandCall,
+  server: PageServer,
+  urlOf: (server: PageServer) => string,
+): Promise<void> {
+  const { io, json, out, warn } = call;
+  const interrupted = io.untilInterrupted?.();
+  await server.start();
+  try {
+    const url = urlOf(server);
+    if (json) out.json({ url });
+    else out.line(url);
+    out.flush();
+    warn("Serving until an interrupt (Ctrl-C).");
+    await openPage(call, url);
+    await new Promise<void>((resolve) => {
+      if (interrupted?.aborted) resolve();
+      else interrupted?.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Writes the page of a session to a file. */
+async function writePage(call: CommandCall): Promise<void> {
+  const { findSession, get, io, json, note, out } = call;
+  const session = new SessionView(await findSession(get(SESSION) ?? LATEST));
+  const wanted = get(LEAF);
+  const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
+  const page = sessionPage(session.path, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
+  const file = get(FILE);
+  const path = file === undefined ? temporaryPath(session.path) : resolve(io.cwd, file);
+  writeNewFile(path, [page]);
+  const entries = session.tree.size;
+  if (json) out.json({ path, entries });
+  else {
+    printPath(call, path);
+    note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
+  }
+  await openPage(call, path);
+}
 
 /** A place in a folder of its own, which only its owner can enter. */
 function temporaryPath(sessionPath: string): string {
@@ -58,8 +131,8 @@ function temporaryPath(sessionPath: string): string {
   return join(mkdtempSync(join(tmpdir(), "sessiontree-")), `${name}.html`);
 }
 
-async function openPage({ get, io, warn }: CommandCall, path: string): Promise<void> {
+async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {
   if (!get(OPEN) || io.open === undefined) return;
-  if (!(await io.open(path)))
+  if (!(await io.open(target)))
     warn("Cannot find a program to open the page with; open it in a browser yourself.");
 }

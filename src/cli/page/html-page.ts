@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { type PageAsset, readPageAsset } from "./page-asset.ts";
 
+/** Another session that a page can lead to. */
+export interface KnownSession {
+  readonly path: string;
+  /** Address of its page; undefined where no server gives it. */
+  readonly href?: string;
+}
+
 /** What a page is made of. */
 export interface PageSource {
   /** The session file, byte by byte. */
@@ -9,6 +16,20 @@ export interface PageSource {
   readonly fileName: string;
   /** The entry at whose path the page opens; default: the session's leaf. */
   readonly leafId?: string | undefined;
+  /** Sessions that exist, by the name that this one uses for them. */
+  readonly known?: ReadonlyMap<string, KnownSession>;
+  /** Address at which a server tells what is appended; only a page with one may ask anybody for anything. */
+  readonly liveUrl?: string | undefined;
+  /** Address of the list of sessions. */
+  readonly indexUrl?: string | undefined;
+}
+
+/** A page: the block of data in it, and whether it may ask the server that it came from. */
+interface PageDocument {
+  readonly dataId: "session" | "sessions";
+  /** Data as JSON without any `<`. */
+  readonly json: string;
+  readonly isServed: boolean;
 }
 
 /**
@@ -21,12 +42,26 @@ export interface PageSource {
  * @remarks Cost: O(bytes), in memory several times over.
  */
 export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
+  const isServed = source.liveUrl !== undefined;
+  return documentOf({ dataId: "session", json: embeddedJson(source), isServed }, asset);
+}
+
+/**
+ * Makes the page of a list of sessions, for a server that gives the sessions, too.
+ *
+ * @param data - What the page reads, as JSON can hold it.
+ */
+export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
+  return documentOf({ dataId: "sessions", json: harmlessJson(data), isServed: true }, asset);
+}
+
+function documentOf({ dataId, json, isServed }: PageDocument, asset: PageAsset): string {
   const { script, style } = asset;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(asset)}">
+<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(asset, isServed)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="sessiontree">
@@ -36,7 +71,7 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
 <body>
 <div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
 <div id="print"></div>
-<script type="application/json" id="session">${embeddedJson(source)}</script>
+<script type="application/json" id="${dataId}">${json}</script>
 <script>${script}</script>
 </body>
 </html>
@@ -44,13 +79,13 @@ export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset())
 }
 
 /** Everything is forbidden but this script, this style sheet, and images that stand in the page itself. */
-function contentSecurityPolicy({ script, style }: PageAsset): string {
+function contentSecurityPolicy({ script, style }: PageAsset, isServed: boolean): string {
   return [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
     `style-src '${hashOf(style)}'`,
     "img-src data:",
-    "connect-src 'none'",
+    `connect-src ${isServed ? "'self'" : "'none'"}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
@@ -61,14 +96,20 @@ function hashOf(text: string): string {
 }
 
 /**
- * Writes the session as JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it.
+ * Writes the session as JSON.
  *
  * As a JSON text, the lines keep every line break and zero byte, which HTML would change. Bytes that are no UTF-8 would
  * not come back as they were: such a file goes in as base64, so that offsets of issues are those of the file.
  */
-function embeddedJson({ bytes, fileName, leafId }: PageSource): string {
+function embeddedJson({ bytes, known, ...others }: PageSource): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   const isText = Buffer.from(text, "utf8").equals(bytes);
   const content = isText ? { text } : { base64: Buffer.from(bytes).toString("base64") };
-  return JSON.stringify({ fileName, leafId, ...content }).replaceAll("<", "\\u003c");
+  const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
+  return harmlessJson({ ...others, ...links, ...content });
+}
+
+/** Writes JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it. */
+function harmlessJson(data: object): string {
+  return JSON.stringify(data).replaceAll("<", "\\u003c");
 }

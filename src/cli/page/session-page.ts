@@ -1,31 +1,54 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { SessionError } from "../../schema/errors.ts";
-import { NONE } from "../../tree/entry-tree.ts";
-import type { SessionView } from "../session-view.ts";
-import { htmlPage } from "./html-page.ts";
+import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
+import { namedSessions } from "./named-sessions.ts";
 
 /** Larger files make pages that browsers refuse; what JavaScript holds as one text ends at twice as much. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
+/** What a page of a session is besides the session itself. */
+export interface SessionPageOptions {
+  /** The entry at whose path the page opens; default: the session's leaf. */
+  readonly leafId?: string | undefined;
+  /** Gives the address of the page of another session; default: there is none. */
+  readonly hrefOf?: (path: string) => string;
+  /** Says where a server tells what is appended to the bytes that the page holds; default: nowhere. */
+  readonly liveUrlOf?: (bytes: number) => string;
+  readonly indexUrl?: string | undefined;
+  /** Size of the largest file of which a page is made. */
+  readonly mostBytes?: number;
+}
+
 /**
  * Makes the page of a session that was found on disk.
  *
- * @param leaf - Ordinal of the entry at whose path the page opens, or NONE.
- * @param mostBytes - Size of the largest file of which a page is made.
+ * @param path - Absolute.
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
  * @remarks Cost: O(bytes), in memory several times over.
  */
-export function sessionPage(
-  { path, tree }: Pick<SessionView, "path" | "tree">,
-  leaf: number,
-  mostBytes = MOST_BYTES,
-): string {
-  const leafId = leaf === NONE ? undefined : tree.idAt(leaf);
+export function sessionPage(path: string, options: SessionPageOptions = {}): string {
+  const { leafId, hrefOf, liveUrlOf, indexUrl, mostBytes = MOST_BYTES } = options;
   const { size } = statSync(path);
   if (size > mostBytes) throw tooLarge(path, size);
   try {
-    return htmlPage({ bytes: readFileSync(path), fileName: basename(path), leafId });
+    const bytes = readFileSync(path);
+    const named = namedSessions(path, bytes.toString("utf8"));
+    const known = new Map(
+      Array.from(named, ([name, file]): [string, KnownSession] => [
+        name,
+        hrefOf === undefined ? { path: file } : { path: file, href: hrefOf(file) },
+      ]),
+    );
+    const source: PageSource = {
+      fileName: basename(path),
+      leafId,
+      known,
+      liveUrl: liveUrlOf?.(bytes.length),
+      indexUrl,
+      bytes,
+    };
+    return htmlPage(source);
   } catch (error) {
     // Quotes and backslashes take twice their room in the page, so that a smaller file can be too much, too.
     if (error instanceof Error && isTooLong(error)) throw tooLarge(path, size, error);

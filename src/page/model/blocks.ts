@@ -14,8 +14,8 @@ export type Block =
       readonly title: string;
       readonly text: string;
       readonly isError: boolean;
-      /** A result of a call: its id, by which the call is found. */
-      readonly callId?: string;
+      /** Whether the title is a command that a person gave, and this what came of it. */
+      readonly isCommand: boolean;
     }
   | { readonly kind: "json"; readonly title: string; readonly text: string }
   | { readonly kind: "line"; readonly text: string }
@@ -122,7 +122,7 @@ function resultBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
     title: textOf(message["toolName"]) || "result",
     text,
     isError: message["isError"] === true,
-    callId: textOf(message["toolCallId"]),
+    isCommand: false,
   };
   return text === "" && images.length > 0 ? images : [output, ...images];
 }
@@ -140,14 +140,15 @@ function commandBlock(message: ReturnType<typeof fieldsOf>): Block {
     kind: "output",
     title: `$ ${textOf(message["command"])}${note}`,
     text: textOf(message["output"]),
-    isError: numberOf(exitCode) !== 0,
+    isError: cancelled !== true && numberOf(exitCode) !== 0,
+    isCommand: true,
   };
 }
 
 function systemBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
   const sections = Object.entries(fieldsOf(message["sections"])).flatMap(([name, text]): Block[] => [
     typeof text === "string"
-      ? { kind: "output", title: `Section ${name}`, text, isError: false }
+      ? { kind: "output", title: `Section ${name}`, text, isError: false, isCommand: false }
       : { kind: "line", text: `Section ${name} removed` },
   ]);
   return [

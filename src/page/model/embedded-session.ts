@@ -1,4 +1,5 @@
 import { fieldsOf, textOf } from "./fields.ts";
+import type { LinkedSession } from "./linked-sessions.ts";
 
 /** What the page was made from. */
 export interface EmbeddedSession {
@@ -8,6 +9,12 @@ export interface EmbeddedSession {
   readonly fileName: string;
   /** The entry at whose path the page opens; undefined for the session's leaf. */
   readonly leafId: string | undefined;
+  /** Other sessions that exist, by the path or id by which this one names them. */
+  readonly known: ReadonlyMap<string, LinkedSession>;
+  /** Address at which a server tells what is appended; undefined in a file. */
+  readonly liveUrl: string | undefined;
+  /** Address of the list of sessions that this one was opened from. */
+  readonly indexUrl: string | undefined;
 }
 
 /**
@@ -20,7 +27,19 @@ export function readEmbedded(json: string): EmbeddedSession {
   const fields = fieldsOf(JSON.parse(json));
   const base64 = textOf(fields["base64"]);
   const bytes = base64 === "" ? new TextEncoder().encode(textOf(fields["text"])) : bytesOf(base64);
-  return { bytes, fileName: textOf(fields["fileName"]), leafId: textOf(fields["leafId"]) || undefined };
+  return {
+    bytes,
+    fileName: textOf(fields["fileName"]),
+    leafId: textOf(fields["leafId"]) || undefined,
+    known: new Map(Object.entries(fieldsOf(fields["known"])).map(([name, one]) => [name, linkOf(one)])),
+    liveUrl: textOf(fields["liveUrl"]) || undefined,
+    indexUrl: textOf(fields["indexUrl"]) || undefined,
+  };
+}
+
+function linkOf(value: unknown): LinkedSession {
+  const { path, href } = fieldsOf(value);
+  return { path: textOf(path), href: textOf(href) || undefined };
 }
 
 function bytesOf(base64: string): Uint8Array {

@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { plainText } from "../render/plain-text.ts";
 import { fieldsOf, listOf, textOf } from "./fields.ts";
 
 /** Arguments of tool calls that say most about the call, best first. */
@@ -27,9 +28,9 @@ export function excerptOf(entry: AnySessionEntry): string {
       return excerptOfMessage(fields["message"]);
     case "compaction":
     case "branch_summary":
-      return oneLine(text("summary").replace(/^#+ /gm, ""));
+      return plainLine(text("summary"));
     case "custom_message":
-      return oneLine(contentText(fields["content"]) || text("customType"));
+      return plainLine(contentText(fields["content"]) || text("customType"));
     case "custom":
       return oneLine(text("customType"));
     case "model_change":
@@ -61,11 +62,13 @@ export function excerptOfMessage(given: unknown): string {
       return oneLine(`$ ${textOf(message["command"])}`);
     case "branchSummary":
     case "compactionSummary":
-      return oneLine(textOf(message["summary"]));
+      return plainLine(textOf(message["summary"]));
     case "assistant":
       return assistantExcerpt(message);
-    default:
+    case "toolResult":
       return oneLine(contentText(message["content"]));
+    default:
+      return plainLine(contentText(message["content"]));
   }
 }
 
@@ -85,10 +88,15 @@ export function oneLine(text: string, longest = LONGEST): string {
   return head.length > longest ? `${head.slice(0, longest - 1)}…` : head;
 }
 
+/** Brings the beginning of a Markdown text onto one line, without its markup. */
+export function plainLine(text: string): string {
+  return oneLine(plainText(text.slice(0, LONGEST * 4)));
+}
+
 function assistantExcerpt(message: ReturnType<typeof fieldsOf>): string {
   if (message["stopReason"] === "error")
     return oneLine(textOf(message["errorMessage"])) || "the model failed";
-  const said = oneLine(contentText(message["content"]));
+  const said = plainLine(contentText(message["content"]));
   if (said !== "") return said;
   const parts = listOf(message["content"]).map(fieldsOf);
   const calls = parts.flatMap(({ type, name, arguments: given }) =>

@@ -11,8 +11,8 @@ export interface Place {
   /** The entry that is looked at; NONE for none. */
   readonly focus: number;
   readonly view: View;
-  /** Where the focus is to stand; a new object asks for it anew, undefined does not ask. */
-  readonly reveal: { readonly align: "start" | "center" | "auto" } | undefined;
+  /** Where the focus is to stand, or without one the end; a new object asks for it anew, undefined does not ask. */
+  readonly reveal: { readonly align: "start" | "end" | "auto" } | undefined;
 }
 
 /** A step from one place to another. */
@@ -26,7 +26,11 @@ export type Step =
   | { readonly go: "first" }
   | { readonly go: "last" }
   /** To the branch before or after the one that is shown, where they part. */
+  /** To what the model saw at an entry: of an answer, when it wrote that; else with the entry. */
+  | { readonly go: "context"; readonly ordinal: number }
   | { readonly go: "branch"; readonly direction: 1 | -1 }
+  /** The session has grown: to a new end, and to the end of the list if that is followed. */
+  | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
   | { readonly go: "place"; readonly place: Place };
 
@@ -44,8 +48,18 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
       const ordinal = pathTo(session, place.end).at(step.go === "first" ? 0 : -1);
       return ordinal === undefined ? place : { ...place, focus: ordinal, reveal: { align: "start" } };
     }
+    case "context": {
+      const { entries, parents } = session;
+      const isAnswer = kindOfOrdinal(entries, step.ordinal) === "assistant";
+      const end = isAnswer ? (parents[step.ordinal] ?? NONE) : step.ordinal;
+      return { end, focus: end, view: "model", reveal: { align: "end" } };
+    }
     case "branch":
       return switchBranch(session, place, step.direction);
+    case "grown":
+      return step.isFollowed
+        ? { ...place, end: step.end, focus: NONE, reveal: { align: "end" } }
+        : { ...place, end: step.end, reveal: undefined };
     case "view":
       return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
     case "place":
@@ -73,8 +87,12 @@ function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { g
 }
 
 function isUsers({ entries }: SessionModel, ordinal: number): boolean {
+  return kindOfOrdinal(entries, ordinal) === "user";
+}
+
+function kindOfOrdinal(entries: SessionModel["entries"], ordinal: number): string | undefined {
   const entry = entries[ordinal];
-  return entry !== undefined && kindOf(entry).tone === "user";
+  return entry === undefined ? undefined : kindOf(entry).word;
 }
 
 function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): Place {

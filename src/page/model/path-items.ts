@@ -2,6 +2,7 @@ import {
   type AgentMessage,
   type AnySessionEntry,
   buildSessionProjection,
+  type ContextUsageEstimate,
   convertToLlm,
   estimateProjectedContextTokens,
   type Message,
@@ -48,10 +49,8 @@ export interface PathView {
   readonly repairs: readonly ToolPairRepair[];
   readonly thinkingLevel: string;
   readonly model: SessionProjection["model"];
-  /** Estimated size of what the model sees. */
-  readonly contextTokens: number;
-  /** Where entries begin that a compaction left out, and how many there are, by ordinal. */
-  readonly leftOut: ReadonlyMap<number, number>;
+  /** Size of what the model sees. */
+  readonly contextSize: ContextUsageEstimate;
   /** Place on the path of each entry, by ordinal. */
   readonly places: ReadonlyMap<number, number>;
 }
@@ -87,8 +86,7 @@ export function viewPath(session: SessionModel, end: number): PathView {
     repairs: repairToolPairs(convertToLlm(projection.messages)).repairs,
     thinkingLevel: projection.thinkingLevel,
     model: projection.model,
-    contextTokens: estimateProjectedContextTokens(projection, branch).tokens,
-    leftOut: leftOutGroups(items),
+    contextSize: estimateProjectedContextTokens(projection, branch),
     places: new Map(path.map((ordinal, place) => [ordinal, place])),
   };
 }
@@ -111,17 +109,4 @@ function stateOf(
 
 function contentOf(message: AgentMessage | undefined): unknown {
   return fieldsOf(message)["content"];
-}
-
-/** Counts entries that were left out one after the other; entries that never count do not part them. */
-function leftOutGroups(items: readonly PathItem[]): Map<number, number> {
-  const groups = new Map<number, number>();
-  let start = NONE;
-  for (const { ordinal, state } of items) {
-    if (state === "aside") continue;
-    if (state !== "left-out") start = NONE;
-    else if (start === NONE) start = ordinal;
-    if (start !== NONE) groups.set(start, (groups.get(start) ?? 0) + 1);
-  }
-  return groups;
 }

@@ -1,9 +1,15 @@
 import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
 import type { EmbeddedSession } from "./embedded-session.ts";
+import { excerptOf, oneLine } from "./excerpt.ts";
 import { fieldsOf, textOf } from "./fields.ts";
+import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
+import { outcomeOf } from "./outcome.ts";
 
 /** Stands for "no entry" where an ordinal is expected. */
 export const NONE = -1;
+
+/** Characters of a title that is made of a prompt. */
+const LONGEST_TITLE = 90;
 
 /** A session as the page looks at it: entries by ordinal (their place in the file) and how they hang together. */
 export interface SessionModel {
@@ -13,6 +19,8 @@ export interface SessionModel {
   readonly version: number;
   /** The display name; undefined if nobody gave one. */
   readonly name: string | undefined;
+  /** What a person calls it: the name, else its first prompt, else its folder or file. */
+  readonly title: string;
   readonly entries: readonly AnySessionEntry[];
   readonly byId: ReadonlyMap<string, AnySessionEntry>;
   readonly ordinals: ReadonlyMap<string, number>;
@@ -28,6 +36,10 @@ export interface SessionModel {
   readonly leaf: number;
   /** Labels in force, by ordinal. */
   readonly labels: ReadonlyMap<number, string>;
+  /** Entries that say that a tool, a command or a model failed, in the order of the file. */
+  readonly failures: readonly number[];
+  /** Other sessions that entries name, by ordinal. */
+  readonly linked: ReadonlyMap<number, readonly LinkedSession[]>;
   readonly issues: readonly SessionIssue[];
 }
 
@@ -36,11 +48,16 @@ export interface SessionModel {
  *
  * @remarks Cost: O(bytes).
  */
-export function makeSessionModel({ bytes, fileName }: EmbeddedSession): SessionModel {
+export function makeSessionModel({
+  bytes,
+  fileName,
+  known,
+}: Pick<EmbeddedSession, "bytes" | "fileName" | "known">): SessionModel {
   const { header, version, entries, leafId, issues } = readSession(bytes);
   const ordinals = new Map(entries.map(({ id }, ordinal) => [id, ordinal]));
   const links = linkEntries(entries, ordinals);
   const order = parentsFirst(links, entries.length);
+  const bookkeeping = readBookkeeping(entries, ordinals, header?.title);
   return {
     bytes,
     fileName,
@@ -54,8 +71,24 @@ export function makeSessionModel({ bytes, fileName }: EmbeddedSession): SessionM
     newestTip: newestTips(links.parents, order),
     leaf: ordinals.get(leafId ?? "") ?? NONE,
     issues,
-    ...readBookkeeping(entries, ordinals, header?.title),
+    failures: entries.flatMap((entry, ordinal) => (outcomeOf(entry) === "failed" ? ordinal : [])),
+    linked: linkedSessions(entries, known),
+    title: bookkeeping.name ?? (firstPrompt(entries) || folderOf(header) || fileName || "Session"),
+    ...bookkeeping,
   };
+}
+
+function firstPrompt(entries: readonly AnySessionEntry[]): string {
+  for (const entry of entries) {
+    const isUsers = entry.type === "message" && fieldsOf(fieldsOf(entry)["message"])["role"] === "user";
+    const prompt = isUsers ? excerptOf(entry) : "";
+    if (prompt !== "") return oneLine(prompt, LONGEST_TITLE);
+  }
+  return "";
+}
+
+function folderOf(header: SessionHeader | undefined): string | undefined {
+  return header?.cwd.split(/[/\\]/).findLast(Boolean);
 }
 
 interface Links {

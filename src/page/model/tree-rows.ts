@@ -1,7 +1,7 @@
 import { kindOf, type Tone } from "./entry-kind.ts";
 import { NONE, pathTo, type SessionModel } from "./session-model.ts";
 
-/** How much of the tree is drawn: what changes its course, the user's messages besides, or every entry. */
+/** How much of the tree is drawn: what changes its course, the user's messages and failures besides, or every entry. */
 export type TreeDetail = "branches" | "turns" | "all";
 
 /** A line of the drawing. */
@@ -79,7 +79,7 @@ function rank(newestTip: Int32Array, ordinal: number): number {
 
 /** Chooses the entries that have a row of their own: 1 for each. */
 export function chooseRows(session: SessionModel, { next }: Trunk, detail: TreeDetail): Uint8Array {
-  const { entries, children, roots, labels, leaf, parents } = session;
+  const { entries, children, roots, labels, leaf, parents, failures } = session;
   if (detail === "all") return new Uint8Array(entries.length).fill(1);
   const isDrawn = new Uint8Array(entries.length);
   entries.forEach((entry, ordinal) => {
@@ -93,6 +93,7 @@ export function chooseRows(session: SessionModel, { next }: Trunk, detail: TreeD
     for (const child of below) isDrawn[child] = 1;
   });
   for (const root of roots) isDrawn[root] = 1;
+  if (detail === "turns") for (const failure of failures) isDrawn[failure] = 1;
   if (leaf !== NONE) isDrawn[leaf] = 1;
   // Label and name records at the very end would take the leaf's row from what was said last.
   const before = leaf === NONE ? NONE : (parents[leaf] ?? NONE);

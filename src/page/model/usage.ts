@@ -51,7 +51,8 @@ function numbersOf(usage: Usage) {
   };
 }
 
-function costOf({ total, input, output, cacheRead, cacheWrite }: ReturnType<typeof fieldsOf>): number {
+/** Returns the cost that a stored usage tells, in US dollars: its total, else the sum of its parts. */
+export function costOf({ total, input, output, cacheRead, cacheWrite }: ReturnType<typeof fieldsOf>): number {
   if (typeof total === "number") return numberOf(total);
   return numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
 }

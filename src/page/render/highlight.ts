@@ -62,10 +62,11 @@ export function languageNamed(name: string): string | undefined {
   return hljs.getLanguage(known) === undefined ? undefined : known;
 }
 
-/** Guesses the language of a file by its name. */
+/** Guesses the language of a file by its name; undefined for prose, which has no colours. */
 export function languageOfFile(path: string): string | undefined {
   const suffix = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
-  return suffix === undefined ? undefined : languageNamed(suffix);
+  const language = suffix === undefined ? undefined : languageNamed(suffix);
+  return language !== undefined && hljs.getLanguage(language)?.name === "Markdown" ? undefined : language;
 }
 
 /**

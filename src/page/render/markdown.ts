@@ -5,6 +5,10 @@ import { type SafeHtml, vouchFor } from "./safe-html.ts";
 /** Longer texts are shown as they are: laying them out is not worth the wait. */
 const LONGEST = 300_000;
 
+/** Levels of headings that the page uses above those of a text. */
+const PAGE_HEADINGS = 3;
+const DEEPEST_HEADING = 6;
+
 /** Addresses that a link may lead to. */
 const ALLOWED_LINK = /^(?:https?:\/\/|mailto:)/i;
 
@@ -30,6 +34,14 @@ parser.renderer.rules["link_open"] = (tokens, index, options, _env, self) => {
   return self.renderToken(tokens, index, options);
 };
 
+// The page has the first three levels of headings for itself.
+for (const name of ["heading_open", "heading_close"]) {
+  parser.renderer.rules[name] = (tokens, index) => {
+    const level = Math.min(DEEPEST_HEADING, Number(tokens[index]?.tag.slice(1)) + PAGE_HEADINGS);
+    return name === "heading_open" ? `<h${level}>` : `</h${level}>\n`;
+  };
+}
+
 // An image would be loaded from somewhere: its address becomes a link that one may follow or not.
 parser.renderer.rules["image"] = (tokens, index) => {
   const token = tokens[index];
@@ -38,6 +50,15 @@ parser.renderer.rules["image"] = (tokens, index) => {
   const text = escapeHtml(token?.content || "image");
   return address === "" ? text : `<a href="${address}" target="_blank" rel="noopener noreferrer">${text}</a>`;
 };
+
+// What scrolls by itself must be reachable by keyboard.
+for (const name of ["fence", "code_block"]) {
+  const usual = parser.renderer.rules[name];
+  parser.renderer.rules[name] = (...given) =>
+    usual === undefined ? "" : usual(...given).replace(/^<pre>/, '<pre tabindex="0">');
+}
+parser.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>\n';
+parser.renderer.rules["table_close"] = () => "</table></div>\n";
 
 // Alignment comes as a style attribute, which the page's policy refuses.
 for (const name of ["th_open", "td_open"]) {

@@ -1,16 +1,20 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Place, Step } from "../model/navigation.ts";
+import { nextFailure } from "../model/outcome.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
+import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
 import { Help } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
+import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
-import { TopBar, titleOf } from "./top-bar.tsx";
+import { TopBar } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -21,26 +25,37 @@ import { useSearch } from "./use-search.ts";
 /** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
 const WIDE = "(min-width: 900px)";
 
-/** The page. */
-export function App({ session, opening }: { session: SessionModel; opening: number }) {
+interface AppProps {
+  readonly live: LiveSession;
+  /** Where the path ends at first. */
+  readonly opening: number;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
+}
+
+/** The page of a session. */
+export function App({ live, opening, indexUrl }: AppProps) {
+  const { session, following, wasAtEnd } = live;
   const [place, go] = usePlace(session, opening);
+  useFollowing(session, wasAtEnd, place, go);
   const [folds] = useState(() => new Folds());
   const [, redraw] = useState(0);
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
   const [isHelpShown, showHelp] = useState(false);
+  const [areFiltersShown, showFilters] = useState(false);
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
   const { view, focus } = place;
-  const { query } = search;
+  const { query, isActive } = search;
   const page = useMemo(() => ({ session, go, query }), [session, go, query]);
   useEffect(() => {
-    document.title = `${titleOf(session)} · sessiontree`;
+    document.title = `${session.title} · sessiontree`;
   }, [session]);
   useEffect(() => {
-    if (query !== "") showTree(true);
-  }, [query]);
+    if (isActive) showTree(true);
+  }, [isActive, query]);
   // On a phone the tree covers the conversation: it goes when somebody has chosen.
   useEffect(() => {
     if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
@@ -54,7 +69,19 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
   const toggleAll = () => changeFolds(() => folds.setAll(!folds.areAllOpen));
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
+  const toFailure = (direction: 1 | -1) => {
+    const ordinal = nextFailure(session, focus === NONE ? sight.ordinal : focus, direction);
+    if (ordinal === undefined) return;
+    folds.setEntry(ordinal, true);
+    go({ go: "entry", ordinal });
+  };
   useKeys({
+    nextFailure: () => toFailure(1),
+    previousFailure: () => toFailure(-1),
+    filters: () => {
+      showTree(true);
+      showFilters(!areFiltersShown || !isTreeShown);
+    },
     next: () => step(1),
     previous: () => step(-1),
     nextTurn: () => step(1, "user"),
@@ -78,6 +105,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
     escape: () => {
       searchField.current?.blur();
       if (search.text !== "") search.setText("");
+      else if (search.filter.length > 0) search.clearFilter();
       else if (!matchMedia(WIDE).matches) showTree(false);
     },
   });
@@ -91,13 +119,19 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
             search={search}
             searchField={searchField}
             onTree={() => showTree(!isTreeShown)}
-            onTheme={toggleTheme}
             onFolds={toggleAll}
             onHelp={() => showHelp(true)}
+            following={following}
+            indexUrl={indexUrl}
           />
           {isTreeShown && (
-            <aside class="panel">
-              {query === "" ? (
+            <aside class="panel" aria-label="Entries">
+              <FilterBar
+                search={search}
+                isOpen={areFiltersShown}
+                onToggle={() => showFilters(!areFiltersShown)}
+              />
+              {!isActive ? (
                 <TreePanel path={path} sight={sight} />
               ) : (
                 <SearchPanel
@@ -112,7 +146,7 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
           <main>
             {(view === "path" || view === "model") && (
               <>
-                <PathBar path={path} place={place} />
+                <PathBar path={path} place={place} onFailure={toFailure} />
                 <Conversation path={path} place={place} sight={sight} />
               </>
             )}
@@ -124,4 +158,21 @@ export function App({ session, opening }: { session: SessionModel; opening: numb
       </FoldsContext.Provider>
     </PageContext.Provider>
   );
+}
+
+/** Stays at the leaf, and at the end of the conversation, when the session grows and somebody is there. */
+function useFollowing(
+  session: SessionModel,
+  wasAtEnd: boolean,
+  { end, view }: Place,
+  go: (step: Step) => void,
+): void {
+  const before = useRef(session);
+  useLayoutEffect(() => {
+    if (before.current === session) return;
+    const isAtLeaf = end === before.current.leaf;
+    before.current = session;
+    const isFollowed = wasAtEnd && isAtLeaf && (view === "path" || view === "model");
+    go({ go: "grown", end: isAtLeaf ? session.leaf : end, isFollowed });
+  }, [session]);
 }

@@ -1,22 +1,27 @@
 import type { Block } from "../model/blocks.ts";
-import { oneLine } from "../model/excerpt.ts";
-import { counted } from "../model/format.ts";
+import type { EntryRow } from "../model/conversation-rows.ts";
+import { plainLine } from "../model/excerpt.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { Html } from "./html.tsx";
-import { ToolCall } from "./tool-call.tsx";
-import { useCallLanguage } from "./use-call-language.ts";
+import { CallIcon } from "./icons.tsx";
+import { Output, type OutputProps } from "./output.tsx";
+import { ToolUse } from "./tool-use.tsx";
 
 interface BlockViewProps {
-  readonly ordinal: number;
+  /** The entry that it is of, and the results of its calls. */
+  readonly row: EntryRow;
   /** Tells the blocks of an entry apart. */
   readonly name: string;
   readonly block: Block;
+  readonly focus: number;
+  readonly end: number;
 }
 
 /** A piece of what an entry shows. */
-export function BlockView({ ordinal, name, block }: BlockViewProps) {
+export function BlockView({ row, name, block, focus, end }: BlockViewProps) {
+  const { ordinal } = row;
   switch (block.kind) {
     case "markdown":
       return <Markdown text={block.text} />;
@@ -33,11 +38,12 @@ export function BlockView({ ordinal, name, block }: BlockViewProps) {
         </Fold>
       );
     case "image":
-      return <img class="picture" src={block.source} alt="" loading="lazy" />;
+      return <img class="picture" src={block.source} alt="Stored in this entry" loading="lazy" />;
     case "call":
-      return <ToolCall ordinal={ordinal} name={name} tool={block.name} given={block.given} />;
+      return <ToolUse row={row} name={name} call={block} focus={focus} end={end} />;
     case "output":
-      return <Output ordinal={ordinal} name={name} block={block} />;
+      if (block.isCommand) return <Command ordinal={ordinal} name={name} block={block} />;
+      return <Output ordinal={ordinal} name={name} block={block} title={block.title} />;
     case "json":
       return (
         <Fold
@@ -57,47 +63,31 @@ export function BlockView({ ordinal, name, block }: BlockViewProps) {
 }
 
 /** Text with Markdown in it. */
-export function Markdown({ text }: { text: string }) {
+function Markdown({ text }: { text: string }) {
   const html = renderMarkdown(text);
   return html === undefined ? <Code text={text} /> : <Html class="markdown" html={html} />;
+}
+
+/** A command of a person and what came of it, as one block. */
+function Command({ ordinal, name, block }: Omit<OutputProps, "title">) {
+  return (
+    <div class={block.isError ? "tool-use is-failed" : "tool-use"}>
+      <div class="command-line">
+        <CallIcon />
+        <code>{block.title}</code>
+      </div>
+      <div class="result">
+        <Output ordinal={ordinal} name={name} block={block} />
+      </div>
+    </div>
+  );
 }
 
 function ThinkingSummary({ block }: { block: Extract<Block, { kind: "thinking" }> }) {
   return (
     <>
       <span class="fold-title">Thinking</span>
-      <span class="fold-excerpt">{block.isRedacted ? "(withheld)" : oneLine(block.text)}</span>
+      <span class="fold-excerpt">{block.isRedacted ? "(withheld)" : plainLine(block.text)}</span>
     </>
-  );
-}
-
-function Output({
-  ordinal,
-  name,
-  block,
-}: {
-  ordinal: number;
-  name: string;
-  block: Extract<Block, { kind: "output" }>;
-}) {
-  const language = useCallLanguage(ordinal, block.callId);
-  const { title, text, isError } = block;
-  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
-  return (
-    <Fold
-      ordinal={ordinal}
-      name={name}
-      class={isError ? "output is-error" : "output"}
-      summary={
-        <>
-          <span class="fold-title">{title}</span>
-          <span class="fold-excerpt">{text === "" ? "(nothing)" : oneLine(text)}</span>
-          {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
-          {isError && <span class="chip is-error">failed</span>}
-        </>
-      }
-    >
-      {() => (text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} />)}
-    </Fold>
   );
 }

@@ -16,7 +16,15 @@ export function Code({ text, language }: { text: string; language?: string | und
   const coloured = language === undefined ? undefined : highlightCode(head, language);
   return (
     <div class="code">
-      {coloured === undefined ? <pre class="plain">{head}</pre> : <Html class="pre hljs" html={coloured} />}
+      {/* What scrolls must be reachable by keyboard. */}
+      {coloured === undefined ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        <pre class="plain" tabIndex={0}>
+          {head}
+        </pre>
+      ) : (
+        <Html class="pre hljs" html={coloured} isReachable={true} />
+      )}
       {head.length < text.length && (
         <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
           Show all {count(text.length)} characters

@@ -1,15 +1,27 @@
-import { useCallback, useContext, useMemo, useRef } from "preact/hooks";
-import { blocksOfEntry } from "../model/blocks.ts";
+import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Block } from "../model/blocks.ts";
+import {
+  type CompactedRow,
+  type ConversationItem,
+  type ConversationRow,
+  conversationRows,
+} from "../model/conversation-rows.ts";
 import { kindOf } from "../model/entry-kind.ts";
-import { count } from "../model/format.ts";
+import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
-import type { ModelItem, PathItem, PathView } from "../model/path-items.ts";
+import type { PathView } from "../model/path-items.ts";
+import { NONE } from "../model/session-model.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./folds.ts";
+import { ChevronIcon } from "./icons.tsx";
+import { blocksOfItem } from "./item-blocks.ts";
 import type { Sight } from "./sight.ts";
 import { markText } from "./text-marks.ts";
 import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
+
+/** Name of the fold of what was compacted. */
+const COMPACTED = "compacted";
 
 interface ConversationProps {
   readonly path: PathView;
@@ -20,26 +32,50 @@ interface ConversationProps {
 
 /** The entries of a path, or what the model gets of them. */
 export function Conversation({ path, place, sight }: ConversationProps) {
-  const { query } = usePage();
+  const { query, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = place;
-  const items: readonly (PathItem | ModelItem)[] = view === "model" ? path.modelItems : path.items;
-  const jump = useMemo(
-    () => (reveal === undefined ? undefined : { index: indexOf(items, focus, path), align: reveal.align }),
-    [reveal, focus, items, path],
+  const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
+  const [version, redraw] = useState(0);
+  // What is looked at is never hidden in a fold.
+  const isOpen = (first: number, ordinals: readonly number[]) =>
+    folds.isOpen(first, COMPACTED) || (focus !== NONE && ordinals.includes(focus));
+  const { rows, rowOf } = useMemo(
+    () => conversationRows(items, isOpen),
+    [items, version, folds.areAllOpen, focus],
   );
+  const jump = useMemo(
+    () =>
+      reveal === undefined ? undefined : { index: indexOf(items, rowOf, focus, path), align: reveal.align },
+    // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
+    [reveal, folds.areAllOpen],
+  );
+  const toggle = (first: number, isShown: boolean) => {
+    folds.set(first, COMPACTED, !isShown);
+    // What is looked at keeps its line open: whoever folds it looks elsewhere.
+    if (isShown) go({ go: "place", place: { ...place, focus: NONE, reveal: undefined } });
+    redraw((times) => times + 1);
+  };
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
   const marked = useRef(0);
+  // A result stands somewhere in the row of its call, which may be longer than the screen.
+  const wanted = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    wanted.current = reveal === undefined ? undefined : session.entries[focus]?.id;
+  }, [reveal]);
   const onDrawn = useCallback(
     (list: HTMLElement) => {
       cancelAnimationFrame(marked.current);
-      marked.current = requestAnimationFrame(() => markText(list, query));
+      marked.current = requestAnimationFrame(() => {
+        markText(list, query);
+        if (showResult(list, wanted.current)) wanted.current = undefined;
+      });
     },
     [query],
   );
   const onRange = (first: number, last: number) => {
-    const isFocusInSight = items.slice(first, last + 1).some(({ ordinal }) => ordinal === focus);
-    sight.move(isFocusInSight ? focus : (items[first]?.ordinal ?? end));
+    const place = rowOf.get(focus) ?? NONE;
+    sight.move(place >= first && place <= last ? focus : (rows[first]?.ordinal ?? end));
   };
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
@@ -48,13 +84,20 @@ export function Conversation({ path, place, sight }: ConversationProps) {
       key={`${view}:${folds.areAllOpen}`}
       class="conversation"
       label={view === "model" ? "What the model sees" : "Conversation"}
-      items={items}
-      keyOf={({ ordinal }) => ordinal}
+      items={rows}
+      keyOf={({ kind, ordinal }) => `${kind}${ordinal}`}
       estimate={estimateHeight}
-      render={(item) => (
+      render={(row, index) => (
         <div class="conversation-column">
-          {view === "path" && <LeftOutNotice size={path.leftOut.get(item.ordinal) ?? 0} />}
-          <EntryCard item={item} isFocused={item.ordinal === focus} isEnd={item.ordinal === end} />
+          {row.kind === "compacted" ? (
+            <CompactedLine row={row} onToggle={() => toggle(row.ordinal, row.isOpen)} />
+          ) : (
+            <EntryCard
+              row={row}
+              focus={rowOf.get(focus) === index ? focus : NONE}
+              end={rowOf.get(end) === index ? end : NONE}
+            />
+          )}
         </div>
       )}
       jump={jump}
@@ -64,24 +107,45 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   );
 }
 
-/** The place of an entry in the list; where it is not in it, that of the next one that is. */
-function indexOf(items: readonly { ordinal: number }[], ordinal: number, path: PathView): number {
-  const exact = items.findIndex((item) => item.ordinal === ordinal);
-  if (exact !== -1) return exact;
-  const place = path.places.get(ordinal) ?? 0;
-  return items.findIndex((item) => (path.places.get(item.ordinal) ?? 0) >= place);
+/** Scrolls a result into sight; tells whether it is drawn. */
+function showResult(list: HTMLElement, id: string | undefined): boolean {
+  const result = list.querySelector(".tool-use.is-focused");
+  if (id === undefined || !(result instanceof HTMLElement) || result.dataset["entry"] !== id) return false;
+  result.scrollIntoView({ block: "nearest" });
+  return true;
+}
+
+/** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */
+function indexOf(
+  items: readonly ConversationItem[],
+  rowOf: ReadonlyMap<number, number>,
+  ordinal: number,
+  path: PathView,
+): number {
+  const placeOf = (one: number) => path.places.get(one) ?? 0;
+  const shown = rowOf.has(ordinal)
+    ? ordinal
+    : items.find((item) => placeOf(item.ordinal) >= placeOf(ordinal))?.ordinal;
+  const last = items.at(-1)?.ordinal ?? NONE;
+  return rowOf.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
 const SMALL = 34;
+const CARD = 52;
+const RESULT = 33;
+const COMPACTED_HEIGHT = 56;
 const LINE = 24;
 const CHARACTERS_PER_LINE = 90;
 
-function estimateHeight({ entry }: PathItem | ModelItem): number {
-  if (kindOf(entry).tone === "quiet") return SMALL;
-  return blocksOfEntry(entry).reduce((height, block) => height + heightOf(block), SMALL);
+function estimateHeight(row: ConversationRow): number {
+  if (row.kind === "compacted") return COMPACTED_HEIGHT;
+  const { item, results } = row;
+  if (kindOf(item.entry).tone === "quiet") return SMALL;
+  const blocks = blocksOfItem(item);
+  return blocks.reduce((height, block) => height + heightOf(block), CARD + results.size * RESULT);
 }
 
-function heightOf(block: ReturnType<typeof blocksOfEntry>[number]): number {
+function heightOf(block: Block): number {
   if (block.kind === "image") return 320;
   if (block.kind !== "markdown") return 36;
   const lines = block.text.split("\n", 200);
@@ -96,12 +160,17 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-function LeftOutNotice({ size }: { size: number }) {
-  if (size === 0) return null;
+/** One line in the place of what was compacted, which opens it. */
+function CompactedLine({ row, onToggle }: { row: CompactedRow; onToggle: () => void }) {
+  const { size, failed, isOpen } = row;
   return (
-    <p class="notice">
-      {size === 1 ? "This entry is" : `These ${count(size)} entries are`} left out: the model sees the summary
-      of a compaction instead
-    </p>
+    <button type="button" class="compacted-line" aria-expanded={isOpen} onClick={onToggle}>
+      <ChevronIcon />
+      <span>
+        {counted(size, "entry", "entries")} compacted: the model sees a summary instead
+        {failed > 0 && <span class="chip is-failed">{count(failed)} failed</span>}
+      </span>
+      <span class="compacted-action">{isOpen ? "Fold" : "Show"}</span>
+    </button>
   );
 }

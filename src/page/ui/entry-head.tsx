@@ -1,11 +1,14 @@
 import type { AnySessionEntry } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
-import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
+import { dateAndTimeOf, dollars, timeOf, tokens } from "../model/format.ts";
+import { outcomeOf } from "../model/outcome.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
-import { BackIcon, ChevronIcon, EndHereIcon, LinkIcon } from "./icons.tsx";
-import { linkTo } from "./location.ts";
+import { costOf } from "../model/usage.ts";
+import { EntryActions } from "./entry-actions.tsx";
+import { BackIcon, ChevronIcon } from "./icons.tsx";
+import { NestedLinks } from "./nested-links.tsx";
 import { STATE_WORDS } from "./state-words.ts";
 import { usePage } from "./use-page.ts";
 
@@ -20,42 +23,28 @@ interface EntryHeadProps {
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
-  const { session, go } = usePage();
+  const { session } = usePage();
+  const { tone, word } = kindOf(entry);
+  // A failed result says so itself.
+  const outcome = word === "assistant" ? outcomeOf(entry) : undefined;
+  const Heading = tone === "quiet" ? "span" : word === "user" ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
   return (
     <header class="entry-head">
-      <span class="entry-kind">{headline(entry)}</span>
+      <Heading class="entry-kind">{headline(entry)}</Heading>
       {excerpt !== "" && <span class="entry-excerpt">{excerpt}</span>}
-      <span class="entry-facts">{factsOf(entry)}</span>
+      <span class="entry-facts" title={factsOf(entry)}>
+        {factsOf(entry)}
+      </span>
       {label !== undefined && <span class="chip is-label">{label}</span>}
+      {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
       {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
       {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       <BranchSwitch ordinal={ordinal} />
-      <span class="entry-actions">
-        {!isEnd && (
-          <button
-            type="button"
-            class="icon-button no-print"
-            title="End the path here: see what the model saw at this point"
-            aria-label="End the path here"
-            onClick={() => go({ go: "end", ordinal })}
-          >
-            <EndHereIcon />
-          </button>
-        )}
-        <a
-          class="icon-button no-print"
-          href={linkTo(entry.id)}
-          title={`Link to entry ${entry.id}`}
-          aria-label={`Link to entry ${entry.id}`}
-          onClick={(event) => {
-            event.preventDefault();
-            go({ go: "entry", ordinal });
-          }}
-        >
-          <LinkIcon />
-        </a>
+      <NestedLinks ordinal={ordinal} />
+      <span class="entry-end">
+        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} />
         <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>
       </span>
     </header>
@@ -114,7 +103,9 @@ function factsOf(entry: AnySessionEntry): string {
   }
   const usage = fieldsOf(fieldsOf(fields["message"])["usage"]);
   const [input, output] = [sumOf(usage, ["input", "cacheRead", "cacheWrite"]), numberOf(usage["output"])];
-  return input + output > 0 ? `${tokens(input)} in, ${tokens(output)} out` : "";
+  const spent = input + output > 0 ? `${tokens(input)} in, ${tokens(output)} out` : "";
+  const cost = costOf(fieldsOf(usage["cost"]));
+  return [cost > 0 ? dollars(cost) : "", spent].filter(Boolean).join(" · ");
 }
 
 function byHook(fields: ReturnType<typeof fieldsOf>): string {

@@ -11,12 +11,14 @@ interface FoldProps {
   readonly class?: string;
   /** What is always shown. */
   readonly summary: ComponentChildren;
+  /** What can be done with it, beside the summary. */
+  readonly actions?: ComponentChildren;
   /** Gives what is shown when it is open. */
   readonly children: () => ComponentChildren;
 }
 
 /** Something that can be opened; its content is made only then. */
-export function Fold({ ordinal, name, class: extra = "", summary, children }: FoldProps) {
+export function Fold({ ordinal, name, class: extra = "", summary, actions, children }: FoldProps) {
   const folds = useContext(FoldsContext);
   const [, redraw] = useState(0);
   const isOpen = folds.isOpen(ordinal, name);
@@ -26,10 +28,13 @@ export function Fold({ ordinal, name, class: extra = "", summary, children }: Fo
   };
   return (
     <div class={`fold ${extra} ${isOpen ? "is-open" : ""}`}>
-      <button type="button" class="fold-summary" aria-expanded={isOpen} onClick={toggle}>
-        <ChevronIcon />
-        {summary}
-      </button>
+      <div class="fold-line">
+        <button type="button" class="fold-summary" aria-expanded={isOpen} onClick={toggle}>
+          <ChevronIcon />
+          {summary}
+        </button>
+        {actions}
+      </div>
       {isOpen && <div class="fold-body">{children()}</div>}
     </div>
   );

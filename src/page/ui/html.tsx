@@ -1,6 +1,13 @@
 import type { SafeHtml } from "../render/safe-html.ts";
 
+interface HtmlProps {
+  readonly class: string;
+  readonly html: SafeHtml;
+  /** Whether it scrolls by itself, and so must be reachable by keyboard. */
+  readonly isReachable?: boolean;
+}
+
 /** Shows HTML that a renderer vouches for: the one place in the page where markup is made of a text. */
-export function Html({ class: name, html }: { class: string; html: SafeHtml }) {
-  return <div class={name} dangerouslySetInnerHTML={html} />;
+export function Html({ class: name, html, isReachable = false }: HtmlProps) {
+  return <div class={name} {...(isReachable && { tabIndex: 0 })} dangerouslySetInnerHTML={html} />;
 }

@@ -55,7 +55,27 @@ export const HelpIcon = icon(
 export const LinkIcon = icon(
   <path d="M6.8 9.2l2.4-2.4M7.4 4.8l1.5-1.5a2.7 2.7 0 0 1 3.8 3.8l-1.5 1.5M8.6 11.2l-1.5 1.5a2.7 2.7 0 0 1-3.8-3.8l1.5-1.5" />,
 );
-/** Makes an entry the end of the path. */
-export const EndHereIcon = icon(<path d="M8 2.5v8M4.8 7.5L8 10.7l3.2-3.2M3.5 13.5h9" />);
+/** Makes an entry the end of the path: a line that ends in a node. */
+export const EndHereIcon = icon(
+  <>
+    <path d="M8 1.5v7" />
+    <circle cx="8" cy="11" r="2.6" class="icon-fill" />
+  </>,
+);
+/** Shows what the model saw. */
+export const EyeIcon = icon(
+  <>
+    <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8z" />
+    <circle cx="8" cy="8" r="1.9" />
+  </>,
+);
+/** Stands before a call of a tool. */
+export const CallIcon = icon(<path d="M4.5 3.2l7.5 4.8-7.5 4.8z" class="icon-fill" />);
+/** Stands before what came back. */
+export const ResultIcon = icon(<path d="M4 2.5v5.2a2 2 0 0 0 2 2h6.5M9.7 6.8l2.9 2.9-2.9 2.9" />);
+/** Chooses what is shown. */
+export const FilterIcon = icon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" />);
+/** Leads to another session. */
+export const SessionIcon = icon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
 /** Unfolds everything. */
 export const UnfoldIcon = icon(<path d="M5 5.5L8 2.5l3 3M5 10.5l3 3 3-3" />);

@@ -13,6 +13,9 @@ export type KeyCommand =
   | "search"
   | "nextHit"
   | "previousHit"
+  | "nextFailure"
+  | "previousFailure"
+  | "filters"
   | "toggleModelView"
   | "usage"
   | "tree"
@@ -43,6 +46,9 @@ const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map([
   ["/", "search"],
   ["n", "nextHit"],
   ["N", "previousHit"],
+  ["f", "nextFailure"],
+  ["F", "previousFailure"],
+  ["v", "filters"],
   ["m", "toggleModelView"],
   ["u", "usage"],
   ["t", "tree"],
@@ -63,6 +69,8 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
   [["e"], "open or close all folds"],
   [["/"], "search"],
   [["n", "N"], "next and previous place that was found"],
+  [["f", "F"], "next and previous failure"],
+  [["v"], "filters: failures, roles, tools, labels"],
   [["m"], "what the model sees, and back"],
   [["u"], "usage: tokens, cache and cost"],
   [["x"], "end the path at this entry: what did the model see here?"],
@@ -74,7 +82,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
 
 /** Tells what a key asks for; undefined for nothing, such as while somebody writes. */
 export function commandOf(event: KeyboardEvent): KeyCommand | undefined {
-  if (event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement;
   if (isWriting) return key === "Escape" ? "escape" : undefined;

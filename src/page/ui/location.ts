@@ -36,5 +36,12 @@ export function placeOf(session: SessionModel, hash: string, opening: number): P
   const ends = [named, opening, newestTip[focus] ?? opening];
   const end = ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
   const view = VIEWS.find((one) => one === parts.get("view")) ?? "path";
-  return { end: end ?? opening, focus, view, reveal: focus === NONE ? undefined : { align: "start" } };
+  return { end: end ?? opening, focus, view, reveal: revealOf(session, end ?? opening, focus) };
+}
+
+/** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
+function revealOf(session: SessionModel, end: number, focus: number): Place["reveal"] {
+  if (focus !== NONE) return { align: "start" };
+  const isCompacted = pathTo(session, end).some((ordinal) => session.entries[ordinal]?.type === "compaction");
+  return isCompacted ? { align: "end" } : undefined;
 }

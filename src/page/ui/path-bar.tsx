@@ -1,29 +1,37 @@
-import { count, counted, tokens } from "../model/format.ts";
+import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
+import { ContextSize } from "./context-size.tsx";
+import { DownIcon, UpIcon } from "./icons.tsx";
 import { usePage } from "./use-page.ts";
 
+interface PathBarProps {
+  readonly path: PathView;
+  readonly place: Place;
+  /** Goes to the next failure, or back to the one before. */
+  readonly onFailure: (direction: 1 | -1) => void;
+}
+
 /** What path is shown, and what the model has of it. */
-export function PathBar({ path, place }: { path: PathView; place: Place }) {
+export function PathBar({ path, place, onFailure }: PathBarProps) {
   const { session, go } = usePage();
-  const { items, modelItems, repairs, model, thinkingLevel, contextTokens, end } = path;
+  const { items, modelItems, repairs, model, thinkingLevel, contextSize, end } = path;
   const leftOut = items.filter(({ state }) => state === "left-out").length;
   const isModel = place.view === "model";
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const facts = isModel
-    ? [counted(messages, "message", "messages"), `about ${tokens(contextTokens)} tokens`]
-    : [
-        counted(items.length, "entry", "entries"),
-        leftOut > 0 ? `${count(leftOut)} left out by compaction` : "",
-      ];
+    ? [counted(messages, "message", "messages")]
+    : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
   const settings = [model === null ? "" : model.modelId, `thinking ${thinkingLevel}`];
   return (
-    <div class="path-bar">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="path-bar" aria-label="This path" tabIndex={0}>
       <span class="path-facts">
         {end === session.leaf ? "Path to the leaf" : `Path to ${session.entries[end]?.id ?? "the start"}`}
         {[...facts, ...settings].filter(Boolean).map((fact) => (
           <span key={fact}>{fact}</span>
         ))}
+        <ContextSize size={contextSize} />
       </span>
       {isModel && repairs.length > 0 && (
         <span
@@ -42,6 +50,41 @@ export function PathBar({ path, place }: { path: PathView; place: Place }) {
           Go to the leaf
         </button>
       )}
-    </div>
+      <FailureButtons at={place.focus} onFailure={onFailure} />
+    </section>
+  );
+}
+
+/** How many failures there are, which of them is looked at, and the ways to the others. */
+function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps["onFailure"] }) {
+  const { failures } = usePage().session;
+  if (failures.length === 0) return <span class="failures">no failures</span>;
+  const current = failures.indexOf(at);
+  const place = current === -1 ? "" : `${count(current + 1)} of `;
+  return (
+    <span class="failures is-some">
+      <span role="status">
+        {place}
+        {count(failures.length)} failed
+      </span>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Previous failure"
+        title="Previous failure (F)"
+        onClick={() => onFailure(-1)}
+      >
+        <UpIcon />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Next failure"
+        title="Next failure (f)"
+        onClick={() => onFailure(1)}
+      >
+        <DownIcon />
+      </button>
+    </span>
   );
 }

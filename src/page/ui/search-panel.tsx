@@ -1,7 +1,9 @@
 import { kindOf } from "../model/entry-kind.ts";
 import { counted } from "../model/format.ts";
+import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
+import { resultToolName } from "../model/tool-calls.ts";
 import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -33,19 +35,25 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
         render={({ ordinal, snippet: [before, match, after] }, index) => {
           const entry = session.entries[ordinal];
           const { tone, word } = entry === undefined ? { tone: "quiet", word: "" } : kindOf(entry);
+          const outcome = entry === undefined ? undefined : outcomeOf(entry);
+          const tool = resultToolName(entry);
+          const label = session.labels.get(ordinal);
           return (
             <button
               type="button"
-              class={`hit tone-${tone} ${index === current ? "is-current" : ""}`}
+              class={`hit tone-${tone} ${outcome === undefined ? "" : `is-${outcome}`} ${index === current ? "is-current" : ""}`}
+              aria-current={index === current}
               onClick={() => onChoose(index)}
             >
               <span class="hit-kind">
-                {word}
+                {tool === "" ? word : `${word}: ${tool}`}
+                {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
+                {label !== undefined && <span class="chip is-label">{label}</span>}
                 {!path.places.has(ordinal) && <span class="chip">other branch</span>}
               </span>
               <span class="hit-text">
                 {before}
-                <mark>{match}</mark>
+                {match !== "" && <mark>{match}</mark>}
                 {after}
               </span>
             </button>

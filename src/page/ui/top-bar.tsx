@@ -2,17 +2,19 @@ import type { RefObject } from "preact";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import {
+  BackIcon,
   CloseIcon,
   DownIcon,
   HelpIcon,
   PrintIcon,
   SearchIcon,
-  ThemeIcon,
   TreeIcon,
   UnfoldIcon,
   UpIcon,
 } from "./icons.tsx";
+import type { Following } from "./live-session.ts";
 import { Segments } from "./segments.tsx";
+import { ThemeButton } from "./theme-button.tsx";
 import { usePage } from "./use-page.ts";
 import type { Search } from "./use-search.ts";
 
@@ -21,13 +23,21 @@ interface TopBarProps {
   readonly search: Search;
   readonly searchField: RefObject<HTMLInputElement | null>;
   readonly onTree: () => void;
-  readonly onTheme: () => void;
   readonly onFolds: () => void;
   readonly onHelp: () => void;
+  readonly following: Following;
+  /** Address of the list of sessions, if there is one. */
+  readonly indexUrl: string | undefined;
 }
 
+const FOLLOWING_HINTS = {
+  now: "Shows what is appended to the session",
+  ended: "The command that served this page has ended: what is appended now is not shown",
+};
+
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
-export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, onHelp }: TopBarProps) {
+export function TopBar(props: TopBarProps) {
+  const { view, search, searchField, onTree, onFolds, onHelp, following, indexUrl } = props;
   const { session, go } = usePage();
   const { header, issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
@@ -42,12 +52,22 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
       <button type="button" class="icon-button" aria-label="Tree" title="Tree (t)" onClick={onTree}>
         <TreeIcon />
       </button>
+      {indexUrl !== undefined && (
+        <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
+          <BackIcon />
+        </a>
+      )}
       <div class="title">
-        <h1>{titleOf(session)}</h1>
+        <h1 title={session.title}>{session.title}</h1>
         <p title={header?.cwd}>
           {[header?.cwd, dateAndTimeOf(header?.timestamp)].filter(Boolean).join(" · ")}
         </p>
       </div>
+      {following !== "never" && (
+        <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
+          {following === "now" ? "live" : "not live"}
+        </span>
+      )}
       <Segments
         label="View"
         choices={views}
@@ -65,15 +85,7 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
         >
           <UnfoldIcon />
         </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Light or dark"
-          title="Light or dark (d)"
-          onClick={onTheme}
-        >
-          <ThemeIcon />
-        </button>
+        <ThemeButton />
         <button
           type="button"
           class="icon-button only-wide"
@@ -97,13 +109,8 @@ export function TopBar({ view, search, searchField, onTree, onTheme, onFolds, on
   );
 }
 
-/** Gives what a session is called. */
-export function titleOf({ name, header, fileName }: ReturnType<typeof usePage>["session"]): string {
-  return name ?? (header?.cwd.split(/[/\\]/).findLast(Boolean) || fileName || "Session");
-}
-
 function SearchField({ search, field }: { search: Search; field: RefObject<HTMLInputElement | null> }) {
-  const { text, query, hits, current, setText, choose } = search;
+  const { text, isActive, hits, current, setText, choose } = search;
   return (
     <search class="search">
       <SearchIcon />
@@ -120,7 +127,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
           choose(event.shiftKey ? (current === -1 ? -1 : current - 1) : current + 1);
         }}
       />
-      {query !== "" && (
+      {isActive && (
         <>
           <span class="search-count">
             {current + 1}/{hits.length}

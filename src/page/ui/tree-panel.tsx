@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count, counted } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE } from "../model/session-model.ts";
@@ -12,7 +12,7 @@ import {
 } from "../model/tree-rows.ts";
 import { Segments } from "./segments.tsx";
 import { type Sight, useSight } from "./sight.ts";
-import { TreeRowView } from "./tree-row.tsx";
+import { TreeRowView, treeRowId } from "./tree-row.tsx";
 import { usePage } from "./use-page.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
 
@@ -25,6 +25,14 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
 /** Height of a row, in pixels; the style sheet has the same. */
 const ROW_HEIGHT = 30;
 
+/** Where keys lead among so many rows. */
+const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
+  ["ArrowDown", (at: number) => at + 1],
+  ["ArrowUp", (at: number) => at - 1],
+  ["Home", () => 0],
+  ["End", (_: number, rows: number) => rows - 1],
+]);
+
 /** The tree of the session as a graph: a column of entries, with branches to the side. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go } = usePage();
@@ -36,9 +44,24 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const shown = useSight(sight);
   const rowsByEntry = useMemo(() => rowsOf(rows), [rows]);
   const current = rowsByEntry.get(shown) ?? -1;
-  const jump = useJump(current, `${detail}:${shown}`);
+  const [active, setActive] = useState<number>();
+  const activeAt = active ?? Math.max(0, current);
+  const jump = useJump(activeAt, `${detail}:${shown}:${active}`);
   const below = ({ ordinal, run, isOpen }: TreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
+  // Somebody who looks elsewhere has left the place of the keys.
+  useEffect(() => setActive(undefined), [shown, detail]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[activeAt];
+    const step = TREE_STEPS.get(event.key);
+    if (row === undefined) return;
+    if (step !== undefined) setActive(Math.min(rows.length - 1, Math.max(0, step(activeAt, rows.length))));
+    else if (event.key === "Enter" || event.key === " ") go({ go: "entry", ordinal: row.ordinal });
+    else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      if (row.run.length > 0 && row.isOpen !== (event.key === "ArrowRight")) toggleRun(row.ordinal);
+    } else return;
+    event.preventDefault();
+  };
   const toggleRun = (ordinal: number) => {
     const next = new Set(open);
     if (!next.delete(ordinal)) next.add(ordinal);
@@ -61,10 +84,18 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         keyOf={({ ordinal }) => ordinal}
         estimate={() => ROW_HEIGHT}
         jump={jump}
+        list={{
+          role: "tree",
+          "aria-activedescendant": treeRowId(rows[activeAt]?.ordinal ?? NONE),
+          onKeyDown,
+        }}
         render={(row, index) => (
           <TreeRowView
             row={row}
             isCurrent={index === current}
+            isActive={index === active}
+            position={index + 1}
+            size={rows.length}
             path={path}
             isBelowOnPath={path.places.has(below(row))}
             onChoose={() => go({ go: "entry", ordinal: row.ordinal })}

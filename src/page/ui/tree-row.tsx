@@ -1,7 +1,10 @@
 import { kindOf } from "../model/entry-kind.ts";
-import { excerptOf } from "../model/excerpt.ts";
+import { titleOfEntry } from "../model/entry-title.ts";
 import { count } from "../model/format.ts";
+import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
+import type { SessionModel } from "../model/session-model.ts";
+import { resultToolName } from "../model/tool-calls.ts";
 import type { TreeRow } from "../model/tree-rows.ts";
 import { usePage } from "./use-page.ts";
 
@@ -9,6 +12,11 @@ interface TreeRowProps {
   readonly row: TreeRow;
   /** Whether the entry that is looked at is here. */
   readonly isCurrent: boolean;
+  /** Whether the keys of the tree stand here. */
+  readonly isActive: boolean;
+  /** Which row of how many it is, from 1. */
+  readonly position: number;
+  readonly size: number;
   readonly path: PathView;
   /** Whether what goes straight on is on the path that is shown. */
   readonly isBelowOnPath: boolean;
@@ -23,37 +31,60 @@ const HEIGHT = 30;
 const MIDDLE = HEIGHT / 2;
 
 /** A row of the tree: its piece of the graph, and what it says. */
-export function TreeRowView({ row, isCurrent, path, isBelowOnPath, onChoose, onToggle }: TreeRowProps) {
+export function TreeRowView(props: TreeRowProps) {
+  const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
   const { session } = usePage();
-  const { ordinal, run, isOpen } = row;
+  const { ordinal, depth, run, isOpen } = row;
   const entry = session.entries[ordinal];
   if (entry === undefined) return null;
   const { tone, word } = kindOf(entry);
   const isOnPath = path.places.has(ordinal);
   const label = session.labels.get(ordinal);
-  const classes = ["tree-row", `tone-${tone}`, isOnPath ? "is-on-path" : "", isCurrent ? "is-current" : ""];
+  const isFailed = outcomeOf(entry) === "failed";
+  const failed = isOpen ? 0 : failuresAmong(session, run);
+  const classes = [
+    "tree-row",
+    `tone-${tone}`,
+    isOnPath ? "is-on-path" : "",
+    isCurrent ? "is-current" : "",
+    isActive ? "is-active" : "",
+    isFailed ? "is-failed" : "",
+  ];
   return (
-    <div class={classes.filter(Boolean).join(" ")}>
+    // The tree itself has the focus, and the keys: it says which row is active.
+    // biome-ignore lint/a11y/useFocusableInteractive: see above
+    <div
+      class={classes.filter(Boolean).join(" ")}
+      role="treeitem"
+      id={treeRowId(ordinal)}
+      aria-level={depth + 1}
+      aria-posinset={position}
+      aria-setsize={size}
+      aria-selected={isCurrent}
+      {...(run.length > 0 && { "aria-expanded": isOpen })}
+    >
       <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === session.leaf} />
       <button
         type="button"
         class="tree-entry"
+        tabIndex={-1}
         title={`${word} ${entry.id}`}
-        aria-current={isCurrent}
         data-entry={entry.id}
         onClick={onChoose}
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
-        {tone !== "user" && <span class="tree-kind">{word}</span>}
-        <span class="tree-text">{excerptOf(entry)}</span>
+        {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
+        {isFailed && <span class="tree-failed">failed</span>}
+        <span class="tree-text">{titleOfEntry(session, ordinal)}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (
         <button
           type="button"
-          class="tree-run"
-          aria-expanded={isOpen}
-          aria-label={`${isOpen ? "Fold" : "Show"} the ${run.length} entries that follow`}
+          class={failed > 0 ? "tree-run is-failed" : "tree-run"}
+          tabIndex={-1}
+          title={failed > 0 ? `${failed} of them failed` : undefined}
+          aria-label={`${isOpen ? "Fold" : "Show"} the ${run.length} entries that follow${failed > 0 ? `, ${failed} of them failed` : ""}`}
           onClick={onToggle}
         >
           {isOpen ? "−" : "+"}
@@ -62,6 +93,18 @@ export function TreeRowView({ row, isCurrent, path, isBelowOnPath, onChoose, onT
       )}
     </div>
   );
+}
+
+/** The id of the row of an entry in the document. */
+export function treeRowId(ordinal: number): string {
+  return `tree-row-${ordinal}`;
+}
+
+function failuresAmong({ entries }: SessionModel, ordinals: readonly number[]): number {
+  return ordinals.filter((one) => {
+    const entry = entries[one];
+    return entry !== undefined && outcomeOf(entry) === "failed";
+  }).length;
 }
 
 interface GraphProps {

@@ -1,12 +1,13 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { conversationRows } from "../model/conversation-rows.ts";
 import { count, dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
+import { NONE } from "../model/session-model.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
 import { PageContext, type PageContextValue } from "./page-context.ts";
 import { PrintContext } from "./print-context.ts";
-import { titleOf } from "./top-bar.tsx";
 
 /** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
 const MOST_ENTRIES = 1500;
@@ -35,7 +36,7 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
     <PageContext.Provider value={page}>
       <PrintContext.Provider value={true}>
         <FoldsContext.Provider value={new Folds(true)}>
-          <h1>{titleOf(page.session)}</h1>
+          <h1>{page.session.title}</h1>
           <p class="muted">
             {[header?.cwd, dateAndTimeOf(header?.timestamp), header?.id].filter(Boolean).join(" · ")}
           </p>
@@ -46,9 +47,12 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
               export --markdown”, which writes all of it.
             </p>
           )}
-          {items.map((item) => (
-            <EntryCard key={item.ordinal} item={item} isFocused={false} isEnd={true} />
-          ))}
+          {conversationRows(items, () => true).rows.map(
+            (row) =>
+              row.kind === "entry" && (
+                <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
+              ),
+          )}
         </FoldsContext.Provider>
       </PrintContext.Provider>
     </PageContext.Provider>

@@ -6,7 +6,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 export interface Jump {
   readonly index: number;
   /** `auto` scrolls only as far as is needed. */
-  readonly align: "start" | "center" | "auto";
+  readonly align: "start" | "end" | "auto";
 }
 
 interface VirtualListProps<T> {
@@ -22,6 +22,12 @@ interface VirtualListProps<T> {
   readonly onRange?: (first: number, last: number) => void;
   /** Told after each drawing. */
   readonly onDrawn?: (list: HTMLElement) => void;
+  /** What else the list is, to assistive technology, and what its keys do. */
+  readonly list?: {
+    readonly role: "tree";
+    readonly "aria-activedescendant": string;
+    readonly onKeyDown: (event: KeyboardEvent) => void;
+  };
 }
 
 /** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
@@ -56,19 +62,30 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (scroller.current !== null) onDrawn?.(scroller.current);
   });
   const shown = virtualizer.getVirtualItems();
+  const Frame = props.list === undefined ? "section" : "div";
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class={props.class} aria-label={props.label} ref={scroller} tabIndex={0}>
-      <div class="virtual-space" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        <div class="virtual-window" style={{ transform: `translateY(${shown[0]?.start ?? 0}px)` }}>
+    // What scrolls must be reachable by keyboard.
+    <Frame class={props.class} aria-label={props.label} ref={scroller} tabIndex={0} {...props.list}>
+      <div role="presentation" class="virtual-space" style={{ height: `${virtualizer.getTotalSize()}px` }}>
+        <div
+          role="presentation"
+          class="virtual-window"
+          style={{ transform: `translateY(${shown[0]?.start ?? 0}px)` }}
+        >
           {shown.map(({ key, index }) => (
-            <div key={key} data-index={index} class="virtual-item" ref={virtualizer.measureElement}>
+            <div
+              role="presentation"
+              key={key}
+              data-index={index}
+              class="virtual-item"
+              ref={virtualizer.measureElement}
+            >
               {withItem(items, index, (item) => render(item, index), null)}
             </div>
           ))}
         </div>
       </div>
-    </section>
+    </Frame>
   );
 }
 

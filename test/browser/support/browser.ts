@@ -25,6 +25,21 @@ export interface OpenedPage extends Offences {
 
 /** Gives a function that opens the page of a session; the browser is shared by the tests of a file. */
 export function useBrowser(): (session: string | Uint8Array, settings?: Settings) => Promise<OpenedPage> {
+  const { folder, open } = usePages();
+  let number = 0;
+  return (session, settings = {}) => {
+    const path = join(folder, `${++number}.html`);
+    const bytes = typeof session === "string" ? new TextEncoder().encode(session) : session;
+    writeFileSync(path, htmlPage({ bytes, fileName: "session.jsonl" }));
+    return open(pathToFileURL(path).href, settings);
+  };
+}
+
+/** Gives a folder for files, and a function that opens an address; the browser is shared by the tests of a file. */
+export function usePages(): {
+  readonly folder: string;
+  readonly open: (url: string, settings?: Settings) => Promise<OpenedPage>;
+} {
   let browser: Browser | undefined;
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-browser-"));
   beforeAll(async () => {
@@ -34,23 +49,20 @@ export function useBrowser(): (session: string | Uint8Array, settings?: Settings
     await browser?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  let number = 0;
-  return async (session, { hash = "", ...options } = {}) => {
+  const open = async (url: string, { hash = "", ...options }: Settings = {}) => {
     if (browser === undefined) throw new Error("The browser has not started.");
-    const path = join(folder, `${++number}.html`);
-    const bytes = typeof session === "string" ? new TextEncoder().encode(session) : session;
-    writeFileSync(path, htmlPage({ bytes, fileName: "session.jsonl" }));
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       timezoneId: "UTC",
       ...options,
     });
     onTestFinished(() => context.close());
-    const opened = watch(await context.newPage(), pathToFileURL(path).href);
+    const opened = watch(await context.newPage(), url);
     await opened.page.goto(opened.url + hash);
-    await opened.page.waitForSelector(".page");
+    await opened.page.waitForSelector(".page, .index");
     return opened;
   };
+  return { folder, open };
 }
 
 /** What a test may set. */

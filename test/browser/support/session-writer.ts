@@ -47,7 +47,7 @@ export class SessionWriter {
   }
 
   user(content: unknown): string {
-    return this.#message({ role: "user", content });
+    return this.message({ role: "user", content });
   }
 
   assistant(content: unknown, fields: Fields = {}): string {
@@ -79,7 +79,7 @@ export class SessionWriter {
       usage,
       stopReason: "stop",
     };
-    return this.#message({ ...common, ...fields });
+    return this.message({ ...common, ...fields });
   }
 
   /** Adds a call of a tool and its result; gives the id of the result. */
@@ -87,7 +87,7 @@ export class SessionWriter {
     const toolCallId = `call_${this.size}`;
     this.assistant([{ type: "toolCall", id: toolCallId, name, arguments: given }], { stopReason: "toolUse" });
     const content = [{ type: "text", text: result }];
-    return this.#message({
+    return this.message({
       role: "toolResult",
       toolCallId,
       toolName: name,
@@ -108,7 +108,8 @@ export class SessionWriter {
     return this.add("label", { targetId, label });
   }
 
-  #message(message: Fields): string {
+  /** Adds a message as it stands; gives its id. */
+  message(message: Fields): string {
     return this.add("message", { message: { ...message, timestamp: START_MS + (this.size + 1) * STEP_MS } });
   }
 }

@@ -27,7 +27,7 @@ export function modelOf(lines: readonly Line[]): SessionModel {
 
 /** Makes the model of a session file. */
 export function modelOfText(text: string): SessionModel {
-  return makeSessionModel({ bytes: new TextEncoder().encode(text), fileName: "s.jsonl", leafId: undefined });
+  return makeSessionModel({ bytes: new TextEncoder().encode(text), fileName: "s.jsonl", known: new Map() });
 }
 
 /** Makes the fields of a message entry. */

@@ -1,0 +1,52 @@
+import { statSync } from "node:fs";
+import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../log/file-system.ts";
+
+/** How a file has changed: bytes behind those that were read, or another file in its place. */
+export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
+
+/** Bytes that are read at once. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Returns what tells a file from another one that takes its path; undefined if none is there. */
+export function fileIdentity(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`;
+}
+
+/** Reads what is appended to a file. */
+export class FileFollower {
+  readonly #path: string;
+  readonly #file: string;
+  #offset: number;
+
+  /**
+   * @param offset - Bytes that are known already.
+   * @param file - Which file they were read from, as `fileIdentity` gives it.
+   */
+  constructor(path: string, offset: number, file: string) {
+    this.#path = path;
+    this.#offset = offset;
+    this.#file = file;
+  }
+
+  /** Bytes that are known by now. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Reads bytes that came since, at most a few megabytes; undefined if none did. */
+  poll(): FileChange | undefined {
+    const fd = ifPresent(() => openForReading(realFileSystem, this.#path));
+    if (fd === undefined) return { kind: "replaced" };
+    try {
+      const { ino, dev, size } = realFileSystem.fstatSync(fd);
+      if (`${dev}-${ino}` !== this.#file || size < this.#offset) return { kind: "replaced" };
+      if (size === this.#offset) return undefined;
+      const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MOST_BYTES));
+      this.#offset += bytes.length;
+      return { kind: "grown", bytes };
+    } finally {
+      closeQuietly(realFileSystem, fd);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { looksLikePath } from "../session-argument.ts";
+
+/** A field whose name speaks of a session, and its text, as JSON writes both. */
+const NAMED = /"\w{0,40}session\w{0,40}"\s*:\s*("(?:[^"\\]|\\.){1,1000}")/gi;
+
+/** Of more names than this the rest is not looked up. */
+const MOST_NAMES = 1000;
+
+/**
+ * Finds the sessions that a session names, such as those of its subagents, and that exist: by path, or by an id in the
+ * same folder or in the one that goes by the session's name.
+ *
+ * @param path - Absolute path of the session.
+ * @param text - The session.
+ * @returns Absolute paths, by the name that the session uses.
+ */
+export function namedSessions(path: string, text: string): Map<string, string> {
+  const names = new Set<string>();
+  for (const [, json = '""'] of text.matchAll(NAMED)) {
+    if (names.size >= MOST_NAMES) break;
+    const name = textIn(json);
+    if (name !== "") names.add(name);
+  }
+  const found = new Map<string, string>();
+  if (names.size === 0) return found;
+  const folder = dirname(path);
+  const files = [folder, join(folder, basename(path, ".jsonl"))].flatMap(sessionFilesIn);
+  for (const name of names) {
+    const file = looksLikePath(name) ? fileAt(resolve(folder, name)) : fileWithId(files, name);
+    if (file !== undefined && file !== path) found.set(name, file);
+  }
+  return found;
+}
+
+/** The text that a piece of JSON stands for; empty if it is none after all. */
+function textIn(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "string" ? value : "";
+  } catch (error) {
+    if (error instanceof SyntaxError) return "";
+    throw error;
+  }
+}
+
+function sessionFilesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(folder, name));
+}
+
+function fileAt(path: string): string | undefined {
+  if (!path.endsWith(".jsonl")) return undefined;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? path : undefined;
+}
+
+/** Names of session files end in their id, behind the time of their making. */
+function fileWithId(files: readonly string[], id: string): string | undefined {
+  return files.find((file) => {
+    const name = basename(file, ".jsonl");
+    return name === id || name.endsWith(`_${id}`);
+  });
+}

@@ -1,0 +1,190 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { CatalogScope } from "../../catalog/session-files.ts";
+import { messageOf } from "../../schema/errors.ts";
+import { FileFollower, fileIdentity } from "./file-follower.ts";
+import { indexPage, searchIndex } from "./session-index.ts";
+import { sessionPage } from "./session-page.ts";
+
+/** Nobody but this machine can reach it. */
+const HOST = "127.0.0.1";
+
+/** Bytes of the token: nobody guesses it. */
+const TOKEN_BYTES = 24;
+
+/** Time between two looks at a file that somebody follows. */
+const POLL_MS = 300;
+
+/** The sessions of which a list is made. */
+export interface ServedIndex {
+  readonly scope: CatalogScope;
+  /** What the list is called. */
+  readonly place: string;
+}
+
+/** What a request is answered by. */
+type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+/**
+ * Gives pages of sessions to the browser of whoever started the command, and tells them what is appended.
+ *
+ * It listens on the loopback address alone, and answers only requests for an address with its token. A page can ask for
+ * nothing but sessions that were listed, named on the command line, or named by one of those.
+ */
+export class PageServer {
+  readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
+  readonly #index: ServedIndex | undefined;
+  /** Paths of sessions by the key in their addresses. */
+  readonly #paths = new Map<string, string>();
+  readonly #server: Server;
+  #port = 0;
+
+  constructor(index: ServedIndex | undefined) {
+    this.#index = index;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  /** Starts to listen, on a port that is free. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(0, HOST, resolve);
+    });
+    const address = this.#server.address();
+    if (address !== null && typeof address === "object") this.#port = address.port;
+  }
+
+  /** Address of the list of sessions. */
+  get indexUrl(): string {
+    return `http://${HOST}:${this.#port}/${this.#token}/`;
+  }
+
+  /** Makes a session known, and gives the address of its page. */
+  urlOf(path: string): string {
+    return `http://${HOST}:${this.#port}${this.#hrefOf(path)}`;
+  }
+
+  /** Ends it, and every answer that is under way. */
+  async stop(): Promise<void> {
+    const isClosed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await isClosed;
+  }
+
+  #hrefOf = (path: string): string => {
+    const key = createHash("sha256").update(path).digest("base64url").slice(0, 16);
+    this.#paths.set(key, path);
+    return `/${this.#token}/session/${key}`;
+  };
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // What a browser of this machine is told by another site, under a name of its own, is not meant for us.
+    const isMeant = request.headers.host === `${HOST}:${this.#port}`;
+    const url = new URL(request.url ?? "/", `http://${HOST}`);
+    const [, token = "", ...rest] = url.pathname.split("/");
+    if (!isMeant || !this.#isToken(token))
+      return writeText(response, 403, "Forbidden: this address lacks its token.");
+    if (request.method !== "GET") return writeText(response, 405, "Only GET is answered.");
+    const answer = this.#answerFor(rest);
+    if (answer === undefined) return writeText(response, 404, "There is nothing at this address.");
+    try {
+      await answer(request, response, url);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else writeText(response, 500, messageOf(error));
+    }
+  }
+
+  #isToken(given: string): boolean {
+    const [own, other] = [Buffer.from(this.#token), Buffer.from(given)];
+    return own.length === other.length && timingSafeEqual(own, other);
+  }
+
+  #answerFor([what, key = "", part]: readonly string[]): Answer | undefined {
+    const path = this.#paths.get(key);
+    if (what === "session" && path !== undefined) {
+      if (part === undefined) return (_, response) => this.#writeSession(response, path);
+      return part === "events"
+        ? (request, response, url) => this.#follow(request, response, url, path)
+        : undefined;
+    }
+    const index = this.#index;
+    if (index === undefined) return undefined;
+    if (what === "") return (_, response) => this.#writeIndex(response, index);
+    return what === "search"
+      ? (request, response, url) => this.#search(request, response, url, index)
+      : undefined;
+  }
+
+  #writeSession(response: ServerResponse, path: string): void {
+    const file = fileIdentity(path) ?? "";
+    const href = this.#hrefOf(path);
+    const page = sessionPage(path, {
+      hrefOf: this.#hrefOf,
+      liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
+      indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
+    });
+    writeBody(response, 200, "text/html", page);
+  }
+
+  async #writeIndex(response: ServerResponse, { scope, place }: ServedIndex): Promise<void> {
+    const searchUrl = `/${this.#token}/search`;
+    writeBody(response, 200, "text/html", await indexPage(scope, place, { hrefOf: this.#hrefOf, searchUrl }));
+  }
+
+  async #search(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    index: ServedIndex,
+  ): Promise<void> {
+    const gone = new AbortController();
+    request.once("close", () => gone.abort());
+    const hits = await searchIndex(index.scope, url.searchParams.get("q") ?? "", this.#hrefOf, gone.signal);
+    writeBody(response, 200, "application/json", JSON.stringify(hits));
+  }
+
+  /** Tells a page what is appended, as events, until one of the two is gone. */
+  #follow(request: IncomingMessage, response: ServerResponse, url: URL, path: string): void {
+    // A browser that connects anew says how far it has come.
+    const from = Number(request.headers["last-event-id"] ?? url.searchParams.get("from"));
+    const offset = Number.isSafeInteger(from) && from >= 0 ? from : 0;
+    const follower = new FileFollower(path, offset, url.searchParams.get("file") ?? "");
+    response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
+    response.write(": following\n\n");
+    const look = () => {
+      try {
+        for (let change = follower.poll(); change !== undefined; change = follower.poll()) {
+          if (change.kind === "replaced") {
+            response.end("event: replaced\ndata:\n\n");
+            return;
+          }
+          response.write(`id: ${follower.offset}\ndata: ${change.bytes.toString("base64")}\n\n`);
+        }
+      } catch (error) {
+        response.end(`event: failed\ndata: ${JSON.stringify(messageOf(error))}\n\n`);
+      }
+    };
+    const timer = setInterval(look, POLL_MS);
+    response.once("close", () => clearInterval(timer));
+    look();
+  }
+}
+
+/** No other page may hold, embed, or remember what is served. */
+const HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+function writeText(response: ServerResponse, status: number, text: string): void {
+  writeBody(response, status, "text/plain", `${text}\n`);
+}
+
+function writeBody(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { ...HEADERS, "Content-Type": `${type}; charset=utf-8` });
+  response.end(body);
+}

@@ -1,0 +1,57 @@
+import { listSessions } from "../../catalog/list-sessions.ts";
+import { searchSessions } from "../../catalog/search.ts";
+import type { CatalogScope } from "../../catalog/session-files.ts";
+import { htmlIndex } from "./html-page.ts";
+
+/** Entries that a search through contents gives at most. */
+const MOST_HITS = 200;
+
+/** Makes the page that lists sessions, latest first. */
+export async function indexPage(
+  scope: CatalogScope,
+  place: string,
+  { hrefOf, searchUrl }: { readonly hrefOf: (path: string) => string; readonly searchUrl: string },
+): Promise<string> {
+  const sessions = await listSessions(scope);
+  const rows = sessions.map((session) => {
+    const { path, id, cwd, name, firstMessage, modified, messageCount, issueCount = 0 } = session;
+    const title = name ?? firstMessage;
+    return { href: hrefOf(path), path, id, cwd, title, modified, messageCount, issueCount };
+  });
+  return htmlIndex({ place, searchUrl, sessions: rows });
+}
+
+/** An entry that holds what was searched for. */
+export interface IndexHit {
+  /** Address of the entry's place on the page of its session. */
+  readonly href: string;
+  /** Address of the session's page. */
+  readonly session: string;
+  readonly role: string;
+  readonly snippet: string;
+}
+
+/**
+ * Searches the contents of sessions.
+ *
+ * @param signal - Ends the search; what was found by then is given up.
+ * @throws {SessionError} `ABORTED`
+ */
+export async function searchIndex(
+  scope: CatalogScope,
+  query: string,
+  hrefOf: (path: string) => string,
+  signal: AbortSignal,
+): Promise<IndexHit[]> {
+  const hits: IndexHit[] = [];
+  if (query.trim() === "") return hits;
+  for await (const { session, entryId, role, snippet } of searchSessions(query, {
+    ...scope,
+    limit: MOST_HITS,
+    signal,
+  })) {
+    const href = hrefOf(session.path);
+    hits.push({ href: `${href}#${new URLSearchParams({ entry: entryId })}`, session: href, role, snippet });
+  }
+  return hits;
+}

@@ -1,0 +1,119 @@
+import { outcomeOf } from "./outcome.ts";
+import type { ModelItem, PathItem } from "./path-items.ts";
+import { callsIn, resultCallId } from "./tool-calls.ts";
+
+/** An entry of the conversation: as it is stored, or as the model gets it. */
+export type ConversationItem = PathItem | ModelItem;
+
+/** An entry, and the results of the calls in it, by the id of the call. */
+export interface EntryRow {
+  readonly kind: "entry";
+  readonly ordinal: number;
+  readonly item: ConversationItem;
+  readonly results: ReadonlyMap<string, ConversationItem>;
+}
+
+/** The line in whose place entries stand that a compaction left out. */
+export interface CompactedRow {
+  readonly kind: "compacted";
+  /** The first of them. */
+  readonly ordinal: number;
+  /** How many the model no longer sees. */
+  readonly size: number;
+  /** How many of them failed. */
+  readonly failed: number;
+  readonly isOpen: boolean;
+}
+
+/** A row of the conversation. */
+export type ConversationRow = EntryRow | CompactedRow;
+
+/** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
+export interface ConversationRows {
+  readonly rows: readonly ConversationRow[];
+  readonly rowOf: ReadonlyMap<number, number>;
+}
+
+/**
+ * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened.
+ *
+ * A result stands with its call if no other answer of the model lies between the two.
+ *
+ * @param isOpen - Tells whether a line of compacted entries is open, by its first entry and all of its entries.
+ * @remarks Cost: O(items).
+ */
+export function conversationRows(
+  items: readonly ConversationItem[],
+  isOpen: (first: number, ordinals: readonly number[]) => boolean,
+): ConversationRows {
+  const rows: ConversationRow[] = [];
+  const rowOf = new Map<number, number>();
+  for (const group of groupsOf(items)) {
+    const [first] = group.items;
+    if (first === undefined) continue;
+    const place = rows.length;
+    if (group.isCompacted) {
+      const leftOut = group.items.filter(({ state }) => state === "left-out");
+      const failed = leftOut.filter(({ entry }) => outcomeOf(entry) === "failed").length;
+      const ordinals = group.items.map(({ ordinal }) => ordinal);
+      const isShown = isOpen(first.ordinal, ordinals);
+      rows.push({ kind: "compacted", ordinal: first.ordinal, size: leftOut.length, failed, isOpen: isShown });
+      if (!isShown) {
+        for (const ordinal of ordinals) rowOf.set(ordinal, place);
+        continue;
+      }
+    }
+    addEntries(group.items, rows, rowOf);
+  }
+  return { rows, rowOf };
+}
+
+interface Group {
+  readonly isCompacted: boolean;
+  readonly items: ConversationItem[];
+}
+
+/** Parts what was compacted from the rest; entries that the model never sees do not part a group of those. */
+function groupsOf(items: readonly ConversationItem[]): Group[] {
+  const groups: Group[] = [];
+  let end = 0;
+  while (end < items.length) {
+    const start = end;
+    const isCompacted = items[start]?.state === "left-out";
+    while (end < items.length && (items[end]?.state === "left-out") === isCompacted) end++;
+    if (isCompacted) end = afterLastLeftOut(items, end);
+    groups.push({ isCompacted, items: items.slice(start, end) });
+  }
+  return groups;
+}
+
+function afterLastLeftOut(items: readonly ConversationItem[], from: number): number {
+  let end = from;
+  for (let at = from; at < items.length; at++) {
+    const state = items[at]?.state;
+    if (state === "left-out") end = at + 1;
+    else if (state !== "aside") break;
+  }
+  return end;
+}
+
+function addEntries(
+  items: readonly ConversationItem[],
+  rows: ConversationRow[],
+  rowOf: Map<number, number>,
+): void {
+  let waiting: { place: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
+  for (const item of items) {
+    const callId = resultCallId(item.entry);
+    if (callId !== "" && waiting?.ids.delete(callId)) {
+      waiting.results.set(callId, item);
+      rowOf.set(item.ordinal, waiting.place);
+      continue;
+    }
+    const results = new Map<string, ConversationItem>();
+    const ids = new Set(callsIn(item.entry).map(({ id }) => id));
+    if (ids.size > 0) waiting = { place: rows.length, ids, results };
+    rowOf.set(item.ordinal, rows.length);
+    rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
+  }
+}

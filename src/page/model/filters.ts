@@ -1,0 +1,90 @@
+import type { AnySessionEntry } from "../../core.ts";
+import { kindOf } from "./entry-kind.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { SessionModel } from "./session-model.ts";
+import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";
+
+/** What entries are told apart by: how they ended or whether they have a label, what they are, and which tool it was. */
+export type FilterGroup = "mark" | "kind" | "tool";
+
+/** One thing that entries can be filtered by. */
+export interface FilterChoice {
+  readonly group: FilterGroup;
+  readonly value: string;
+}
+
+/** A choice, and how many entries it would leave. */
+export interface CountedChoice extends FilterChoice {
+  readonly count: number;
+}
+
+/** What was chosen. Of choices of one group an entry needs one, and so for every group. */
+export type Filter = readonly FilterChoice[];
+
+const GROUPS: readonly FilterGroup[] = ["mark", "kind", "tool"];
+
+/** The marks, in the order in which they are shown. */
+const MARKS = ["failed", "aborted", "labelled"];
+
+/** Filters entries of a session, and counts what each filter would leave. */
+export class FilterIndex {
+  /** By ordinal: the values of each group. */
+  readonly #values: readonly { readonly [group in FilterGroup]: readonly string[] }[];
+
+  /** @remarks Cost: O(entries). */
+  constructor(session: SessionModel) {
+    const answered = new Set(session.entries.map(resultCallId));
+    this.#values = session.entries.map((entry, ordinal) => ({
+      mark: [outcomeOf(entry) ?? "", session.labels.has(ordinal) ? "labelled" : ""].filter(Boolean),
+      kind: [kindOf(entry).word],
+      tool: toolsOf(entry, answered),
+    }));
+  }
+
+  /** Tells whether an entry is left by a filter. */
+  isLeft(ordinal: number, filter: Filter): boolean {
+    return this.#fits(ordinal, filter, GROUPS);
+  }
+
+  /**
+   * Counts for each choice the entries that it and the choices of the other groups leave.
+   *
+   * @returns Marks first, then kinds, then tools; within a group the most frequent first.
+   * @remarks Cost: O(entries).
+   */
+  choices(filter: Filter): CountedChoice[] {
+    return GROUPS.flatMap((group) => {
+      const others = GROUPS.filter((one) => one !== group);
+      const counts = new Map<string, number>();
+      this.#values.forEach((values, ordinal) => {
+        const isCounted = this.#fits(ordinal, filter, others);
+        for (const value of values[group]) counts.set(value, (counts.get(value) ?? 0) + (isCounted ? 1 : 0));
+      });
+      const choices = Array.from(counts, ([value, count]) => ({ group, value, count }));
+      return group === "mark"
+        ? choices.sort((a, b) => MARKS.indexOf(a.value) - MARKS.indexOf(b.value))
+        : choices.sort((a, b) => b.count - a.count);
+    });
+  }
+
+  #fits(ordinal: number, filter: Filter, groups: readonly FilterGroup[]): boolean {
+    const values = this.#values[ordinal];
+    return groups.every((group) => {
+      const chosen = filter.filter((one) => one.group === group);
+      return chosen.length === 0 || chosen.some(({ value }) => values?.[group].includes(value));
+    });
+  }
+}
+
+/** The tool of a result; of an answer, the tools of calls that have no result. */
+function toolsOf(entry: AnySessionEntry, answered: ReadonlySet<string>): string[] {
+  const name = resultToolName(entry);
+  const open = callsIn(entry).filter(({ id }) => !answered.has(id));
+  return [...new Set([name, ...open.map((call) => call.name)].filter(Boolean))];
+}
+
+/** Adds a choice to a filter, or takes it away. */
+export function toggleChoice(filter: Filter, { group, value }: FilterChoice): Filter {
+  const rest = filter.filter((one) => one.group !== group || one.value !== value);
+  return rest.length < filter.length ? rest : [...filter, { group, value }];
+}

@@ -1,0 +1,79 @@
+import { plainLine } from "./excerpt.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "./fields.ts";
+
+/** A session of a list. */
+export interface ListedSession {
+  /** Address of its page. */
+  readonly href: string;
+  readonly path: string;
+  readonly id: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly modified: string;
+  readonly messageCount: number;
+  readonly issueCount: number;
+}
+
+/** What a list of sessions is made of. */
+export interface SessionList {
+  /** What was listed. */
+  readonly place: string;
+  /** Address that searches through contents, without the text to look for. */
+  readonly searchUrl: string;
+  /** Latest first. */
+  readonly sessions: readonly ListedSession[];
+}
+
+/** An entry in which a text was found. */
+export interface ListHit {
+  /** Address of the entry on the page of its session, and of that page. */
+  readonly href: string;
+  readonly session: string;
+  readonly role: string;
+  readonly snippet: string;
+}
+
+/** Reads the list that a server put into the page. */
+export function readSessionList(json: string): SessionList {
+  const { place, searchUrl, sessions } = fieldsOf(JSON.parse(json));
+  return {
+    place: textOf(place),
+    searchUrl: textOf(searchUrl),
+    sessions: listOf(sessions).map((one) => {
+      const { href, path, id, cwd, title, modified, messageCount, issueCount } = fieldsOf(one);
+      return {
+        href: textOf(href),
+        path: textOf(path),
+        id: textOf(id),
+        cwd: textOf(cwd),
+        title: plainLine(textOf(title)) || textOf(id),
+        modified: textOf(modified),
+        messageCount: numberOf(messageCount),
+        issueCount: numberOf(issueCount),
+      };
+    }),
+  };
+}
+
+/** Reads what a search through contents found. */
+export function readHits(json: unknown): ListHit[] {
+  return listOf(json).map((one) => {
+    const { href, session, role, snippet } = fieldsOf(one);
+    return { href: textOf(href), session: textOf(session), role: textOf(role), snippet: textOf(snippet) };
+  });
+}
+
+/** Keeps the sessions whose title, folder, path or id holds each word of a text. */
+export function sessionsNamed(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return sessions;
+  return sessions.filter(({ title, cwd, path, id }) => {
+    const all = `${title}\n${cwd}\n${path}\n${id}`.toLowerCase();
+    return words.every((word) => all.includes(word));
+  });
+}
+
+/** The last folder of a path. */
+export function folderName(cwd: string): string {
+  return cwd.split(/[/\\]/).findLast(Boolean) ?? "";
+}

@@ -1,0 +1,28 @@
+import { SessionIcon } from "./icons.tsx";
+import { usePage } from "./use-page.ts";
+
+/** The sessions that an entry names, such as that of a subagent: links, or how to open them where nobody serves them. */
+export function NestedLinks({ ordinal }: { ordinal: number }) {
+  const { session } = usePage();
+  return (
+    <>
+      {(session.linked.get(ordinal) ?? []).map(({ path, href }) =>
+        href === undefined ? (
+          <span key={path} class="nested-link" title={path}>
+            <SessionIcon />
+            nested session: <code>sessiontree view {quoted(path)}</code>
+          </span>
+        ) : (
+          <a key={path} class="nested-link" href={href} title={path} target="_blank" rel="noopener">
+            <SessionIcon />
+            nested session
+          </a>
+        ),
+      )}
+    </>
+  );
+}
+
+function quoted(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `"${path}"`;
+}

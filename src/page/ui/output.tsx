@@ -1,0 +1,49 @@
+import type { ComponentChildren } from "preact";
+import type { Block } from "../model/blocks.ts";
+import { oneLine } from "../model/excerpt.ts";
+import { counted } from "../model/format.ts";
+import { Code } from "./code.tsx";
+import { Fold } from "./fold.tsx";
+import { ResultIcon } from "./icons.tsx";
+
+/** What of an output is shown, and where. */
+export interface OutputProps {
+  readonly ordinal: number;
+  readonly name: string;
+  readonly block: Extract<Block, { kind: "output" }>;
+  /** What it is the output of, where no call stands above it. */
+  readonly title?: string;
+  /** Known language of the text. */
+  readonly language?: string | undefined;
+  /** What else is said of it in the line that is always shown. */
+  readonly notes?: ComponentChildren;
+  /** What can be done with it. */
+  readonly actions?: ComponentChildren;
+}
+
+/** What a tool or a command gave back: folded to its first words and its size. */
+export function Output({ ordinal, name, block, title, language, notes, actions }: OutputProps) {
+  const { text, isError } = block;
+  const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
+  return (
+    <Fold
+      ordinal={ordinal}
+      name={name}
+      class={isError ? "output is-error" : "output"}
+      actions={actions}
+      summary={
+        <>
+          <ResultIcon />
+          {title !== undefined && <span class="fold-title">{title}</span>}
+          <span class="sr-only">result: </span>
+          <span class="fold-excerpt">{text === "" ? "(nothing)" : oneLine(text)}</span>
+          {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
+          {notes}
+          {isError && <span class="chip is-failed">failed</span>}
+        </>
+      }
+    >
+      {() => (text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} />)}
+    </Fold>
+  );
+}

@@ -1,0 +1,207 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { failingSession } from "./support/failing-session.ts";
+
+const open = useBrowser();
+
+/** The entry that is looked at: the one of a card, or the result within one. */
+async function focusedEntry(page: Page): Promise<string | null> {
+  return page.locator(".entry.is-focused, .tool-use.is-focused").getAttribute("data-entry");
+}
+
+async function waitForFocus(page: Page, id: string): Promise<void> {
+  await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
+}
+
+const redness = (element: Element) => {
+  const [red = 0, green = 0, blue = 0] = getComputedStyle(element).color.match(/\d+/g)?.map(Number) ?? [];
+  return red - Math.max(green, blue);
+};
+
+test("a key leads from failure to failure, around the ends and across branches, and opens each", async () => {
+  const { text, failures } = failingSession();
+  const { page } = await open(text);
+  for (const id of [...failures, failures[0] ?? ""]) {
+    await page.keyboard.press("f");
+    await waitForFocus(page, id);
+    expect(await focusedEntry(page)).toBe(id);
+    await expect.poll(() => page.locator(`.is-focused[data-entry="${id}"]`).isVisible()).toBe(true);
+  }
+  expect(await page.locator(".tool-use.is-focused .output .fold-body").textContent()).toContain(
+    "no such script",
+  );
+  await page.keyboard.press("F");
+  await waitForFocus(page, failures.at(-1) ?? "");
+  expect(await page.locator(".failures").textContent()).toBe("4 of 4 failed");
+});
+
+test("a button leads to the next failure, also on a phone, and says how many there are", async () => {
+  const { text, failures } = failingSession();
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page } = await open(text, { viewport });
+    expect(await page.locator(".failures").textContent()).toBe("4 failed");
+    const button = page.getByRole("button", { name: "Next failure" });
+    const box = await button.boundingBox();
+    expect((box?.x ?? viewport.width) + (box?.width ?? 0)).toBeLessThanOrEqual(viewport.width);
+    await button.click();
+    await waitForFocus(page, failures[0] ?? "");
+    await page.getByRole("button", { name: "Previous failure" }).click();
+    await waitForFocus(page, failures[3] ?? "");
+  }
+});
+
+test("a failure far down in a block of parallel calls is scrolled into sight", async () => {
+  const { text, failures } = failingSession();
+  const { page } = await open(text);
+  await page.keyboard.press("e");
+  await page.keyboard.press("f");
+  await page.keyboard.press("f");
+  await waitForFocus(page, failures[1] ?? "");
+  const isInSight = () =>
+    page.locator(".tool-use.is-focused").evaluate((block) => {
+      const list = block.closest(".conversation")?.getBoundingClientRect();
+      const box = block.getBoundingClientRect();
+      return list !== undefined && box.top < list.bottom && box.bottom > list.top;
+    });
+  await expect.poll(isInSight).toBe(true);
+});
+
+test("failures are red in the tree and in the conversation", async () => {
+  const { text, failures } = failingSession();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page } = await open(text, { colorScheme });
+    for (const id of failures) {
+      await page.keyboard.press("f");
+      await waitForFocus(page, id);
+      const row = page.locator(`.tree-row.is-failed:has([data-entry="${id}"]) .tree-text`);
+      expect(await row.evaluate(redness), id).toBeGreaterThan(40);
+    }
+    await page.keyboard.press("F");
+    await page.keyboard.press("F");
+    const result = page.locator(`.tool-use.is-failed[data-entry="${failures[1]}"] .result .fold-excerpt`);
+    expect(await result.evaluate(redness)).toBeGreaterThan(40);
+    expect(
+      await page.locator(".tool-use:not(.is-failed) .result .fold-excerpt").first().evaluate(redness),
+    ).toBeLessThan(20);
+  }
+});
+
+test("parallel calls stand with their results in one block each, told apart at a glance", async () => {
+  const { text, parallel, results } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${parallel}` });
+  const blocks = page.locator(`.entry[data-entry="${parallel}"] .tool-use`);
+  await blocks.nth(2).waitFor();
+  const seen = await blocks.evaluateAll((all) =>
+    all.map((block) => [
+      block.getAttribute("data-entry"),
+      block.querySelector(".call .fold-excerpt")?.textContent,
+      block.querySelector(".result .fold-excerpt")?.textContent?.slice(0, 16).trim(),
+    ]),
+  );
+  expect(seen.map(([id]) => id)).toEqual([results[1], results[0], results[2]]);
+  expect(seen.map(([, call]) => call)).toEqual(["npm test one", "npm test two", "npm test three"]);
+  expect(seen.map(([, , result]) => result?.slice(0, 13))).toEqual([
+    "output of one",
+    "output of two",
+    "output of thr",
+  ]);
+  // The result has no card of its own, and a look of its own.
+  expect(await page.locator(`.entry[data-entry="${results[0]}"]`).count()).toBe(0);
+  const [call, result] = await Promise.all(
+    [".call", ".result"].map((part) =>
+      blocks
+        .first()
+        .locator(part)
+        .evaluate((one) => getComputedStyle(one).backgroundColor),
+    ),
+  );
+  expect(call).not.toBe(result);
+  expect(await blocks.first().locator(".call .sr-only").textContent()).toBe("call: ");
+  expect(await blocks.first().locator(".result .sr-only").textContent()).toBe("result: ");
+});
+
+test("an address leads to a result within its block", async () => {
+  const { text, results } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${results[0]}` });
+  await waitForFocus(page, results[0] ?? "");
+  await page.keyboard.press("j");
+  await waitForFocus(page, results[1] ?? "");
+});
+
+test("shows what the model saw when it called the tool that failed, and with the result", async () => {
+  const { text, parallel, results } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${parallel}` });
+  await page
+    .locator(`.entry[data-entry="${parallel}"]`)
+    .getByLabel("What the model saw when it wrote this")
+    .click();
+  const view = page.locator("[aria-label='What the model sees']");
+  await view.locator(".entry.is-focused:has-text('Answer 59')").waitFor();
+  expect(await view.locator(`.entry[data-entry="${parallel}"]`).count()).toBe(0);
+
+  await page.goto(`${page.url().split("#")[0]}#entry=${results[2]}`);
+  const block = page.locator(`.tool-use[data-entry="${results[2]}"]`);
+  await block.getByLabel("What the model saw with this").click();
+  await view.locator(`.tool-use.is-focused[data-entry="${results[2]}"]`).waitFor();
+});
+
+test("filters by failure, tool, role, compaction and label, each with a count that holds", async () => {
+  const { text, failures } = failingSession((session) =>
+    session.compact("## Summary\n\nSo far.", session.leaf ?? ""),
+  );
+  const { page } = await open(text);
+  const choice = (name: string) => page.locator(`[data-filter="${name}"]`);
+  const countOf = async (name: string) => Number(await choice(name).locator(".filter-count").textContent());
+  expect(await countOf("mark:failed")).toBe(4);
+  expect(await countOf("mark:aborted")).toBe(1);
+  expect(await countOf("mark:labelled")).toBe(1);
+  await page.keyboard.press("v");
+  const names = [
+    "mark:failed",
+    "mark:labelled",
+    "kind:user",
+    "kind:assistant",
+    "kind:compaction",
+    "tool:bash",
+    "tool:read",
+  ];
+  for (const name of names) {
+    await choice(name).click();
+    const count = await countOf(name);
+    await page
+      .locator(`.panel-facts:has-text("${count} ${count === 1 ? "entry" : "entries"} found")`)
+      .waitFor();
+    await choice(name).click();
+    await page.locator(".tree").waitFor();
+  }
+  expect(await countOf("kind:compaction")).toBe(1);
+
+  // Choices of two groups: the tool that failed. Other counts tell what is left.
+  await choice("mark:failed").click();
+  expect(await countOf("tool:bash")).toBe(2);
+  expect(await choice("tool:read").isDisabled()).toBe(true);
+  await choice("tool:bash").click();
+  await page.locator(".panel-facts:has-text('2 entries found')").waitFor();
+  await page.keyboard.press("n");
+  await waitForFocus(page, failures[0] ?? "");
+  await page.getByLabel("Search in all entries").fill("output of three");
+  await page.locator(".panel-facts:has-text('1 entry found')").waitFor();
+  await page.keyboard.press("Enter");
+  await waitForFocus(page, failures[1] ?? "");
+  await page.getByText("Clear", { exact: true }).click();
+  await page.locator(".search-count").waitFor();
+  expect(await choice("mark:failed").getAttribute("aria-pressed")).toBe("false");
+});
+
+test("a session in which nothing failed says so", async () => {
+  const { page } = await open(
+    '{"type":"session","version":3,"id":"s","timestamp":"2026-02-03T09:00:00.000Z","cwd":"/"}\n{"type":"message","id":"a","parentId":null,"timestamp":"2026-02-03T09:00:00.000Z","message":{"role":"user","content":"Hello."}}\n',
+  );
+  expect(await page.locator(".failures").textContent()).toBe("no failures");
+  await page.keyboard.press("f");
+  expect(await page.locator(".is-focused").count()).toBe(0);
+});

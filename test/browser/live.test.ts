@@ -1,0 +1,161 @@
+import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { serve } from "../cli/support/served.ts";
+import { Scribe } from "../cli/support/sessions.ts";
+import { findingsOn } from "./support/axe.ts";
+import { usePages } from "./support/browser.ts";
+import { failingSession } from "./support/failing-session.ts";
+
+const { open } = usePages();
+
+const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
+
+/** A session that somebody writes. */
+function growing(folder = temporaryFolder()): Scribe {
+  const scribe = new Scribe(folder);
+  for (let turn = 0; turn < 30; turn++) {
+    scribe.user(`Question ${turn}`);
+    scribe.assistant(`Answer ${turn}`);
+  }
+  return scribe;
+}
+
+const distanceFromEnd = (page: Page) =>
+  page.locator(".conversation").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
+
+test("--live shows what is appended, and stays at the end where somebody is there", async () => {
+  const scribe = growing();
+  const { url, stop } = await serve([scribe.path, "--live"]);
+  const { page, complaints } = await open(url);
+  await page.locator(".live.is-now").waitFor();
+  // Heights are only known of what was drawn once.
+  const scrollDown = async () => {
+    await page.locator(".conversation").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    return distanceFromEnd(page);
+  };
+  await expect.poll(scrollDown).toBeLessThan(60);
+  scribe.call("bash", { command: "make" });
+  await page.locator(".tool-use:has-text('no result here')").waitFor();
+  scribe.result("broken", true);
+  await page.locator(".tool-use.is-failed:has-text('broken')").waitFor();
+  expect(await page.locator(".failures").textContent()).toBe("1 failed");
+  for (let turn = 0; turn < 10; turn++) scribe.user(`Later ${turn}`);
+  await page.locator(".entry:has-text('Later 9')").waitFor();
+  await expect.poll(() => distanceFromEnd(page)).toBeLessThan(60);
+  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  expect(complaints).toEqual([]);
+
+  await stop();
+  await page.locator(".live.is-ended").waitFor();
+});
+
+test("--live moves nothing under the eyes of somebody who reads above, and keeps folds and branch", async () => {
+  const scribe = growing();
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  const first = scribe.session.getEntries()[4]?.id ?? "";
+  await page.locator(`.entry[data-entry="${first}"]`).getByLabel("Link to entry").click();
+  await page.locator(`.entry.is-focused[data-entry="${first}"]`).waitFor();
+  await page.keyboard.press("ArrowUp");
+  const before = await page.locator(".conversation").evaluate((list) => list.scrollTop);
+  scribe.user("Something new");
+  await page.locator(".panel-facts:has-text('61 entries')").waitFor();
+  expect(await page.locator(".conversation").evaluate((list) => list.scrollTop)).toBe(before);
+  expect(await page.locator(".entry:has-text('Something new')").count()).toBe(0);
+});
+
+test("--live opens the session anew when another file takes its place", async () => {
+  const scribe = growing();
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.locator(".live.is-now").waitFor();
+  writeFileSync(`${scribe.path}.new`, failingSession().text);
+  renameSync(`${scribe.path}.new`, scribe.path);
+  await page.locator("h1:has-text('Why is the total off?')").waitFor();
+});
+
+test("--live takes in a line that was torn when the page was made", async () => {
+  const scribe = growing();
+  const line = `{"type":"message","id":"torn0001","parentId":"${scribe.session.getLeafId()}","timestamp":"2026-02-03T23:30:00.000Z","message":{"role":"user","content":"Torn ✓ apart"}}\n`;
+  const bytes = Buffer.from(line);
+  const middle = bytes.indexOf("✓") + 1;
+  appendFileSync(scribe.path, bytes.subarray(0, middle));
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.locator(".live.is-now").waitFor();
+  appendFileSync(scribe.path, bytes.subarray(middle));
+  await page.keyboard.press("G");
+  await page.locator(".panel-facts:has-text('61 entries')").waitFor();
+  await page.keyboard.press("G");
+  await page.locator(".entry:has-text('Torn ✓ apart')").waitFor();
+  expect(await page.locator(".segments button[data-value=issues]").count()).toBe(0);
+});
+
+test("a folder is a list with search, from which each session opens, and back", async () => {
+  const folder = temporaryFolder();
+  growing(folder);
+  const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
+  const asked = other.user("## Count the **herons**");
+  other.assistant("A lighthouse keeper counts them.");
+  const { url } = await serve([folder]);
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page, complaints } = await open(url, { colorScheme });
+    const rows = page.locator(".session-row h2");
+    expect((await rows.allTextContents()).sort()).toEqual(["Count the herons", "Question 0"]);
+    expect(await findingsOn(page)).toEqual([]);
+    const field = page.getByRole("textbox");
+    await field.fill("heron");
+    await page.locator(".index-bar:has-text('1 session')").waitFor();
+    await field.fill("lighthouse");
+    await page.locator(".index-bar:has-text('No sessions')").waitFor();
+    await field.press("Enter");
+    await page.locator(".session-hit:has-text('lighthouse')").waitFor();
+    expect(await rows.allTextContents()).toEqual(["Count the herons"]);
+    expect(await findingsOn(page)).toEqual([]);
+    await page.locator(".session-hit").click();
+    await page.locator(".entry.is-focused:has-text('lighthouse')").waitFor();
+    await page.locator(`.entry[data-entry="${asked}"]`).waitFor();
+    await page.getByLabel("All sessions").click();
+    await rows.first().waitFor();
+    await rows.filter({ hasText: "Question 0" }).click();
+    await page.locator("h1:text-is('Question 0')").waitFor();
+    expect(complaints).toEqual([]);
+  }
+});
+
+test("the list fits a phone", async () => {
+  const folder = temporaryFolder();
+  growing(folder);
+  const { url } = await serve([folder]);
+  const { page } = await open(url, { viewport: { width: 390, height: 844 }, hasTouch: true });
+  await page.locator(".session-row").waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("the session of a subagent is linked where a server gives it; a file says how to open it", async () => {
+  const scribe = growing();
+  const folder = join(scribe.path, "..");
+  const child = new Scribe(folder, CHILD_ID);
+  child.user("I am the child.");
+  scribe.call("task", { prompt: "Do it." }, "call-9");
+  const result = scribe.result("Done.", false, "call-9");
+  scribe.session.appendCustomEntry("sessiontree.subagent", { toolCallId: "call-9", sessionId: CHILD_ID });
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url, { hash: `#entry=${result}` });
+  const [opened] = await Promise.all([
+    page.context().waitForEvent("page"),
+    page.locator(`.tool-use[data-entry="${result}"]`).getByText("nested session").click(),
+  ]);
+  await opened.locator(".entry:has-text('I am the child.')").waitFor();
+  expect(await findingsOn(page)).toEqual([]);
+
+  const file = join(folder, "page.html");
+  await cli(["view", scribe.path, "-o", file, "--no-open"]);
+  const { page: alone } = await open(pathToFileURL(file).href, { hash: `#entry=${result}` });
+  const hint = alone.locator(`.tool-use[data-entry="${result}"] .nested-link`);
+  expect(await hint.textContent()).toBe(`nested session: sessiontree view ${child.path}`);
+});

@@ -1,0 +1,213 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "./support/cli.ts";
+import { serve } from "./support/served.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
+const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
+
+function story(folder = temporaryFolder()): Scribe {
+  const scribe = new Scribe(folder);
+  scribe.user("What is **wrong**?");
+  scribe.assistant("Nothing.");
+  return scribe;
+}
+
+/** The data that stands in a page. */
+function dataIn(page: string, id: "session" | "sessions"): { readonly [name: string]: unknown } {
+  const [, json = ""] =
+    new RegExp(`<script type="application/json" id="${id}">([^<]*)</script>`).exec(page) ?? [];
+  return JSON.parse(json) as { readonly [name: string]: unknown };
+}
+
+/** Asks with headers that `fetch` keeps for itself. */
+function ask(url: string, headers: { readonly [name: string]: string }): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).once("error", reject);
+  });
+}
+
+test("--live serves the page on the loopback address, at an address nobody guesses, until interrupted", async () => {
+  const { path } = story();
+  const { url, stop } = await serve([path, "--live"]);
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/session\/[\w-]{16}$/);
+  const response = await fetch(url);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  const page = await response.text();
+  expect(page).toContain("connect-src 'self'");
+  expect(dataIn(page, "session")).toMatchObject({ text: readFileSync(path, "utf8") });
+
+  const { code, stderr } = await stop();
+  expect([code, stderr]).toEqual([0, "sessiontree: Serving until an interrupt (Ctrl-C).\n"]);
+  await expect(fetch(url)).rejects.toThrow();
+});
+
+test("the server dies with its process", async () => {
+  const { path } = story();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
+    const child = spawn(process.execPath, ["--import", "tsx", BIN, "view", path, "--live"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const closed = once(child, "close");
+    const [line]: unknown[] = await once(child.stdout, "data");
+    const url = String(line).trim();
+    expect((await fetch(url)).status).toBe(200);
+    child.kill(signal);
+    const [code]: unknown[] = await closed;
+    if (signal === "SIGINT") expect(code).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  }
+});
+
+test("without the token, under another name, or by another method nothing is told", async () => {
+  const { path } = story();
+  const { url } = await serve([path, "--live"]);
+  const { origin, pathname, port } = new URL(url);
+  const [, token = "", , key] = pathname.split("/");
+  const guessed = token.replace(/^./, (first) => (first === "A" ? "B" : "A"));
+  for (const address of [
+    "/",
+    `/${guessed}/session/${key}`,
+    `/session/${key}`,
+    `/${token.slice(1)}/session/${key}`,
+  ]) {
+    const response = await fetch(origin + address);
+    expect(response.status, address).toBe(403);
+    expect(await response.text()).not.toContain("wrong");
+  }
+  expect(await ask(url, { Host: `evil.example:${port}` })).toBe(403);
+  expect((await fetch(url, { method: "POST" })).status).toBe(405);
+  for (const address of [
+    `/${token}/`,
+    `/${token}/session/other`,
+    `/${token}/../../etc/passwd`,
+    `/${token}/search?q=x`,
+  ]) {
+    expect((await fetch(origin + address)).ok, address).toBe(false);
+  }
+});
+
+/** Reads events until some text has come. */
+async function readUntil(response: Response, wanted: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  if (response.body === null) throw new Error("No body.");
+  for await (const piece of response.body) {
+    text += decoder.decode(piece as Uint8Array, { stream: true });
+    if (text.includes(wanted)) return text;
+  }
+  return text;
+}
+
+test("tells what is appended, from where a page has come to, and when another file takes the place", async () => {
+  const scribe = story();
+  const { path } = scribe;
+  const { url } = await serve([path, "--live"]);
+  const { liveUrl } = dataIn(await (await fetch(url)).text(), "session");
+  const size = readFileSync(path).length;
+  const events = new URL(String(liveUrl), url);
+  const following = readUntil(await fetch(events), "data:");
+  scribe.user("More.");
+  const after = readFileSync(path);
+  const added = after.subarray(size);
+  expect(await following).toBe(`: following\n\nid: ${after.length}\ndata: ${added.toString("base64")}\n\n`);
+
+  const resumed = await fetch(events, { headers: { "Last-Event-ID": String(after.length) } });
+  const rest = readUntil(resumed, "replaced");
+  appendFileSync(path, "\n");
+  writeFileSync(`${path}.new`, "other");
+  renameSync(`${path}.new`, path);
+  expect(await rest).toMatch(/event: replaced\ndata:\n\n$/);
+});
+
+test("the list of a folder, or of all projects, leads to each session, and searches contents", async () => {
+  const folder = temporaryFolder();
+  story(folder);
+  const other = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
+  other.user("Look for herons.");
+  for (const args of [[folder], ["--all", "--dir", folder]]) {
+    const { url, stop } = await serve(args);
+    const page = await (await fetch(url)).text();
+    const { sessions, searchUrl } = dataIn(page, "sessions") as {
+      sessions: { href: string; title: string }[];
+      searchUrl: string;
+    };
+    expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is **wrong**?"]);
+    const href = sessions.find(({ title }) => title.includes("herons"))?.href ?? "";
+    const opened = await (await fetch(new URL(href, url))).text();
+    expect(opened).toContain("Look for herons.");
+    expect(dataIn(opened, "session")).toMatchObject({ indexUrl: new URL(url).pathname });
+    const found: unknown = await (await fetch(new URL(`${searchUrl}?q=HERONS`, url))).json();
+    expect(found).toEqual([
+      expect.objectContaining({
+        session: href,
+        role: "user",
+        snippet: "Look for herons.",
+        href: expect.stringContaining(`${href}#entry=`),
+      }),
+    ]);
+    expect(await (await fetch(new URL(`${searchUrl}?q=`, url))).json()).toEqual([]);
+    await stop();
+  }
+});
+
+test("--live ends at an entry that is named, and --json gives the address", async () => {
+  const scribe = story();
+  const first = scribe.session.getEntries()[0]?.id ?? "";
+  const { url } = await serve([scribe.path, "--live", "--leaf", first, "--json"]);
+  expect(JSON.parse(url)).toEqual({ url: expect.stringMatching(new RegExp(`#end=${first}$`)) });
+});
+
+test("what makes no sense is refused before anything is served", async () => {
+  const { path } = story();
+  for (const [args, reason] of [
+    [["--all", path], "Name a session, or give --all"],
+    [["--all", "-o", "x.html"], "leave out -o"],
+    [["--all", "--leaf", "x"], "--leaf is about one session"],
+    [[path, "--live", "-o", "x.html"], "leave out -o"],
+  ] as const) {
+    const { code, stderr } = await cli(["view", ...args]);
+    expect(code, args.join(" ")).toBe(2);
+    expect(stderr).toContain(reason);
+  }
+});
+
+test("a page names the sessions of subagents whose file is known: by path, by id, in the folder of the session", async () => {
+  const scribe = story();
+  const folder = join(scribe.path, "..");
+  const byPath = join(folder, "by-path.jsonl");
+  const byId = join(folder, `2026_${CHILD_ID}.jsonl`);
+  const inside = join(scribe.path.replace(/\.jsonl$/, ""), "inside.jsonl");
+  mkdirSync(join(inside, ".."));
+  for (const child of [byPath, byId, inside]) writeFileSync(child, readFileSync(scribe.path));
+  for (const [name, value] of [
+    ["sessionFile", "./by-path.jsonl"],
+    ["sessionId", CHILD_ID],
+    ["childSession", "inside"],
+    ["sessionId", "nobody"],
+    ["session_path", "/no/such/file.jsonl"],
+    ["sessionFile", scribe.path],
+  ] as const) {
+    scribe.session.appendCustomEntry("task", { [name]: value });
+  }
+  const known = { "./by-path.jsonl": byPath, [CHILD_ID]: byId, inside };
+  const { stdout } = await cli(["export", scribe.path, "--html"]);
+  expect(dataIn(stdout, "session")["known"]).toEqual(
+    Object.fromEntries(Object.entries(known).map(([name, path]) => [name, { path }])),
+  );
+  // A server gives their pages, too.
+  const { url } = await serve([scribe.path, "--live"]);
+  const served = dataIn(await (await fetch(url)).text(), "session")["known"] as typeof known;
+  const child = served[CHILD_ID] as unknown as { href: string };
+  expect((await fetch(new URL(child.href, url))).status).toBe(200);
+});
