@@ -26,7 +26,7 @@ export function rawOf(message: object, form: FormName): unknown {
  *
  * @throws {TypeError} On cycles and BigInts.
  */
-export function jsonCopy(value: object): JsonValue {
+function jsonCopy(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }

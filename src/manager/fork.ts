@@ -20,7 +20,7 @@ import { isConversation } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Gives a new header the settings that another one carries, so that both sessions have the same context. */
-export function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
+function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
   const { thinkingLevel, model } = headerSettings(source);
   return { ...header, ...model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
 }

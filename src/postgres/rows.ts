@@ -35,13 +35,6 @@ export function optionalNumber(row: Row, column: string): number | undefined {
   return row[column] === null ? undefined : numberOf(row, column);
 }
 
-/** Reads bytes; null is undefined. */
-export function bytesOf(row: Row, column: string): Uint8Array | undefined {
-  const value = row[column];
-  if (value === null || value === undefined) return undefined;
-  return value instanceof Uint8Array ? value : refuse(column, "bytes");
-}
-
 function refuse(column: string, what: string): never {
   throw new TypeError(
     `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,

@@ -51,12 +51,6 @@ export const OBJECT: OptionRule = {
   words: "an object",
 };
 
-/** An object, or null. */
-export const OBJECT_OR_NULL: OptionRule = {
-  fits: (value) => value === null || OBJECT.fits(value),
-  words: "an object or null",
-};
-
 /** An AbortSignal, also one of another realm. */
 export const SIGNAL: OptionRule = {
   fits: (value) => OBJECT.fits(value) && typeof Reflect.get(Object(value), "aborted") === "boolean",

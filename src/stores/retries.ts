@@ -87,7 +87,7 @@ function aborted(): SessionError {
 }
 
 /** The error for a place that does not answer. */
-export function unavailable(cause: unknown): SessionError {
+function unavailable(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
     `The store does not answer: ${reasonOf(cause)}. Check the connection, and try again.`,

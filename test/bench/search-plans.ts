@@ -1,14 +1,14 @@
 /**
  * Shows how PostgreSQL searches for the owner of the tables and for a role under row-level security, in PGlite:
- * npx tsx bench/search-plans.ts [--sessions N, of ten lines each, default 10000]
+ * npx tsx test/bench/search-plans.ts [--sessions N, of ten lines each, default 10000]
  */
 import { parseArgs } from "node:util";
 import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
-import { migrate } from "../src/postgres/migrate.ts";
-import { namesIn } from "../src/postgres/names.ts";
-import { foundLinesSql, searchSql } from "../src/postgres/queries.ts";
-import { sqlBlocks } from "../test/postgres/support/document-statements.ts";
+import { migrate } from "../../src/postgres/migrate.ts";
+import { namesIn } from "../../src/postgres/names.ts";
+import { foundLinesSql, searchSql } from "../../src/postgres/queries.ts";
+import { sqlBlocks } from "../postgres/support/document-statements.ts";
 
 const { values } = parseArgs({ options: { sessions: { type: "string", default: "10000" } } });
 const sessions = Number(values.sessions);

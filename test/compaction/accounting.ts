@@ -30,7 +30,7 @@ export function conversationOf({ entries, messages }: SessionProjection): AgentM
 }
 
 /** Estimate of a context as `tokensBefore` would be without any usage. */
-export function estimateContext({ messages }: SessionProjection): number {
+function estimateContext({ messages }: SessionProjection): number {
   const folded = foldSystemMessages(messages, 0);
   const others = messages.filter(({ role }) => role !== "system");
   return [...(folded ? [folded] : []), ...others].reduce((sum, message) => sum + estimateTokens(message), 0);

@@ -8,7 +8,7 @@ import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
 const RECORD_KEY = "openaiAgents";
 
 /** `customType` of entries that hold items without a message, or say that items are gone. */
-export const ITEMS_CUSTOM_TYPE = "openai-agents.items";
+const ITEMS_CUSTOM_TYPE = "openai-agents.items";
 
 /** A change of the history that was applied under an id. */
 export interface AppliedOperation {

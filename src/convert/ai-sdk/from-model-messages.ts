@@ -67,7 +67,7 @@ export function fromModelMessages(
 }
 
 /** Reads model messages in order. */
-export class ModelMessageReader {
+class ModelMessageReader {
   readonly history: History;
   readonly #options: ImportOptions;
   /** Our id of each call by the one that pairs it. */

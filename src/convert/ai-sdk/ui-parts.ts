@@ -116,7 +116,7 @@ export function readStep(parts: readonly object[]): ReadStep {
 }
 
 /** Tells whether a part is a tool call, of a tool that is known in advance or not. */
-export function isToolPart(part: object): boolean {
+function isToolPart(part: object): boolean {
   const { type } = fieldsOf(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
 }

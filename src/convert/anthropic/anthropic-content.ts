@@ -30,7 +30,7 @@ function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {
 }
 
 /** Tells whether the API takes images of this type. */
-export function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["media_type"] {
+function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["media_type"] {
   return ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(mimeType);
 }
 

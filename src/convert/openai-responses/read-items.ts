@@ -55,7 +55,7 @@ function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] 
 }
 
 /** Returns the text to show of a reasoning item. */
-export function reasoningText(item: unknown): string {
+function reasoningText(item: unknown): string {
   const { summary, content } = fieldsOf(item);
   const parts = listOf(summary).length > 0 ? summary : content;
   return listOf(parts)

@@ -109,7 +109,7 @@ function importSubagent(
 }
 
 /** Names the session of a subagent after that of its main agent, since agents of two sessions may share an id. */
-export function subagentSessionId(sessionId: string, agentId: string): string {
+function subagentSessionId(sessionId: string, agentId: string): string {
   return `${sessionId}.agent-${agentId}`;
 }
 

@@ -4,7 +4,7 @@ import { countOf, member, usageOf } from "../source-values.ts";
 import type { RecordNode } from "./record-graph.ts";
 
 /** Converts the tokens of a record; those of a cache are no part of the input. */
-export function usageOfRecord({ record: { value } }: RecordNode): Usage {
+function usageOfRecord({ record: { value } }: RecordNode): Usage {
   const usage = member(member(value, "message"), "usage");
   return usageOf({
     input: countOf(usage["input_tokens"]),

@@ -55,7 +55,7 @@ export function excerptOf(entry: AnySessionEntry): string {
 }
 
 /** Gives the line that says most about a message, of whatever role. */
-export function excerptOfMessage(given: unknown): string {
+function excerptOfMessage(given: unknown): string {
   const message = fieldsOf(given);
   switch (message["role"]) {
     case "bashExecution":

@@ -35,7 +35,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that are bundled into the page when it is built: they are no dependencies of who installs the library. */
-export const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
+const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
   preact: ["src/page/"],
   "markdown-it": ["src/page/render/"],
   "highlight.js": ["src/page/render/"],

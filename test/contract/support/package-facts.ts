@@ -2,7 +2,7 @@
 export type Facts = { readonly [key: string]: unknown };
 
 /** Tells whether a value out of JSON is an object. */
-export function isFacts(value: unknown): value is Facts {
+function isFacts(value: unknown): value is Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -40,7 +40,7 @@ const HOOKS: readonly SessionHookName[] = [
 export type Seen = { [Name in SessionHookName]: [Name, SessionHookEvents[Name]] }[SessionHookName];
 
 /** Notes all hook events. */
-export function record(hooks: SessionHooks): Seen[] {
+function record(hooks: SessionHooks): Seen[] {
   const seen: Seen[] = [];
   const note = <Name extends SessionHookName>(name: Name) =>
     hooks.on(name, (event) => {

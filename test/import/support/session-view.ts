@@ -34,9 +34,6 @@ export function viewOf(session: ImportedSession) {
   };
 }
 
-/** An imported session, read back. */
-export type SessionView = ReturnType<typeof viewOf>;
-
 /** Says in a word or two what an entry is. */
 export function brief(entry: SessionEntry): string {
   switch (entry.type) {

@@ -4,7 +4,7 @@ import { makeSessionModel, type SessionModel } from "../../../src/page/model/ses
 export type Line = readonly [id: string, parentId: string | null, fields: object | string];
 
 /** Makes the text of a session file. */
-export function sessionText(lines: readonly Line[]): string {
+function sessionText(lines: readonly Line[]): string {
   const header = {
     type: "session",
     version: 3,

@@ -209,7 +209,7 @@ function isHead({ type, id, parentId, timestamp }: Fields): boolean {
   return typeof timestamp === "string" || typeof timestamp === "number";
 }
 
-export function parsed(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
