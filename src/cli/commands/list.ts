@@ -38,7 +38,7 @@ const LEAST_NAME_WIDTH = 16;
 export const listCommand: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, and path.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program.`,
   parameters: [ALL, SOURCE, LIMIT, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -133,10 +133,19 @@ function writeList(call: CommandCall, sessions: readonly ListedSession[], withPr
 }
 
 function lineOf({ stored }: CommandCall, session: ListedSession): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, path } = session;
+  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, path, source } = session;
   const place = path ?? stored?.address ?? "";
   const time = isoTime(modified.getTime());
-  return tabSeparated([id, time, messageCount, issueCount, cwd, name ?? firstMessage, place]);
+  return tabSeparated([
+    id,
+    time,
+    messageCount,
+    issueCount,
+    cwd,
+    name ?? firstMessage,
+    place,
+    ...(source === undefined ? [] : [source]),
+  ]);
 }
 
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
