@@ -226,7 +226,7 @@ function recall(session: SessionManager, { left, ahead }: Places): { [name: stri
 async function drawTree(path: string): Promise<void> {
   const { stdout, stderr, env } = process;
   console.log();
-  await runCommandLine(["tree", path], { stdout, stderr, env, cwd: process.cwd() });
+  await runCommandLine(["tree", "--pretty", path], { stdout, stderr, env, cwd: process.cwd() });
 }
 
 function step(number: number, title: string): void {
