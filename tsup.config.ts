@@ -20,8 +20,7 @@ const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
 /** Files that are loaded by themselves: what can be imported, and what the sources import when they run. */
-async function loadableFiles(): Promise<Set<string>> {
-  const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith(".ts"));
+async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
   const imported = files.map(async (file) => {
     const text = await readFile(join(SOURCES, file), "utf8");
     const paths = text.matchAll(/\bimport\("(\.[^"]+)"\)/g);
@@ -29,6 +28,20 @@ async function loadableFiles(): Promise<Set<string>> {
   });
   const entries = Object.values(subpaths).map((entry) => fileURLToPath(new URL(entry, import.meta.url)));
   return new Set([...entries, ...(await Promise.all(imported)).flat()]);
+}
+
+/** The command line's own parts, of which every command needs some; not the commands. */
+const CLI_PARTS = /^cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
+
+/** The file that every start of the command line loads, and which must stay small. */
+const CLI_MAIN = "cli/main.ts";
+
+/** What a file that is loaded by itself imports whole, although it may need less. */
+function basesOf(path: string, files: readonly string[]): readonly string[] {
+  if (path === CLI_MAIN) return [];
+  if (PURE.has(`src/${path}`)) return ["core.ts"];
+  const isPart = (file: string) => CLI_PARTS.test(file) && file !== "cli/bin.ts" && file !== CLI_MAIN;
+  return path.startsWith("cli/") ? ["index.ts", ...files.filter(isPart)] : ["index.ts"];
 }
 
 /**
@@ -40,12 +53,13 @@ async function loadableFiles(): Promise<Set<string>> {
 const fewChunks: Plugin = {
   name: "few-chunks",
   async setup(build) {
-    const loadable = await loadableFiles();
+    const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith(".ts"));
+    const loadable = await loadableFiles(files);
     build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       if (!loadable.has(path)) return undefined;
-      const isPure = PURE.has(`src/${relative(SOURCES, path)}`);
-      const base = join(SOURCES, isPure ? "core.ts" : "index.ts");
-      return { contents: `${await readFile(path, "utf8")}\nimport ${JSON.stringify(base)};\n`, loader: "ts" };
+      const bases = basesOf(relative(SOURCES, path), files);
+      const imports = bases.map((base) => `\nimport ${JSON.stringify(join(SOURCES, base))};`);
+      return { contents: `${await readFile(path, "utf8")}${imports.join("")}\n`, loader: "ts" };
     });
   },
 };

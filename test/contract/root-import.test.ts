@@ -1,0 +1,65 @@
+import { builtinModules } from "node:module";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** Bundles the root as the package does, and tells what a process loads that imports it and nothing else. */
+async function loadedByRoot(): Promise<{ ours: string[]; packages: string[]; builtins: string[] }> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/index.ts"],
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "node",
+    outdir: "dist",
+    packages: "external",
+    treeShaking: true,
+  });
+  const outputs = new Map(Object.entries(metafile.outputs));
+  const loaded = new Set<string>();
+  const imported = new Set<string>();
+  for (const open = ["dist/index.js"]; open.length > 0; ) {
+    const path = open.pop() ?? "";
+    if (loaded.has(path)) continue;
+    loaded.add(path);
+    for (const one of outputs.get(path)?.imports ?? []) {
+      if (one.kind === "dynamic-import") continue;
+      if (one.external) imported.add(one.path);
+      else open.push(one.path);
+    }
+  }
+  const isBuiltin = (name: string) => name.startsWith("node:") || builtinModules.includes(name);
+  return {
+    ours: [...loaded].flatMap((path) => Object.keys(outputs.get(path)?.inputs ?? {})).sort(),
+    packages: [...imported].filter((name) => !isBuiltin(name)).sort(),
+    builtins: [...imported].filter(isBuiltin).sort(),
+  };
+}
+
+test("importing the root loads what opening and appending need, and little else", async () => {
+  const { ours, packages, builtins } = await loadedByRoot();
+  // Both are bundled into the package. Zod, write-file-atomic and trash are loaded when something needs them.
+  expect(packages).toEqual(["nanoid", "uuid"]);
+  expect(builtins).toEqual([
+    "node:buffer",
+    "node:crypto",
+    "node:fs",
+    "node:module",
+    "node:os",
+    "node:path",
+    "node:timers",
+    "node:url",
+  ]);
+  const rooms = new Set(ours.map((path) => path.split("/")[1]));
+  for (const room of ["stores", "controller", "convert", "merge", "history", "cli"])
+    expect(rooms).not.toContain(room);
+  expect(ours).not.toContain("src/catalog/list-sessions.ts");
+  expect(ours).not.toContain("src/catalog/search.ts");
+  // Whoever raises this has looked at what it costs: docs/performance.md#a-fresh-process.
+  expect(ours.length).toBeLessThanOrEqual(140);
+});
