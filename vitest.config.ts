@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -26,7 +27,8 @@ export default defineConfig(({ mode }) => {
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       testTimeout: 120_000,
       hookTimeout: 120_000,
-      maxWorkers: 2,
+      // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
+      maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
       projects: [
         {
           extends: true,
