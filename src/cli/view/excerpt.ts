@@ -49,8 +49,11 @@ function saidByMessage(given: unknown): Excerpt {
     case "assistant":
       return assistantExcerpt(message);
     case "toolResult": {
-      const text = named(message["toolName"], contentText(message));
-      return message["isError"] === true ? failure(text) : success(text);
+      const { toolName, isError } = message;
+      const text = contentText(message);
+      return isError === true
+        ? failure(named(`${textOf(toolName)} failed`, text))
+        : success(named(toolName, text));
     }
     case "bashExecution": {
       const { command, exitCode } = message;
