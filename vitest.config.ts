@@ -2,6 +2,9 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+/** What compares the sources with their documents, whatever is built. */
+const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
+
 /**
  * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  *
@@ -35,7 +38,7 @@ export default defineConfig(({ mode }) => {
           test: {
             name: "library",
             include: ["test/**/*.test.ts"],
-            exclude: ["test/{terminal,browser,postgres-server}/**"],
+            exclude: ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])],
             globalSetup: ["test/support/build-page.ts"],
           },
         },
