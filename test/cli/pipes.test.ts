@@ -47,6 +47,17 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     ]);
   });
 
+  test("a failed result says so, so that it can be found", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    scribe.user("Run the tests.");
+    scribe.result("expected 3 to be 4", true);
+    scribe.result("12 passing", false);
+    const { lines } = await cli(["tree", scribe.path]);
+    expect(lines.filter((line) => line.includes(" failed: "))).toEqual([
+      expect.stringMatching(/\tbash failed: expected 3 to be 4$/),
+    ]);
+  });
+
   test("those of search", async () => {
     const { second, path, settings } = project();
     const { stdout } = await cli(["search", "two"], settings);

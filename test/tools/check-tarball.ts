@@ -58,6 +58,28 @@ function compile(project: string, file: string, options: object): void {
   console.log(`${file} compiles against the declarations`);
 }
 
+/** Files of a package that a process loads which imports one of them: each takes about a millisecond. */
+function filesLoadedBy(folder: string, file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  const text = readFileSync(join(folder, file), "utf8");
+  const imports = text.matchAll(/(?:\bfrom |^import )"\.\/([^"]+)";$/gm);
+  for (const [, next = ""] of imports) filesLoadedBy(folder, next, loaded);
+  return loaded;
+}
+
+/** Checks that few files are loaded, which the chunks of tsup.config.ts see to. */
+function checkChunks(folder: string): void {
+  for (const [file, most] of [
+    ["index.js", 8],
+    ["bin.js", 3],
+  ] as const) {
+    const { size } = filesLoadedBy(folder, file);
+    if (size > most) throw new Error(`${file} loads ${size} files; ${most} are enough, see tsup.config.ts`);
+    console.log(`${file} loads ${size} files`);
+  }
+}
+
 function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
@@ -65,6 +87,8 @@ function check(project: string): void {
   const tools = ["typescript", "@types/node"].map((name) => `${name}@${installedVersion(name)}`);
   npm(project, "install", "--ignore-scripts", tarball, ...tools);
   cpSync(consumer, project, { recursive: true });
+
+  checkChunks(join(project, "node_modules/sessiontree/dist"));
 
   const session = runAtHome(project, process.execPath, "run.mjs").trim();
   if (!existsSync(session)) throw new Error(`run.mjs left no session at ${session}`);

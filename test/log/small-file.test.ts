@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { EntryCache } from "../../src/log/entry-cache.ts";
+import { FileLog } from "../../src/log/file-log.ts";
+import { realFileSystem } from "../../src/log/file-system.ts";
+import { place, sandbox } from "../fault/support/sandbox.ts";
+import { header, lines, message } from "../fault/support/sessions.ts";
+
+/** How many entries a file of so many characters gives, and how often it is read for them once it is open. */
+function readsAfterOpening(characters: number): { entries: number; reads: number } {
+  const text = "x".repeat(characters / 4);
+  const ids = ["0000000a", "0000000b", "0000000c", "0000000d"];
+  const entries = ids.map((id, i) => message(id, ids[i - 1] ?? null, text));
+  const path = place(sandbox(), "s.jsonl", lines(header(), ...entries));
+  let reads = 0;
+  // The call is looked up each time that it is made.
+  const fs = new Proxy(realFileSystem, {
+    get(target, name) {
+      if (name === "readSync") reads++;
+      return Reflect.get(target, name);
+    },
+  });
+  const log = FileLog.open(path, { fs });
+  if (log === undefined) throw new Error("the file is there");
+  reads = 0;
+  // The second time everything is held.
+  const cache = new EntryCache(log);
+  for (let i = 0; i < 2; i++) expect(cache.entriesAt([0, 1, 2, 3]).map(({ id }) => id)).toEqual(ids);
+  return { entries: log.index.tree.size, reads };
+}
+
+test("the lines of a small file are parsed once, and not read again for their bodies", () => {
+  const { entries, reads } = readsAfterOpening(40_000);
+  expect(entries).toBe(4);
+  // What is read is the fingerprint, which tells whether the file is still the same.
+  expect(reads).toBeLessThanOrEqual(1);
+});
+
+test("of a large file the bodies that are asked for are read", () => {
+  const { entries, reads } = readsAfterOpening(6_000_000);
+  expect(entries).toBe(4);
+  expect(reads).toBeGreaterThan(1);
+});
