@@ -1,3 +1,4 @@
+import { monotonicMs } from "../log/monotonic.ts";
 import { nextTurn } from "../log/next-turn.ts";
 import { SessionError } from "../schema/errors.ts";
 
@@ -12,7 +13,7 @@ const SLICE_MS = 8;
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
-  #since = performance.now();
+  #since = monotonicMs();
 
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
@@ -20,7 +21,7 @@ export class Pace {
 
   /** Whether the run has held the event loop for some milliseconds, and should rest. */
   get isDue(): boolean {
-    return performance.now() - this.#since > SLICE_MS;
+    return monotonicMs() - this.#since > SLICE_MS;
   }
 
   /**
@@ -31,7 +32,7 @@ export class Pace {
   async rest(): Promise<void> {
     this.check();
     await nextTurn();
-    this.#since = performance.now();
+    this.#since = monotonicMs();
     this.check();
   }
 

@@ -9,6 +9,8 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 export interface EntryPath {
   /** Number of entries. */
   readonly length: number;
+  /** Whether entries of a type can be among these; false saves a search. */
+  mayHold(type: string): boolean;
   /** Type of the entry at `index`, without its body. */
   typeAt(index: number): string;
   /** The entry at `index`; undefined if its body is damaged. */
@@ -27,6 +29,7 @@ export interface EntryPath {
 export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
   return {
     length: entries.length,
+    mayHold: () => true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt: (index) => entries[index],
     entriesAt: (indices) => indices.map((index) => entries[index]),

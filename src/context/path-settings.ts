@@ -15,8 +15,8 @@ export interface PathSettings {
   readonly model: ModelChoice | undefined;
 }
 
-const LEVEL_TYPES: ReadonlySet<string> = new Set(["thinking_level_change"]);
-const MODEL_TYPES: ReadonlySet<string> = new Set(["model_change", "message"]);
+const LEVEL_TYPES = ["thinking_level_change"];
+const MODEL_TYPES = ["model_change", "message"];
 
 /**
  * Finds the settings in force at the end of a path: of each, the latest that the whole path names.
@@ -33,7 +33,7 @@ export function findSettings(path: EntryPath): PathSettings {
 
 /** Gives the thinking level that an entry sets, or undefined if it sets none. */
 export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
-  if (!LEVEL_TYPES.has(entry.type)) return undefined;
+  if (!LEVEL_TYPES.includes(entry.type)) return undefined;
   const { thinkingLevel } = fieldsOf(entry);
   return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
 }
@@ -64,11 +64,12 @@ function modelChoice(provider: unknown, modelId: unknown): ModelChoice | undefin
 
 function findLast<T>(
   path: EntryPath,
-  types: ReadonlySet<string>,
+  types: readonly string[],
   read: (entry: AnySessionEntry) => T | undefined,
 ): T | undefined {
+  if (!types.some((type) => path.mayHold(type))) return undefined;
   for (let index = path.length - 1; index >= 0; index--) {
-    if (!types.has(path.typeAt(index))) continue;
+    if (!types.includes(path.typeAt(index))) continue;
     const entry = path.entryAt(index);
     const value = entry === undefined ? undefined : read(entry);
     if (value !== undefined) return value;

@@ -37,7 +37,7 @@ export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEn
 export function projectSelected(
   entry: AnySessionEntry,
   edit: ContextEditEntry | undefined,
-  keepsTail: boolean = namesNoKeptEntry(entry),
+  keepsTail?: boolean,
 ): AgentMessage[] {
   const replacement = edit !== undefined && isContextEdit(edit) ? edit.replacement : undefined;
   if (replacement === null) return [];
@@ -48,7 +48,7 @@ export function projectSelected(
     case "custom_message":
       return editable(customMessage(fields), replacement?.content);
     case "compaction":
-      return compactionMessages(fields, keepsTail);
+      return compactionMessages(fields, keepsTail ?? namesNoKeptEntry(entry));
     case "branch_summary":
       return branchSummaryMessages(fields);
     default:

@@ -72,6 +72,7 @@ export function selectEntries(path: EntryPath): SelectedEntries {
 
 /** Where the latest `reset_boundary` stands; -1 if there is none. */
 function latestReset(path: EntryPath): number {
+  if (!path.mayHold(RESET_TYPE)) return -1;
   for (let index = path.length - 1; index >= 0; index--) {
     if (path.typeAt(index) === RESET_TYPE) return index;
   }
@@ -84,6 +85,7 @@ function latestCompaction(
   parsed: Map<number, AnySessionEntry | undefined>,
   start: number,
 ): number {
+  if (!path.mayHold("compaction")) return -1;
   for (let index = path.length - 1; index >= start; index--) {
     if (path.typeAt(index) !== "compaction") continue;
     const entry = path.entryAt(index);

@@ -71,13 +71,10 @@ export class EntryAdder {
   addHead(head: StatedHead, offset: number, length: number, line: number): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
-    if (this.tree.findKey(id) === NONE) {
-      const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
-      this.#place(ordinal, offset, length, line);
-    } else {
-      const place = { offset, length, line };
-      this.#addTaken({ type, id, parent, timestampMs, place, isUnstated: false });
-    }
+    const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+    if (ordinal !== NONE) this.#place(ordinal, offset, length, line);
+    else
+      this.#addTaken({ type, id, parent, timestampMs, place: { offset, length, line }, isUnstated: false });
   }
 
   /**
@@ -104,10 +101,7 @@ export class EntryAdder {
     };
     if (isStranger(record, type)) this.strangers++;
     const { size } = this.tree;
-    const isTaken = stated !== undefined && this.tree.findKey(stated) !== NONE;
-    const ordinal = isTaken
-      ? this.#addTaken({ ...entry, id: stated })
-      : this.#add({ ...entry, id: stated ?? this.#inventId() });
+    const ordinal = this.#add({ ...entry, id: stated ?? this.#inventId() });
     const id = this.tree.idAt(ordinal);
     if (stated === undefined && !isList) this.#context.issues.put("ID_INVENTED", place, id);
     const isNew = ordinal === size;
@@ -171,8 +165,10 @@ export class EntryAdder {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }
 
-  #add({ type, id, parent, timestampMs, place, isUnstated }: NewEntry): number {
+  #add(entry: NewEntry): number {
+    const { type, id, parent, timestampMs, place, isUnstated } = entry;
     const ordinal = this.tree.add(type, id, parent, timestampMs, this.#fallback());
+    if (ordinal === NONE) return this.#addTaken(entry);
     if (isUnstated && ordinal > 0) this.#unstated.push(ordinal);
     this.#place(ordinal, place.offset, place.length, place.line);
     return ordinal;

@@ -91,7 +91,7 @@ export class LineReader implements LineSink {
   #takeWhole(line: ScannedLine): boolean {
     if (!this.#isTreeLine(line)) return false;
     const { bytes, start, end } = line;
-    const text = decodeText(bytes.subarray(start, end));
+    const text = line.text ?? decodeText(bytes.subarray(start, end));
     const record = parseRecord(text);
     const type = record?.["type"];
     if (record === undefined || typeof type !== "string" || type === "session") return false;

@@ -1,3 +1,5 @@
+import { decodeText } from "./decode.ts";
+
 /** One line of a file, as a range of a buffer; the object and the buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
@@ -13,6 +15,8 @@ export interface ScannedLine {
   readonly terminated: boolean;
   /** Whether this is the rest of a line whose front was taken when it seemed whole. */
   readonly continued: boolean;
+  /** What the line's bytes decode to, if the scanner was told to decode and the line stood in one chunk. */
+  readonly text: string | undefined;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -63,6 +67,8 @@ export class LineScanner {
   #line = 1;
   /** The front of the line was taken without its line break, which may follow now. */
   #isTaken = false;
+  /** Whether chunks are decoded as they come, which costs less than to decode each line for itself. */
+  isDecoding = false;
   /** The line that is handed on: one object for all, since a file has many. It holds no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
@@ -72,6 +78,7 @@ export class LineScanner {
     line: 0,
     terminated: false,
     continued: false,
+    text: undefined,
   };
 
   constructor(sink: LineSink, options: { maxLineBytes?: number } = {}) {
@@ -98,11 +105,15 @@ export class LineScanner {
   feed(chunk: Uint8Array): void {
     // What takes lines sees one kind of array only, which is what engines are fast with; a Buffer is another kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
+    const text = this.isDecoding ? decodeText(bytes) : undefined;
     let start = 0;
+    let textStart = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
       if (end === -1) break;
-      if (this.#carryBytes === 0) this.#emit(bytes, start, end, true);
+      // Whatever the bytes are, each line break among them becomes one in the text.
+      const textEnd = text?.indexOf("\n", textStart);
+      if (this.#carryBytes === 0) this.#emit(bytes, start, end, true, text?.slice(textStart, textEnd));
       else {
         this.#keep(chunk, start, end);
         this.#emit(this.#carry, 0, this.#carryBytes, true);
@@ -112,6 +123,7 @@ export class LineScanner {
       this.#isTaken = false;
       this.#dropCarry();
       start = end + 1;
+      textStart = (textEnd ?? 0) + 1;
     }
     this.#keep(chunk, start, chunk.length);
   }
@@ -170,7 +182,7 @@ export class LineScanner {
   }
 
   /** Hands a line on; gives how many bytes of it were taken. */
-  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
+  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean, text?: string): number {
     const line = this.#line;
     const length = to - from;
     let offset = this.#lineOffset;
@@ -194,6 +206,7 @@ export class LineScanner {
     scanned.line = line;
     scanned.terminated = terminated;
     scanned.continued = this.#isTaken;
+    scanned.text = start === from && end === to ? text : undefined;
     const taken = this.#sink.line(scanned);
     if (typeof taken === "number") return taken === 0 ? 0 : start - from + taken;
     return taken ? length : 0;

@@ -141,6 +141,7 @@ export class SessionIndex {
    */
   keepRecords(isKept: boolean): void {
     this.#lines.isKeeping = isKept;
+    this.#scanner.isDecoding = isKept;
   }
 
   /** Whether records are kept that were not taken yet. */
@@ -188,7 +189,10 @@ export class SessionIndex {
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
-    const ordinal = this.tree.add(head.type, idKeyOf(head.id), parent, head.timestampMs);
+    const id = idKeyOf(head.id);
+    const added = this.tree.add(head.type, id, parent, head.timestampMs);
+    // What somebody took along to another file and is written once more is the same entry.
+    const ordinal = added === NONE ? this.tree.findKey(id) : added;
     this.#presume({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
     return ordinal;

@@ -92,14 +92,10 @@ export class EntryCache {
       const { tree } = this.#log.index;
       let taken = 0;
       // What is asked for twice is known the second time.
-      const put = (ordinal: number, take: () => AnySessionEntry) => {
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? take();
+      const put = (ordinal: number, record: JsonRecord | undefined, bytes: number) => {
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, record, bytes);
       };
-      this.#readTexts(
-        missing,
-        (ordinal, text) => put(ordinal, () => this.#take(tree, ordinal, parseRecord(text), text.length)),
-        (ordinal, record, bytes) => put(ordinal, () => this.#take(tree, ordinal, record, bytes)),
-      );
+      this.#readTexts(missing, (ordinal, text) => put(ordinal, parseRecord(text), text.length), put);
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }

@@ -13,6 +13,7 @@ import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from 
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
+import { monotonicMs } from "./monotonic.ts";
 import { nextTurn } from "./next-turn.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
@@ -96,13 +97,13 @@ export class FileLog implements SessionLog {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
     try {
-      let turnStart = performance.now();
+      let turnStart = monotonicMs();
       for (const total of log.#file.readSteps(LOAD_STEP_BYTES)) {
         onProgress?.(log.index.position, total);
-        const isDue = performance.now() - turnStart >= LOAD_TURN_MS;
+        const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
         if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
-        if (isDue) turnStart = performance.now();
+        if (isDue) turnStart = monotonicMs();
       }
     } catch (error) {
       log.#lease.release();
@@ -179,7 +180,7 @@ export class FileLog implements SessionLog {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
     this.#assertReadable(lines);
-    const now = performance.now();
+    const now = monotonicMs();
     if (!this.#file.isUnwritten) this.#prepareFile(now);
     const { tree } = this.index;
     const ordinal = tree.size;

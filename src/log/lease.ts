@@ -15,6 +15,7 @@ import {
   removeQuietly,
   writeFully,
 } from "./file-system.ts";
+import { monotonicMs } from "./monotonic.ts";
 import { startOf, thisThread } from "./process-start.ts";
 import { hasErrorCode } from "./system-error.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
@@ -96,7 +97,7 @@ export class Lease {
    */
   static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
     const path = `${sessionPath}.lease`;
-    const deadline = performance.now() + waitMs;
+    const deadline = monotonicMs() + waitMs;
     for (;;) {
       const owner = thisProcess();
       const holder = tryTake(fs, path, owner);
@@ -105,7 +106,7 @@ export class Lease {
         sweep(fs, dirname(path), owner);
         return lease;
       }
-      if (performance.now() >= deadline) throw leaseHeld(sessionPath, holder);
+      if (monotonicMs() >= deadline) throw leaseHeld(sessionPath, holder);
       sleep(POLL_MS);
     }
   }

@@ -11,6 +11,7 @@ import {
   syncFolder,
 } from "./file-system.ts";
 import { Lease, sleep } from "./lease.ts";
+import { monotonicMs } from "./monotonic.ts";
 import { type OldFile, takeOver } from "./take-over.ts";
 import { removeLeftovers, removeTemporary } from "./temporary-files.ts";
 import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "./write-whole.ts";
@@ -98,7 +99,7 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
  * @remarks Cost: one look-up of a name if there is nothing to do.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
-  const deadline = performance.now() + waitMs;
+  const deadline = monotonicMs() + waitMs;
   while (isHalfReplaced(fs, path)) {
     if (here.has(lockName(path))) {
       // The call further up goes on afterwards, and finds done what is done here.
@@ -110,7 +111,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
       return true;
     } catch (error) {
       if (!isSessionError(error) || !isSessionError(error.cause, "LEASE_HELD")) throw error;
-      if (performance.now() >= deadline) return false;
+      if (monotonicMs() >= deadline) return false;
       sleep(POLL_MS);
     }
   }

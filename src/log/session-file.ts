@@ -92,7 +92,7 @@ export class SessionFile {
 
   /** Reads the whole file. */
   readAll(intent: Intent = "read"): void {
-    for (const _total of this.readSteps(PIECE_BYTES, intent));
+    for (const _total of this.readSteps(SMALL_FILE_BYTES, intent));
   }
 
   /**
@@ -106,13 +106,15 @@ export class SessionFile {
     const unpin = this.#translated(intent, () => this.#file.pin());
     try {
       let total = this.#translated(intent, () => this.#file.state().size);
-      const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(stepBytes, total)));
-      index.keepRecords(total <= SMALL_FILE_BYTES);
+      const isSmall = total <= SMALL_FILE_BYTES;
+      const atOnce = isSmall ? stepBytes : Math.min(stepBytes, PIECE_BYTES);
+      const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(atOnce, total)));
+      index.keepRecords(isSmall);
       do {
         total = this.#translated(intent, () =>
           this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
         );
-        if (index.position <= stepBytes) index.reserve(total);
+        if (index.position <= buffer.length && index.position < total) index.reserve(total);
         yield total;
       } while (index.position < total && !index.isRejected);
       // A header without a line break behind it is found at the end.

@@ -10,7 +10,7 @@ const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 /** Machine, process, and when that started: whose a temporary file is. */
 const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp$/;
 
-const machine = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+let machineName: string | undefined;
 let ownStart: string | undefined;
 
 /** Files of this process that could not be removed. */
@@ -25,7 +25,7 @@ export function temporaryPath(folder: string): string {
   ownStart ??= startOf(process.pid) ?? "";
   // Short, since the final name may be as long as the system allows.
   const unique = randomBytes(8).toString("hex");
-  return join(folder, `.${machine}-${process.pid}-${ownStart}-${unique}.tmp`);
+  return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
 /** Removes a temporary file, now or, should that fail, before the next one is made. */
@@ -44,9 +44,15 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
     const [, host, pid, startedAt] = NAME.exec(name) ?? [];
     if (host === undefined) continue;
     const path = join(folder, name);
-    const isLeft = host === machine ? startOf(Number(pid)) !== startedAt : isUnchanged(fs, path);
+    const isLeft = host === machine() ? startOf(Number(pid)) !== startedAt : isUnchanged(fs, path);
     if (isLeft) removeQuietly(fs, path);
   }
+}
+
+/** Eight characters for this machine. */
+function machine(): string {
+  machineName ??= createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+  return machineName;
 }
 
 function isUnchanged(fs: FileSystem, path: string): boolean {

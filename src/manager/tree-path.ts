@@ -6,6 +6,7 @@ import type { EntryTree } from "../tree/entry-tree.ts";
 export function treePath(tree: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,
+    mayHold: (type) => tree.hasType(type),
     typeAt: (index) => tree.typeAt(ordinals[index] ?? 0),
     entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
     entriesAt: (indices) => cache.bodiesAt(indices.map((index) => ordinals[index] ?? 0)),

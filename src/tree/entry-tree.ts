@@ -62,24 +62,24 @@ export class EntryTree {
   }
 
   /**
-   * Adds an entry. The caller makes sure that its id is not taken.
+   * Adds an entry, unless its id is taken.
    *
    * @param parent - Key of the parent, looked up among the entries that are there; null for a root.
    * @param fallback - Ordinal of the entry that it hangs on if its parent never arrives; NONE makes it a root then.
-   * @returns The entry's ordinal.
+   * @returns The entry's ordinal; NONE if another entry has the id, and then nothing was added.
    * @remarks Cost: O(1). Call `resolveParents` after a batch, to decide about parents that were not there.
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
-    this.#reserve(ordinal + 1);
     const parentOrdinal = parent === null ? NONE : this.#parentOf(parent);
+    if (this.#index.add(id, ordinal) !== -1) return NONE;
+    if (ordinal >= this.#keys.length) this.#reserve(ordinal + 1);
     this.#size = ordinal + 1;
     if (typeof id === "number") this.#keys[ordinal] = id;
     else this.#textIds.set(ordinal, id);
     this.#types[ordinal] = this.#codeOf(type);
     this.#times[ordinal] = timestampMs;
-    this.#index.set(id, ordinal);
-    this.#welcome(id, ordinal);
+    if (this.#late.isAnyWaiting) this.#welcome(id, ordinal);
     if (parent === id && parentOrdinal === NONE) this.relink(ordinal, ordinal);
     else if (parent !== null && parentOrdinal === NONE) this.#late.wait(ordinal, parent, fallback);
     this.#hang(ordinal, parentOrdinal);
@@ -151,6 +151,11 @@ export class EntryTree {
   /** Type of an entry; the same string object for all entries of the type. */
   typeAt(ordinal: number): string {
     return this.#typeNames[this.#types[ordinal] ?? 0] ?? "";
+  }
+
+  /** Tells whether any entry has a type. */
+  hasType(type: string): boolean {
+    return this.#typeCodes.has(type);
   }
 
   /** Ordinal of an entry's parent, or NONE for a root. */

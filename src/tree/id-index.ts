@@ -54,6 +54,21 @@ export class IdIndex {
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
+  /** Remembers where a key stands, unless it is known: then gives the ordinal that it has, else -1. */
+  add(given: IdKey, ordinal: number): number {
+    if (typeof given === "string" || this.#crowded.size > 0) {
+      const known = this.get(given);
+      if (known === -1) this.set(given, ordinal);
+      return known;
+    }
+    const key = given | 0;
+    const at = this.#slotOf(key);
+    const known = at === -1 ? 0 : (this.#slots[at + 1] ?? 0);
+    if (known !== 0) return known - 1;
+    this.#fill(at, key, ordinal);
+    return -1;
+  }
+
   /** Remembers where a key stands; a key that is known is moved. */
   set(given: IdKey, ordinal: number): void {
     if (typeof given === "string") {
@@ -61,12 +76,18 @@ export class IdIndex {
       return;
     }
     const key = given | 0;
-    let at = this.#slotOf(key);
-    if (at !== -1 && this.#slots[at + 1] === 0 && ++this.#used > (this.#slots.length / 2) * MOST_USED) {
+    const at = this.#slotOf(key);
+    if (at !== -1 && this.#slots[at + 1] === 0) this.#fill(at, key, ordinal);
+    else this.#put(at, key, ordinal);
+  }
+
+  /** Puts a key into its free slot, or beside the table if it has none. */
+  #fill(at: number, key: number, ordinal: number): void {
+    if (at === -1 || ++this.#used <= (this.#slots.length / 2) * MOST_USED) this.#put(at, key, ordinal);
+    else {
       this.#resize(this.#slots.length);
-      at = this.#slotOf(key);
+      this.#put(this.#slotOf(key), key, ordinal);
     }
-    this.#put(at, key, ordinal);
   }
 
   #put(at: number, key: number, ordinal: number): void {

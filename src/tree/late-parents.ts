@@ -23,6 +23,11 @@ export class LateParents {
   readonly #waiting = new Map<IdKey, Waiting[]>();
   #untold: Waiting[] = [];
 
+  /** Whether any entry waits for its parent. */
+  get isAnyWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** Makes an entry wait for its parent. */
   wait(ordinal: number, parent: IdKey, fallback: number): void {
     const waiting = { ordinal, parent, fallback, isTold: false };
@@ -34,7 +39,7 @@ export class LateParents {
 
   /** Lets those go that wait for this parent; gives what was told of them, which is over. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
-    const waiting = this.#waiting.size > 0 ? this.#waiting.get(parent) : undefined;
+    const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(parent);
     const told = waiting.filter((one) => one.isTold);

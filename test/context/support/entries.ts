@@ -126,6 +126,7 @@ export function watchedPath(
   return {
     asked,
     length: entries.length,
+    mayHold: () => true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt,
     entriesAt: (indices) => indices.map(entryAt),
