@@ -76,6 +76,9 @@ export default defineConfig({
   esbuildOptions(options) {
     // Their variants without node:crypto, which Node runs as well.
     options.conditions = ["browser"];
+    // A process that has just started reads all of it before it does anything. Names stay, for stack traces.
+    options.minifyWhitespace = true;
+    options.minifySyntax = true;
     // Only the chunks are meant to change, see fewChunks.
     options.logOverride = { "ignored-bare-import": "silent" };
     // Node 20 has both, and compiles a literal when it is first used; esbuild would have it made at once, for 30 ms.

@@ -94,6 +94,7 @@ export class EntryAdder {
     const isAfterLast = isLinear || odd?.kind === "bridged";
     const entry = {
       type,
+      id: stated ?? this.#inventId(),
       parent: isAfterLast ? this.#previous() : statedParent(record),
       timestampMs: timeOf(record["timestamp"]),
       place,
@@ -101,7 +102,7 @@ export class EntryAdder {
     };
     if (isStranger(record, type)) this.strangers++;
     const { size } = this.tree;
-    const ordinal = this.#add({ ...entry, id: stated ?? this.#inventId() });
+    const ordinal = this.#add(entry);
     const id = this.tree.idAt(ordinal);
     if (stated === undefined && !isList) this.#context.issues.put("ID_INVENTED", place, id);
     const isNew = ordinal === size;

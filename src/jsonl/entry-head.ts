@@ -28,6 +28,11 @@ const OPENINGS = [
 
 const USUAL_TYPES: ReadonlySet<unknown> = new Set(OPENINGS.map(({ type }) => type));
 
+const HEAD_FIELDS = ["type", "id", "parentId", "timestamp"];
+
+/** Engines list fields that are numbers first, wherever they stand. */
+const FIELD_OUT_OF_ORDER = /^\d/;
+
 const AFTER_ID = spelling(`,"parentId":`);
 const AFTER_PARENT = spelling(`,"timestamp":"`);
 
@@ -160,6 +165,19 @@ export function headInFront(text: string, record: JsonRecord): StatedHead | unde
   const spelled = parent === null ? "null" : `"${parentId}"`;
   const front = `{"type":"${type}","id":"${id}","parentId":${spelled},"timestamp":"${timestamp}"`;
   return text.startsWith(front) ? { type, id: key, parent, timestampMs: Date.parse(timestamp) } : undefined;
+}
+
+/**
+ * Tells whether the line that a record was parsed from may begin with a head in the usual spelling. Most lines that do
+ * not can be told by this from the order of their fields.
+ */
+export function mayHaveHeadInFront(record: JsonRecord): boolean {
+  let place = 0;
+  for (const key in record) {
+    if (key !== HEAD_FIELDS[place]) return FIELD_OUT_OF_ORDER.test(key);
+    if (++place === HEAD_FIELDS.length) return true;
+  }
+  return false;
 }
 
 /**

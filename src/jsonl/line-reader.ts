@@ -1,5 +1,5 @@
 import { decodeText, parseJson, parseRecord } from "../jsonl/decode.ts";
-import { EntryHeadReader, headInFront, mayHoldSecondHead } from "../jsonl/entry-head.ts";
+import { EntryHeadReader, headInFront, mayHaveHeadInFront, mayHoldSecondHead } from "../jsonl/entry-head.ts";
 import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { nameOf } from "../schema/session-name.ts";
@@ -96,10 +96,11 @@ export class LineReader implements LineSink {
     const type = record?.["type"];
     if (record === undefined || typeof type !== "string" || type === "session") return false;
     const { size } = this.#adder.tree;
-    const stated = headInFront(text, record);
+    const mayBeInFront = mayHaveHeadInFront(record);
+    const stated = mayBeInFront ? headInFront(text, record) : undefined;
     if (stated !== undefined) this.#adder.addHead(stated, line.offset, end - start, line.line);
     // A field that stands there twice counts as the head reader reads it.
-    else if (head.read(bytes, start, end)) return false;
+    else if (mayBeInFront && head.read(bytes, start, end)) return false;
     else {
       this.#isMixed = true;
       this.#adder.addRecord(record, type, placeOf(line));
