@@ -1,4 +1,5 @@
-import { decodeEntry } from "../jsonl/entry-body.ts";
+import { decodeRecord, parseRecord } from "../jsonl/decode.ts";
+import { entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSpans } from "../jsonl/line-spans.ts";
 import { bodyContextOf } from "../log/canonical-copy.ts";
@@ -8,6 +9,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { type LabelMark, LabelsAndName } from "../tree/labels-and-name.ts";
 import { idsOf } from "./view/short-ids.ts";
@@ -131,17 +133,23 @@ export class SessionView {
     const context = bodyContextOf(index);
     for (const slice of slicesOf(ordinals)) {
       const failures: unknown[] = [];
-      this.#log.readLines(slice, (ordinal, bytes) => {
+      const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
         // What `take` throws is no trouble with the file, for which the log would take it.
         try {
-          const entry = decodeEntry(bytes, index.tree.headAt(ordinal), context);
+          const entry = record && entryAt(record, index.tree, ordinal, context);
           if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
           take(ordinal, entry);
         } catch (error) {
           failures.push(error);
         }
-      });
+      };
+      this.#log.readLines(
+        slice,
+        (ordinal, bytes) => give(ordinal, decodeRecord(bytes)),
+        (ordinal, text) => give(ordinal, parseRecord(text)),
+        give,
+      );
       if (failures.length > 0) throw failures[0];
     }
   }

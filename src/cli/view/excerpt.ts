@@ -3,7 +3,7 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { plainLine, wholeLine } from "../text/plain.ts";
+import { plainLine } from "../text/plain.ts";
 import { count, counted } from "../text/words.ts";
 
 /** What a line says of an entry. */
@@ -22,9 +22,9 @@ export function excerptOf(entry: AnySessionEntry | undefined): Excerpt {
   return shortened(saidByEntry(entry));
 }
 
-/** Gives what an entry says as one harmless line, however long that is. */
+/** Gives what an entry says, as it stands there and however long it is: whoever prints it makes it harmless. */
 export function wholeTextOf(entry: AnySessionEntry | undefined): string {
-  return wholeLine(saidByEntry(entry).text);
+  return saidByEntry(entry).text;
 }
 
 /** Gives the line that says most about a message, of whatever role. */
