@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
@@ -64,15 +64,59 @@ const fewChunks: Plugin = {
   },
 };
 
+/**
+ * Leaves imports of Node's modules alone, and gives packages that are bundled and `require` them what they ask for: ESM
+ * has no `require`.
+ *
+ * But for one: commander would start other programs with `node:child_process`, and no command of ours is one. To load
+ * it takes longer than commander itself.
+ */
+const nodeModules: Plugin = {
+  name: "node-modules",
+  setup(build) {
+    const namespace = "required-from-node";
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === "require-call" ? { path, namespace } : { path, external: true },
+    );
+    build.onLoad({ filter: /./, namespace }, ({ path }) => {
+      const isUsed = path !== "node:child_process";
+      const contents = isUsed ? `module.exports = process.getBuiltinModule(${JSON.stringify(path)});` : "";
+      return { contents, loader: "js" };
+    });
+  },
+};
+
+/** Small, and needed by every session or command: as packages they would take longer to load than all of ours. */
+const BUNDLED = [
+  "commander",
+  "picocolors",
+  "nanoid",
+  "uuid",
+  "string-width",
+  "strip-ansi",
+  "ansi-regex",
+  "get-east-asian-width",
+];
+
+/** Puts the licences of what is bundled beside it, as they ask for. */
+async function writeLicenses(packages: readonly string[]): Promise<void> {
+  const texts = [...new Set(packages)].sort().map(async (name) => {
+    const folder = join("node_modules", name);
+    const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
+    if (file === undefined) throw new Error(`${name} has no licence beside it; is it right to bundle it?`);
+    return `# ${name}\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`;
+  });
+  await writeFile("dist/licenses.md", (await Promise.all(texts)).join("\n"));
+}
+
 export default defineConfig({
   entry: { ...subpaths, bin: "src/cli/bin.ts" },
   format: ["esm"],
   target: "node20",
   // Neutral: nothing is added for Node, so that the shared pieces that core reaches stay free of it.
   platform: "neutral",
-  external: [/^node:/],
-  // Small, and needed by every session or command: as packages they would take longer to load than all of ours.
-  noExternal: ["nanoid", "uuid", "string-width", "strip-ansi", "ansi-regex", "get-east-asian-width"],
+  noExternal: BUNDLED,
+  removeNodeProtocol: false,
   esbuildOptions(options) {
     // Their variants without node:crypto, which Node runs as well.
     options.conditions = ["browser"];
@@ -86,8 +130,8 @@ export default defineConfig({
   },
   dts: { entry: subpaths },
   splitting: true,
-  esbuildPlugins: [fewChunks],
+  esbuildPlugins: [fewChunks, nodeModules],
   sourcemap: true,
   clean: true,
-  onSuccess: () => buildPage("dist/page"),
+  onSuccess: async () => writeLicenses([...BUNDLED, ...(await buildPage("dist/page"))]),
 });

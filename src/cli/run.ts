@@ -36,8 +36,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
       async (given) => {
         if (named === undefined) throw new TypeError("a command that runs is loaded");
         stored = await openStored(named, given, io);
-        // A key that is pressed in a shell waits for completion, which measures little.
-        if (named.name !== "completion") await loadWidths();
+        if (io.stdout.isTTY || io.stderr.isTTY || io.terminal !== undefined) await loadWidths();
         exitCode = await named.command.run(makeCall(named, given, { io, stored, piped, out, errors }));
       },
       // Help that nobody asked for is a complaint.

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
+/** The name of the package that a file belongs to. */
+const PACKAGE = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/;
+
 const PAGE = fileURLToPath(new URL("../../src/page/", import.meta.url));
 
 /** Where the command line looks for the page when it runs from the sources. */
@@ -18,9 +21,10 @@ export const SOURCES_FOLDER = fileURLToPath(
  * Builds the page.
  *
  * @param folder - Where `page.js` and `style.css` go.
+ * @returns The names of the packages that are in them.
  */
-export async function buildPage(folder: string): Promise<void> {
-  const { outputFiles } = await build({
+export async function buildPage(folder: string): Promise<string[]> {
+  const { outputFiles, metafile } = await build({
     entryPoints: { page: join(PAGE, "main.tsx"), style: join(PAGE, "page.css") },
     bundle: true,
     minify: true,
@@ -33,6 +37,7 @@ export async function buildPage(folder: string): Promise<void> {
     tsconfig: join(PAGE, "tsconfig.json"),
     outdir: folder,
     write: false,
+    metafile: true,
   });
   mkdirSync(folder, { recursive: true });
   for (const { path, text } of outputFiles) {
@@ -41,6 +46,8 @@ export async function buildPage(folder: string): Promise<void> {
     writeFileSync(temporary, path.endsWith(".js") ? forScriptElement(text) : text);
     renameSync(temporary, path);
   }
+  const packages = Object.keys(metafile.inputs).map((path) => PACKAGE.exec(path)?.[1]);
+  return [...new Set(packages)].filter((name) => name !== undefined);
 }
 
 /**

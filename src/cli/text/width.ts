@@ -3,14 +3,16 @@ const PLAIN_ASCII = /^[ -~]*$/;
 /** Measures text that is not ASCII; loading what does so takes longer than most of a command. */
 let measure: ((text: string) => number) | undefined;
 
-/** Loads what measures text: to be awaited before any other function here is given text that may not be ASCII. */
+/**
+ * Loads what measures text that is not ASCII: to be awaited before something is written to a terminal. Without it each
+ * character counts as one column, which is good enough for a pipe.
+ */
 export async function loadWidths(): Promise<void> {
   if (measure === undefined) ({ default: measure } = await import("string-width"));
 }
 
 function measured(text: string): number {
-  if (measure === undefined) throw new TypeError("loadWidths() must be awaited before text is measured");
-  return measure(text);
+  return measure === undefined ? Array.from(text).length : measure(text);
 }
 
 /** Made for the first text that is not ASCII: most commands see none. */
