@@ -1,3 +1,4 @@
+import type { SearchHit } from "../catalog/search.ts";
 import { searchedText } from "../catalog/search-text.ts";
 import { snippetOf } from "../catalog/snippet.ts";
 import { literalMatcher } from "../catalog/text-matcher.ts";
@@ -9,7 +10,6 @@ import { PAGE_LINES } from "./read-lines.ts";
 import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
 import type { FoundLine, SessionBackend } from "./session-backend.ts";
 import type { SessionFacts } from "./session-facts.ts";
-import type { StoreSearchHit } from "./session-store.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {
@@ -88,7 +88,7 @@ function ask<T>({ pace, signal }: BackendReader, call: () => Promise<T>): Promis
 export function textHit(
   { line }: FoundLine,
   words: readonly string[],
-): Omit<StoreSearchHit, "session"> | undefined {
+): Omit<SearchHit, "session"> | undefined {
   const record = decodeRecord(bytesOf(line));
   const { id, type } = record ?? {};
   if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
