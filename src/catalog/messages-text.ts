@@ -5,7 +5,7 @@ import { bodyContextOf } from "../log/canonical-copy.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { readLinesOf } from "../log/read-lines.ts";
 import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
-import { roleInFront } from "./message-bytes.ts";
+import { MessageBodyReader } from "./message-bytes.ts";
 import { messageText } from "./session-summary.ts";
 
 /**
@@ -29,11 +29,13 @@ function textsOfMessages({ fd, index }: ReadSession): string[] {
   const { tree, spans } = index;
   const context = bodyContextOf(index);
   const head = new EntryHeadReader();
+  const body = new MessageBodyReader();
   const texts: string[] = [];
   const messages = [...tree.ordinals()].filter((ordinal) => tree.typeAt(ordinal) === "message");
   readLinesOf(realFileSystem, fd, spans, messages, (ordinal, bytes) => {
-    const isPlain = head.read(bytes, 0, bytes.length);
-    if (isPlain && roleInFront(bytes, head.bodyStart, bytes.length) === "other") return;
+    const isUsual = head.read(bytes, 0, bytes.length);
+    if (isUsual) body.read(bytes, head.bodyStart, bytes.length);
+    if (isUsual && body.role === "other") return;
     const entry = decodeEntry(bytes, tree.headAt(ordinal), context);
     const message = fieldsOf(fieldsOf(entry)["message"]);
     const isSpoken = message["role"] === "user" || message["role"] === "assistant";
