@@ -29,9 +29,9 @@ export class MessageBodyReader {
   /** Read where every known writer puts it; `other` for all roles but these two, undefined if it takes a parse to tell. */
   role: "user" | "assistant" | "other" | undefined;
   /** The bytes that were read last, as a view that reads words and as a buffer that finds bytes. */
-  #held = NO_BYTES;
+  #held: Uint8Array = NO_BYTES;
   #view = viewOf(NO_BYTES);
-  #buffer = Buffer.alloc(0);
+  #buffer: Buffer = Buffer.alloc(0);
 
   /**
    * Reads the role, and looks for the time.

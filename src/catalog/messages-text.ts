@@ -1,7 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
-import { bodyContextOf } from "../log/canonical-copy.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { readLinesOf } from "../log/read-lines.ts";
 import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
@@ -27,7 +26,6 @@ export function readMessagesText(path: string): string {
 
 function textsOfMessages({ fd, index }: ReadSession): string[] {
   const { tree, spans } = index;
-  const context = bodyContextOf(index);
   const head = new EntryHeadReader();
   const body = new MessageBodyReader();
   const texts: string[] = [];
@@ -36,7 +34,7 @@ function textsOfMessages({ fd, index }: ReadSession): string[] {
     const isUsual = head.read(bytes, 0, bytes.length);
     if (isUsual) body.read(bytes, head.bodyStart, bytes.length);
     if (isUsual && body.role === "other") return;
-    const entry = decodeEntry(bytes, tree.headAt(ordinal), context);
+    const entry = decodeEntry(bytes, tree.headAt(ordinal), index);
     const message = fieldsOf(fieldsOf(entry)["message"]);
     const isSpoken = message["role"] === "user" || message["role"] === "assistant";
     const text = isSpoken ? messageText(message) : undefined;

@@ -4,7 +4,7 @@ import { decodeEntry } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { SessionError } from "../schema/errors.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
 import { fileError, NotAPlainFileError } from "./file-errors.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readSessionFile } from "./read-session-file.ts";
@@ -82,7 +82,6 @@ function findDifference(
 ): string | undefined {
   const { tree } = log.index;
   if (copy.tree.size !== tree.size) return `${copy.tree.size} entries instead of ${tree.size}`;
-  const contexts = [bodyContextOf(log.index), bodyContextOf(copy)] as const;
   let difference: string | undefined;
   log.readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
@@ -90,12 +89,12 @@ function findDifference(
     if (there === NONE) difference ??= `entry ${head.id} is missing`;
     if (difference !== undefined) return;
     const copied = copy.tree.headAt(there);
-    const body = decodeEntry(bytes, head, contexts[0]);
+    const body = decodeEntry(bytes, head, log.index);
     const isSame =
       head.id === copied.id &&
       head.parentId === copied.parentId &&
       (body === undefined ||
-        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(there), copied, contexts[1]) ?? {}));
+        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(there), copied, copy) ?? {}));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;

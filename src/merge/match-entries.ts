@@ -5,14 +5,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
 import { EntryUnion, type Member } from "./entry-union.ts";
-import {
-  contextOf,
-  entryFrom,
-  lineOf,
-  type MergeSide,
-  type MergeSource,
-  runsToHold,
-} from "./merge-source.ts";
+import { entryFrom, lineOf, type MergeSide, type MergeSource, runsToHold } from "./merge-source.ts";
 
 /** Entries of which one has its id for good, and the others ids made for them. */
 export interface ClaimedId {
@@ -174,7 +167,7 @@ class Matcher {
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
     // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
-    const kept = own ?? asEntry(currentLine(line, head, contextOf(source)));
+    const kept = own ?? asEntry(currentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
     const place = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);

@@ -1,4 +1,6 @@
-import { type BodyContext, decodeEntry } from "../jsonl/entry-body.ts";
+import { decodeEntry } from "../jsonl/entry-body.ts";
+import { linesInMemory } from "../jsonl/line-spans.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -30,12 +32,7 @@ export function sourceOf(content: Uint8Array | string): MergeSource {
   index.end();
   return {
     index,
-    readLines: (ordinals, take) => {
-      for (const ordinal of ordinals) {
-        const { offset, length } = index.spans.at(ordinal);
-        take(ordinal, readBytes(offset, length));
-      }
-    },
+    readLines: (ordinals, take) => linesInMemory(readBytes, index.spans, ordinals, take),
   };
 }
 
@@ -63,11 +60,6 @@ export function mergeableHeader({ index }: MergeSource, side: MergeSide): Sessio
   return header;
 }
 
-/** What the bodies of a copy are decoded with. */
-export function contextOf({ index }: MergeSource): BodyContext {
-  return { version: index.version, entryIdFrom: (recordNumber) => index.entryIdFrom(recordNumber) };
-}
-
 /** Reads one line; a copy. */
 export function lineOf(source: MergeSource, ordinal: number): Uint8Array {
   let line = new Uint8Array(0);
@@ -79,11 +71,11 @@ export function lineOf(source: MergeSource, ordinal: number): Uint8Array {
 
 /** Decodes an entry from its line; undefined if its body is damaged. */
 export function entryFrom(
-  source: MergeSource,
+  { index }: MergeSource,
   ordinal: number,
   bytes: Uint8Array,
 ): AnySessionEntry | undefined {
-  return decodeEntry(bytes, source.index.tree.headAt(ordinal), contextOf(source));
+  return decodeEntry(bytes, index.tree.headAt(ordinal), index);
 }
 
 /**
@@ -91,18 +83,6 @@ export function entryFrom(
  *
  * @param bytesOf - Bytes that are held for one.
  */
-export function* runsToHold<T>(list: Iterable<T>, bytesOf: (one: T) => number): Generator<T[], void> {
-  let run: T[] = [];
-  let bytes = 0;
-  for (const one of list) {
-    const more = bytesOf(one);
-    if (run.length > 0 && (run.length >= MAX_HELD || bytes + more > MAX_HELD_BYTES)) {
-      yield run;
-      run = [];
-      bytes = 0;
-    }
-    run.push(one);
-    bytes += more;
-  }
-  if (run.length > 0) yield run;
+export function runsToHold<T>(list: Iterable<T>, bytesOf: (one: T) => number): Generator<T[], void> {
+  return runsOf(list, MAX_HELD, { most: MAX_HELD_BYTES, of: bytesOf });
 }

@@ -7,7 +7,7 @@ import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { parentOf } from "./merge-order.ts";
-import { contextOf, lineOf, type MergeSide, runsToHold } from "./merge-source.ts";
+import { lineOf, type MergeSide, runsToHold } from "./merge-source.ts";
 import { mapReferences } from "./references.ts";
 
 /** What the file of a merged session is made of. */
@@ -128,7 +128,7 @@ function spell(
   const line = currentLine(
     bytes,
     head,
-    contextOf(source),
+    source.index,
     union.hasNames ? (one) => mapReferences(one, nameOf) : undefined,
   );
   const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);

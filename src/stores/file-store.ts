@@ -29,13 +29,13 @@ import {
   type SessionOptions,
   sessionFolder,
 } from "../manager/session-options.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
-import { assertNotAborted } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
 import { compareSessions, holdsText } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
@@ -156,7 +156,7 @@ class FileStore implements SessionStore {
     const stream = createReadStream(path);
     try {
       for await (const piece of stream) {
-        assertNotAborted(signal);
+        refuseAborted(signal);
         if (piece instanceof Uint8Array) yield piece;
       }
     } catch (error) {
