@@ -16,13 +16,19 @@ export function refuseAborted(signal: AbortSignal | undefined, message = CANCELL
   if (signal?.aborted) throw aborted(message, signal.reason);
 }
 
-/** What is to be called when a signal aborts. */
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+/** What waits for a signal, and the one listener that calls it. */
+interface Waiting {
+  readonly calls: Set<() => void>;
+  readonly callAll: () => void;
+}
+
+const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
  * Calls back once when a signal aborts; at once if it has.
  *
- * However many wait for one signal, it has one listener for all of them: Node warns of a leak if there are more than ten.
+ * However many wait for one signal, it has one listener for all of them, since Node warns of a leak if there are more
+ * than ten; and none once nobody waits.
  *
  * @returns A function that takes the call back.
  */
@@ -32,24 +38,27 @@ export function onAbort(signal: AbortSignal | undefined, call: () => void): () =
     call();
     return () => undefined;
   }
-  const calls = waiting.get(signal) ?? listenTo(signal);
+  const { calls, callAll } = waitingFor.get(signal) ?? listenTo(signal);
   // An object of its own for each call of this function, since the same function may be given twice.
   const own = () => call();
   calls.add(own);
   return () => {
-    calls.delete(own);
+    if (!calls.delete(own) || calls.size > 0) return;
+    signal.removeEventListener("abort", callAll);
+    waitingFor.delete(signal);
   };
 }
 
-function listenTo(signal: AbortSignal): Set<() => void> {
+function listenTo(signal: AbortSignal): Waiting {
   const calls = new Set<() => void>();
-  waiting.set(signal, calls);
   const callAll = () => {
     for (const call of calls) call();
     calls.clear();
   };
+  const waiting = { calls, callAll };
+  waitingFor.set(signal, waiting);
   signal.addEventListener("abort", callAll, { once: true });
-  return calls;
+  return waiting;
 }
 
 /**
