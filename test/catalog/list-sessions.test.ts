@@ -9,7 +9,8 @@ import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.t
 import type { FileRow } from "../../src/catalog/session-row.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
 import { projectFolder } from "../../src/log/session-paths.ts";
-import { all, Chain, header, linesOf, put, START_MS, temporaryFolder, touch } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { all, Chain, header, linesOf, put, START_MS, touch } from "./support/sessions.ts";
 
 const ids = (sessions: readonly FileRow[]) => sessions.map((session) => session.id);
 

@@ -6,8 +6,9 @@ import { describe, expect, test } from "vitest";
 import { summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
 import { summarizeSession } from "../../src/catalog/summarize-session.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
-import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
+import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
 
 async function summarize(content: string | Uint8Array) {
   return summarizeSession(put(join(temporaryFolder(), "a.jsonl"), content, 5000));

@@ -18,7 +18,8 @@ import { describe, expect, test } from "vitest";
 import { defaultCacheFolder } from "../../src/catalog/cache-folder.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
-import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
 
 /** One session in a folder, and a cache. */
 function place(chain = new Chain().user("first").assistant("second")) {

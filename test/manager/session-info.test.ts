@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { iterateSessions } from "../../src/catalog/list-sessions.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { fileStore } from "../../src/stores/file-store.ts";
-import { Chain, header, linesOf, put, temporaryFolder } from "../catalog/support/sessions.ts";
+import { Chain, header, linesOf, put } from "../catalog/support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** Lists a folder with one session in it. */
 async function infoOf(content: string) {
