@@ -1,9 +1,9 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
-import { readLinesOf } from "../log/read-lines.ts";
-import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
+import { readSessionFile } from "../log/read-session-file.ts";
 import { MessageBodyReader } from "./message-bytes.ts";
 import { messageText } from "./session-summary.ts";
 
@@ -24,13 +24,13 @@ export function readMessagesText(path: string): string {
   }
 }
 
-function textsOfMessages({ fd, index }: ReadSession): string[] {
-  const { tree, spans } = index;
+function textsOfMessages({ index, readLines }: LineSource): string[] {
+  const { tree } = index;
   const head = new EntryHeadReader();
   const body = new MessageBodyReader();
   const texts: string[] = [];
   const messages = [...tree.ordinals()].filter((ordinal) => tree.typeAt(ordinal) === "message");
-  readLinesOf(realFileSystem, fd, spans, messages, (ordinal, bytes) => {
+  readLines(messages, (ordinal, bytes) => {
     const isUsual = head.read(bytes, 0, bytes.length);
     if (isUsual) body.read(bytes, head.bodyStart, bytes.length);
     if (isUsual && body.role === "other") return;

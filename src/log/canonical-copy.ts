@@ -1,5 +1,6 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { runsOf } from "../jsonl/runs.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -7,10 +8,7 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { tooNew } from "./file-errors.ts";
-import type { LogLine, SessionLog } from "./session-log.ts";
-
-/** What lines can be copied from. */
-export type LineSource = Pick<SessionLog, "index" | "readLines">;
+import type { LogLine } from "./session-log.ts";
 
 /** What a copy of a session holds. */
 export interface CopyPlan {

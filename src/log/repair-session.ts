@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { basename } from "node:path";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -9,7 +10,7 @@ import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, foreignFile, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
