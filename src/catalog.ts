@@ -16,8 +16,9 @@ export {
   type RetentionPlan,
   type RetentionPolicy,
 } from "./catalog/retention.ts";
-export { type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
+export { type FileHit, type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
 export type { CatalogScope } from "./catalog/session-files.ts";
+export type { FileRow, SessionRow } from "./catalog/session-row.ts";
 export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
 export type { CacheOptions } from "./catalog/summary-cache.ts";
 export type { TextMatch } from "./catalog/text-matcher.ts";

@@ -5,7 +5,6 @@
  */
 
 export { mostRecentSession as findMostRecentSession } from "./catalog/find-session.ts";
-export type { SessionInfo, SessionListProgress } from "./catalog/session-info.ts";
 export {
   type BranchPreparation,
   type BranchSource,
@@ -100,6 +99,7 @@ export {
 } from "./manager/extension-state.ts";
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
 export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
+export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts";
 export { type AppendableMessage, type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";

@@ -35,8 +35,6 @@ export type {
   OpenInStoreOptions,
   SearchInStoreOptions,
   SessionStore,
-  StoredSession,
-  StoreSearchHit,
   StoreSessionOptions,
   StoreSupport,
 } from "./stores/session-store.ts";

@@ -5,7 +5,7 @@ import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
-import { type SessionInfo, sessionInfo } from "./session-info.ts";
+import { type FileRow, fileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
@@ -75,7 +75,7 @@ export class CatalogRun {
    * @returns At once if the row is known: thousands of promises would take longer than all else.
    * @throws {SessionError} `ABORTED`
    */
-  infoOf(file: SessionFile): SessionInfo | undefined | Promise<SessionInfo | undefined> {
+  infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
     const known = this.#current(file);
     return known === undefined ? this.#read(file) : this.#rowOf(file, known);
@@ -114,7 +114,7 @@ export class CatalogRun {
     return known !== undefined && isUnchanged(known, mark) ? known : undefined;
   }
 
-  async #read(file: SessionFile): Promise<SessionInfo | undefined> {
+  async #read(file: SessionFile): Promise<FileRow | undefined> {
     try {
       const found = await summarizeFile(file.path, this.#cache.get(file), this.pace);
       this.#cache.put(file, found);
@@ -125,9 +125,9 @@ export class CatalogRun {
     }
   }
 
-  #rowOf(file: SessionFile, { summary }: FileSummary): SessionInfo | undefined {
+  #rowOf(file: SessionFile, { summary }: FileSummary): FileRow | undefined {
     if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
     const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
-    return isWanted ? sessionInfo(file.path, summary, file.mtimeMs) : undefined;
+    return isWanted ? fileRow(file.path, summary, file.mtimeMs) : undefined;
   }
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { SessionInfo } from "./session-info.ts";
+import type { FileRow } from "./session-row.ts";
 
 /** What of a session says from which other one it comes. */
-export type SessionLineage = Pick<SessionInfo, "path" | "id" | "parentSessionPath">;
+export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;
 
 /** Who descends from whom among some sessions, as their headers say: by the path of the parent, or by its id. */
 export class Descent<S extends SessionLineage> {
@@ -21,12 +21,12 @@ export class Descent<S extends SessionLineage> {
   }
 
   /** Gives the sessions that a session names as its parent: none, one, or all that have the id it names. */
-  parentsOf({ path, parentSessionPath }: S): readonly S[] {
-    if (parentSessionPath === undefined) return [];
+  parentsOf({ path, parentSession }: S): readonly S[] {
+    if (parentSession === undefined) return [];
     const found =
-      this.#byPath.get(parentSessionPath) ??
-      this.#byPath.get(resolve(path, "..", parentSessionPath)) ??
-      this.#byId.get(parentSessionPath) ??
+      this.#byPath.get(parentSession) ??
+      this.#byPath.get(resolve(path, "..", parentSession)) ??
+      this.#byId.get(parentSession) ??
       [];
     return found.filter((parent) => parent.path !== path);
   }

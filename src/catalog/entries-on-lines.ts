@@ -1,5 +1,6 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { entryOf } from "../jsonl/entry-body.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import { readRange, realFileSystem } from "../log/file-system.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -39,19 +40,14 @@ export async function* entriesOnLines(
   lines: readonly WholeLine[],
   pace: Pace,
 ): AsyncGenerator<SearchedEntry[], void, undefined> {
-  let batch: SearchedEntry[] = [];
-  let bytes = 0;
-  for (const { start, end } of lines) {
-    const found = entryOn(readRange(realFileSystem, file.fd, start, end - start), start);
-    if (found !== undefined) batch.push(found);
-    bytes += end - start;
-    if (batch.length < BATCH_LINES && bytes < BATCH_BYTES) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
+  const bytes = { most: BATCH_BYTES, of: ({ start, end }: WholeLine) => end - start };
+  for (const run of runsOf(lines, BATCH_LINES, bytes)) {
+    yield run.flatMap(({ start, end }) => {
+      const line = readRange(realFileSystem, file.fd, start, end - start);
+      return entryOn(line, start) ?? [];
+    });
     if (pace.isDue) await pace.rest();
   }
-  if (batch.length > 0) yield batch;
 }
 
 function entryOn(line: Uint8Array, offset: number): SearchedEntry | undefined {

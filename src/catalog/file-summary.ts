@@ -57,7 +57,7 @@ export async function summarizeFile(
     const extended = known && (await scanNewBytes(file, known, pace));
     if (extended !== undefined) return fileSummary(file, extended, false);
     const scanned = await scanFrom(file, 0, new OrdinaryScan(), pace);
-    return fileSummary(file, scanned ?? (await readPlainly(file, pace)), true);
+    return fileSummary(file, scanned ?? (await readFully(file, pace)), true);
   } finally {
     closeFile(file);
   }
@@ -70,10 +70,10 @@ interface Found {
   readonly tail: string;
 }
 
-async function readPlainly(file: OpenFile, pace: Pace): Promise<Found> {
-  const plain = await summarizeFully(file, pace);
+async function readFully(file: OpenFile, pace: Pace): Promise<Found> {
+  const full = await summarizeFully(file, pace);
   const tail = tailBefore(file, file.size, TAIL_BYTES);
-  return { summary: plain?.summary, lastId: plain?.lastId, tail };
+  return { summary: full?.summary, lastId: full?.lastId, tail };
 }
 
 /** Tells whether what was found of a file still says something of it: it is as it was, or has only grown. */

@@ -19,8 +19,8 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What the plain way of reading found. */
-export interface PlainSummary {
+/** What the full path found. */
+export interface FullSummary {
   readonly summary: SessionSummary;
   /** Id of the last entry; undefined if no scan can go on behind it. */
   readonly lastId: string | undefined;
@@ -33,7 +33,7 @@ export interface PlainSummary {
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizeFully(file: OpenFile, pace: Pace): Promise<PlainSummary | undefined> {
+export async function summarizeFully(file: OpenFile, pace: Pace): Promise<FullSummary | undefined> {
   const index = await readIndex(file, pace);
   if (index?.header === undefined) return undefined;
   const facts = new SummaryFacts();

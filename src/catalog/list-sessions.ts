@@ -1,10 +1,19 @@
 import { assertOptions, CALLBACK, COUNT, TEXT } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
-import { compareSessions, type SessionInfo, type SessionListProgress } from "./session-info.ts";
+import { compareRows, type FileRow } from "./session-row.ts";
+
+/**
+ * Called while sessions are listed.
+ *
+ * @param loaded - Files looked at so far.
+ * @param total - Files there are.
+ * @param partial - From time to time, the sessions found so far, latest first.
+ */
+export type ListProgress = (loaded: number, total: number, partial?: readonly FileRow[]) => void;
 
 /** How sessions are listed. */
 export interface ListOptions extends CatalogOptions {
-  readonly onProgress?: SessionListProgress;
+  readonly onProgress?: ListProgress;
 }
 
 /** How sessions are iterated. */
@@ -28,9 +37,9 @@ const PARTIAL_AFTER_MS = 250;
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: a look at each file, and the bytes that were not read at an earlier time.
  */
-export async function listSessions(options: ListOptions = {}): Promise<SessionInfo[]> {
+export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
-  const sessions: SessionInfo[] = [];
+  const sessions: FileRow[] = [];
   const run = await CatalogRun.start(options);
   const tell = options.onProgress && progressTeller(options.onProgress, run.files.length);
   try {
@@ -44,11 +53,11 @@ export async function listSessions(options: ListOptions = {}): Promise<SessionIn
   } finally {
     await run.finish();
   }
-  return sessions.sort(compareSessions);
+  return sessions.sort(compareRows);
 }
 
 /** Makes what is called after each file, and shows what was found from time to time. */
-function progressTeller(onProgress: SessionListProgress, total: number): (found: SessionInfo[]) => void {
+function progressTeller(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
     loaded++;
@@ -57,7 +66,7 @@ function progressTeller(onProgress: SessionListProgress, total: number): (found:
     if (!isDue) return onProgress(loaded, total);
     nextPartial = loaded * 2;
     shownAt = Date.now();
-    onProgress(loaded, total, [...found].sort(compareSessions));
+    onProgress(loaded, total, [...found].sort(compareRows));
   };
 }
 
@@ -69,7 +78,7 @@ function progressTeller(onProgress: SessionListProgress, total: number): (found:
  */
 export async function* iterateSessions(
   options: IterateOptions = {},
-): AsyncGenerator<SessionInfo, void, undefined> {
+): AsyncGenerator<FileRow, void, undefined> {
   assertOptions(options, { ...CATALOG_RULES, query: TEXT, limit: COUNT });
   const { query = "", limit = Number.POSITIVE_INFINITY } = options;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -91,7 +100,7 @@ export async function* iterateSessions(
   }
 }
 
-function hasWords({ name = "", firstMessage, id, cwd }: SessionInfo, words: readonly string[]): boolean {
+function hasWords({ name = "", firstMessage = "", id, cwd }: FileRow, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const text = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
   return words.every((word) => text.includes(word));

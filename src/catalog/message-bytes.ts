@@ -1,12 +1,16 @@
-import { BytePattern } from "../jsonl/byte-pattern.ts";
+import { BytePattern, MAX_HELD_BYTES } from "../jsonl/byte-pattern.ts";
+import { spelling, standsAt, viewOf } from "../jsonl/spelled-words.ts";
 
-const bytesOf = (text: string) => new TextEncoder().encode(text);
-
-const MESSAGE = bytesOf(`,"message":{"role":"`);
-const USER = bytesOf(`user"`);
-const ASSISTANT = bytesOf(`assistant"`);
+const BEFORE_ROLE = spelling(`,"message":{"role":"`);
+const USER = spelling(`"role":"user"`);
+const ASSISTANT = spelling(`"role":"assistant"`);
+const BEFORE_TEXT = spelling(`,"content":[{"type":"text","text":"`);
 const TIMESTAMP = BytePattern.of(`"timestamp"`);
 
+/** Where the role begins behind a head. */
+const ROLE_AT = `,"message":{`.length;
+
+const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const CLOSE_BRACE = 0x7d;
@@ -14,21 +18,61 @@ const CLOSE_BRACE = 0x7d;
 /** A longer number may not be exact. */
 const MAX_DIGITS = 15;
 
+const NO_BYTES = new Uint8Array(0);
+
 /**
- * Reads the role of a message from the bytes behind its entry's head, where every known writer puts it.
+ * Tells what a list wants of a message from the bytes behind its entry's head, without parsing them.
  *
- * @param bodyStart - One past the head.
- * @returns `other` for all roles but these two; undefined if it takes a parse to tell.
+ * What it finds is kept in fields, since this is the hot loop of listing.
  */
-export function roleInFront(
-  bytes: Uint8Array,
-  bodyStart: number,
-  end: number,
-): "user" | "assistant" | "other" | undefined {
-  if (!startsWith(bytes, bodyStart, end, MESSAGE)) return undefined;
-  const at = bodyStart + MESSAGE.length;
-  if (startsWith(bytes, at, end, USER)) return "user";
-  return startsWith(bytes, at, end, ASSISTANT) ? "assistant" : "other";
+export class MessageBodyReader {
+  /** Read where every known writer puts it; `other` for all roles but these two, undefined if it takes a parse to tell. */
+  role: "user" | "assistant" | "other" | undefined;
+  /** The bytes that were read last, as a view that reads words and as a buffer that finds bytes. */
+  #held: Uint8Array = NO_BYTES;
+  #view = viewOf(NO_BYTES);
+  #buffer: Buffer = Buffer.alloc(0);
+
+  /**
+   * Reads the role, and looks for the time.
+   *
+   * @param from - One past the head.
+   * @returns As `timeInBody`.
+   * @remarks Cost: O(bytes), most of which are passed over.
+   */
+  read(bytes: Uint8Array, from: number, end: number): number {
+    this.#look(bytes);
+    return timeInBody(bytes, this.#readRole(from, end), end, true);
+  }
+
+  /** Most lines stand in the same bytes; many bytes are not held on to. */
+  #look(bytes: Uint8Array): void {
+    if (bytes === this.#held) return;
+    this.#view = viewOf(bytes);
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#held = bytes.buffer.byteLength > MAX_HELD_BYTES ? NO_BYTES : bytes;
+  }
+
+  /** Reads the role; gives from where on the body may hold a time: in a text none can begin. */
+  #readRole(from: number, end: number): number {
+    const view = this.#view;
+    const role = from + ROLE_AT;
+    if (!standsAt(view, from, end, BEFORE_ROLE)) this.role = undefined;
+    else if (standsAt(view, role, end, USER)) {
+      this.role = "user";
+      return this.#behindText(role + USER.length, end);
+    } else if (standsAt(view, role, end, ASSISTANT)) {
+      this.role = "assistant";
+      return this.#behindText(role + ASSISTANT.length, end);
+    } else this.role = "other";
+    return from;
+  }
+
+  #behindText(from: number, end: number): number {
+    if (!standsAt(this.#view, from, end, BEFORE_TEXT)) return from;
+    const quote = this.#buffer.indexOf(QUOTE, from + BEFORE_TEXT.length);
+    return quote === -1 || quote >= end ? from : quote;
+  }
 }
 
 /**
@@ -37,9 +81,8 @@ export function roleInFront(
  * The body of a message has one, a plain number; other bodies have none. A body with more holds something that has a
  * time itself, such as arguments of tools, or a second record that was glued to the first: to tell takes a parse.
  *
- * @param from - One past the head.
+ * @param from - One past the head, or later if no time can begin before.
  * @returns The time of a message, or `-Infinity` if there is none; NaN if it takes a parse to tell.
- * @remarks Cost: O(bytes), most of which are passed over.
  */
 export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);
@@ -47,13 +90,6 @@ export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessa
   const behind = at + TIMESTAMP.length;
   const isOnly = isMessage && TIMESTAMP.find(bytes, behind, end) === -1;
   return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
-}
-
-/** Tells whether a key that names a time, or a text like it, begins in `[from, limit)` and ends before `end`. */
-export function holdsTime(bytes: Uint8Array, from: number, limit: number, end: number): boolean {
-  const { length } = TIMESTAMP;
-  const last = Math.min(limit + length - 1, end);
-  return last - from >= length && TIMESTAMP.find(bytes, from, last) !== -1;
 }
 
 /** Gives the number that starts here, if it is written as plain digits; else NaN. */
@@ -68,11 +104,4 @@ function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   const isPlain =
     at > start && at - start <= MAX_DIGITS && (bytes[at] === COMMA || bytes[at] === CLOSE_BRACE);
   return isPlain ? value : Number.NaN;
-}
-
-/** Tells whether bytes stand at a place before `end`. */
-function startsWith(bytes: Uint8Array, at: number, end: number, prefix: Uint8Array): boolean {
-  if (at + prefix.length > end) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[at + i] !== prefix[i]) return false;
-  return true;
 }

@@ -1,6 +1,6 @@
 import { monotonicMs } from "../log/monotonic.ts";
 import { nextTurn } from "../log/next-turn.ts";
-import { SessionError } from "../schema/errors.ts";
+import { refuseAborted } from "../schema/abort.ts";
 
 /** Milliseconds for which a run may hold the event loop. */
 const SLICE_MS = 8;
@@ -42,13 +42,6 @@ export class Pace {
    * @throws {SessionError} `ABORTED`, with the signal's reason as its cause.
    */
   check(): void {
-    if (this.#signal?.aborted !== true) return;
-    throw new SessionError(
-      "ABORTED",
-      "The work was cancelled by its caller. Start it again if it is wanted.",
-      {
-        cause: this.#signal.reason,
-      },
-    );
+    refuseAborted(this.#signal);
   }
 }

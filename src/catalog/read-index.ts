@@ -1,6 +1,6 @@
 import { decodeEntry } from "../jsonl/entry-body.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { bodyContextOf } from "../log/canonical-copy.ts";
 import { readRange, realFileSystem } from "../log/file-system.ts";
 import { readLinesOf } from "../log/read-lines.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -51,28 +51,14 @@ export async function* readEntries(
   ordinals: Iterable<number>,
   pace: Pace,
 ): AsyncGenerator<ReadEntry[], void, undefined> {
-  const context = bodyContextOf(index);
-  for (const batch of batches(index, ordinals)) {
+  const bytes = { most: BATCH_BYTES, of: (ordinal: number) => index.spans.lengthAt(ordinal) };
+  for (const batch of runsOf(ordinals, BATCH_ENTRIES, bytes)) {
     const entries: ReadEntry[] = [];
     readLinesOf(realFileSystem, file.fd, index.spans, batch, (ordinal, bytes) => {
-      const entry = decodeEntry(bytes, index.tree.headAt(ordinal), context);
+      const entry = decodeEntry(bytes, index.tree.headAt(ordinal), index);
       entries.push({ ordinal, entry, bytes: bytes.length });
     });
     yield entries;
     if (pace.isDue) await pace.rest();
   }
-}
-
-function* batches(index: SessionIndex, ordinals: Iterable<number>): Generator<number[], void> {
-  let batch: number[] = [];
-  let bytes = 0;
-  for (const ordinal of ordinals) {
-    batch.push(ordinal);
-    bytes += index.spans.at(ordinal).length;
-    if (batch.length < BATCH_ENTRIES && bytes < BATCH_BYTES) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -3,7 +3,7 @@ import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { listSessions } from "./list-sessions.ts";
-import type { SessionInfo } from "./session-info.ts";
+import type { FileRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 import { summarizeSession } from "./summarize-session.ts";
 
@@ -25,7 +25,7 @@ const PATH = /[/\\]|^~|\.jsonl$/;
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
  * @remarks Cost: as `listSessions`.
  */
-export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<SessionInfo> {
+export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
   const text = wanted.trim();
   if (text === "") throw notFound(wanted);
   const atPath = PATH.test(text) ? await sessionAt(text, options) : undefined;
@@ -43,7 +43,7 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
  *
  * @returns Empty if nothing fits.
  */
-export function fittingName<S extends Pick<SessionInfo, "id" | "name">>(
+export function fittingName<S extends Pick<FileRow, "id" | "name">>(
   sessions: readonly S[],
   text: string,
 ): S[] {
@@ -62,7 +62,7 @@ export function fittingName<S extends Pick<SessionInfo, "id" | "name">>(
 }
 
 /** Gives the session at a path; undefined if no file is there, since a name may look like a path. */
-async function sessionAt(path: string, { signal }: CatalogOptions): Promise<SessionInfo | undefined> {
+async function sessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
   try {
     const session = await summarizeSession(path, signal && { signal });
     if (session !== undefined) return session;
@@ -81,7 +81,7 @@ function notFound(wanted: string): SessionError {
   );
 }
 
-function ambiguous(wanted: string, found: readonly SessionInfo[]): SessionError {
+function ambiguous(wanted: string, found: readonly FileRow[]): SessionError {
   const candidates = found.slice(0, MAX_CANDIDATES).map(({ path, id, name }) => ({ path, id, name }));
   return new SessionError(
     "SESSION_AMBIGUOUS",

@@ -17,7 +17,7 @@ import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
-import { type SessionInfo, sessionInfo } from "./session-info.ts";
+import { type FileRow, fileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-folders.ts";
 
@@ -34,7 +34,7 @@ export interface TrashedSession {
   /** Bytes of its file. */
   readonly size: number;
   /** What a list would say of it; its `path` is the one in the trash. */
-  readonly session: SessionInfo;
+  readonly session: FileRow;
 }
 
 /** Where trashed sessions are looked for. */
@@ -181,7 +181,7 @@ async function lookAt(
     if (path === undefined || !isFile(trashPath)) return undefined;
     const { summary, mtimeMs, size } = await summarizeFile(trashPath, undefined, pace);
     if (summary !== undefined) {
-      const session = sessionInfo(trashPath, summary, mtimeMs);
+      const session = fileRow(trashPath, summary, mtimeMs);
       return { trashed: { path, trashPath, infoPath, deleted, size, session }, notedMs: note.mtimeMs };
     }
     report({ path: trashPath, reason: "not-a-session" });

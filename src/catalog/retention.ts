@@ -1,6 +1,6 @@
 import { assertOptions, FLAG, numberFrom, type OptionRules } from "../schema/options.ts";
 import { Descent, type SessionLineage } from "./descent.ts";
-import type { SessionInfo } from "./session-info.ts";
+import type { FileRow } from "./session-row.ts";
 
 /** Which sessions are kept. */
 export interface RetentionPolicy {
@@ -23,7 +23,7 @@ const RETENTION_RULES: OptionRules<RetentionPolicy> = {
 
 /** What the plan needs to know of a session. */
 export interface RetentionCandidate
-  extends Pick<SessionInfo, "path" | "id" | "name" | "parentSessionPath" | "modified"> {
+  extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
   /** Whether any of its entries has a label; absent if nobody has looked. */
   readonly isLabelled?: boolean;
 }

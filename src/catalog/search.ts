@@ -9,7 +9,7 @@ import { readEntries, readIndex } from "./read-index.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
-import type { SessionInfo } from "./session-info.ts";
+import type { FileRow, SessionRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped } from "./skipping.ts";
 import { snippetOf } from "./snippet.ts";
 import { summarizeSession } from "./summarize-session.ts";
@@ -44,7 +44,7 @@ const SEARCH_RULES: OptionRules<SearchOptions> = {
 
 /** An entry that holds what was searched for. */
 export interface SearchHit {
-  readonly session: SessionInfo;
+  readonly session: SessionRow;
   readonly entryId: string;
   /** Role of the message that the entry is or becomes. */
   readonly role: string;
@@ -52,7 +52,13 @@ export interface SearchHit {
   readonly snippet: string;
   /** Where in the snippet the fit stands: UTF-16 units. */
   readonly match: TextMatch;
-  /** Byte offset of the entry's line in the session's file. */
+  /** Byte offset of the entry's line in the session's file; absent if it is kept elsewhere. */
+  readonly offset?: number;
+}
+
+/** An entry of a session file that holds what was searched for. */
+export interface FileHit extends SearchHit {
+  readonly session: FileRow;
   readonly offset: number;
 }
 
@@ -84,7 +90,7 @@ interface Wanted {
 export function searchSessions(
   query: string,
   options: SearchOptions = {},
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<FileHit, void, undefined> {
   assertOptions(options, SEARCH_RULES);
   return search(wantedBy(query, options), options, limitOf(query, options));
 }
@@ -101,7 +107,7 @@ export function searchSession(
   path: string,
   query: string,
   options: Pick<SearchOptions, "roles" | "regex" | "caseSensitive" | "limit" | "onSkipped" | "signal"> = {},
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<FileHit, void, undefined> {
   return searchAt(path, wantedBy(query, options), options, limitOf(query, options));
 }
 
@@ -123,7 +129,7 @@ async function* searchAt(
   wanted: Wanted,
   { onSkipped = ignoreSkipped, signal }: SearchOptions,
   limit: number,
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<FileHit, void, undefined> {
   const session = await summarizeSession(path);
   if (session === undefined) throw notASession(path);
   let left = limit;
@@ -143,7 +149,7 @@ async function* searchAt(
   }
 }
 
-function hitOf(session: SessionInfo, { entryId, role, offset, text, match }: Found): SearchHit {
+function hitOf(session: FileRow, { entryId, role, offset, text, match }: Found): FileHit {
   return { session, entryId, role, offset, ...snippetOf(text, match) };
 }
 
@@ -151,7 +157,7 @@ async function* search(
   wanted: Wanted,
   options: SearchOptions,
   limit: number,
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<FileHit, void, undefined> {
   let left = limit;
   if (!(left >= 1)) return;
   const run = await CatalogRun.start(options);
@@ -173,13 +179,13 @@ async function* searchFile(
   run: CatalogRun,
   file: SessionFile,
   wanted: Wanted,
-): AsyncGenerator<SearchHit, void, undefined> {
+): AsyncGenerator<FileHit, void, undefined> {
   run.pace.check();
   if (!run.mayBelong(file)) return;
   let open: OpenFile | undefined;
   try {
     open = openFile(file.path);
-    let session: SessionInfo | undefined;
+    let session: FileRow | undefined;
     for await (const found of findIn(open, wanted, run.isInOrder(file, open), run.pace)) {
       session ??= await run.infoOf(file);
       if (session === undefined) return;

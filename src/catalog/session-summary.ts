@@ -3,6 +3,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { isNameType, nameIn, nameOf } from "../schema/session-name.ts";
+import { isTime } from "../schema/times.ts";
 
 /** What a list says of a session, as plain data that a cache can keep. */
 export interface SessionSummary {
@@ -29,12 +30,9 @@ export interface HeaderFacts extends Pick<SessionSummary, "id" | "cwd" | "parent
   readonly title?: string | undefined;
 }
 
-/** The furthest from 1970 that a `Date` can be, in milliseconds. */
-const MAX_TIME_MS = 8.64e15;
-
-/** Gives a number as Unix milliseconds; undefined if it is none, or none that a calendar knows. */
+/** Returns Unix milliseconds that a calendar knows; undefined for anything else. */
 function validTime(value: unknown): number | undefined {
-  return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS ? value : undefined;
+  return isTime(value) ? value : undefined;
 }
 
 /** Reads the `timestamp` of an entry: ISO 8601, or the number that some writers put there. */

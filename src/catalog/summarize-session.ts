@@ -1,7 +1,7 @@
 import { absolutePath } from "../log/session-paths.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
-import { type SessionInfo, sessionInfo } from "./session-info.ts";
+import { type FileRow, fileRow } from "./session-row.ts";
 
 /**
  * Summarises one session file as a list would show it, whatever state it is in.
@@ -16,8 +16,8 @@ import { type SessionInfo, sessionInfo } from "./session-info.ts";
 export async function summarizeSession(
   path: string,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<SessionInfo | undefined> {
+): Promise<FileRow | undefined> {
   const file = absolutePath(path);
   const { summary, mtimeMs } = await summarizeFile(file, undefined, new Pace(options.signal));
-  return summary && sessionInfo(file, summary, mtimeMs);
+  return summary && fileRow(file, summary, mtimeMs);
 }

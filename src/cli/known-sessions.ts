@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { listSessions } from "../catalog/list-sessions.ts";
-import type { SessionInfo } from "../catalog/session-info.ts";
+import type { FileRow } from "../catalog/session-row.ts";
 import type { CommandCall } from "./command.ts";
 import { sessionScope } from "./session-argument.ts";
 
@@ -12,8 +12,8 @@ import { sessionScope } from "./session-argument.ts";
 export async function knownSessions(
   call: Pick<CommandCall, "io" | "dir">,
   paths: readonly string[],
-): Promise<SessionInfo[]> {
-  const found = new Map<string, SessionInfo>();
+): Promise<FileRow[]> {
+  const found = new Map<string, FileRow>();
   const folders = new Set(paths.map((path) => dirname(path)));
   // A folder that was given is not all that there is.
   const usual = sessionScope({ io: call.io, dir: undefined }, true);

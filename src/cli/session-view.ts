@@ -2,7 +2,7 @@ import { decodeRecord, parseRecord } from "../jsonl/decode.ts";
 import { entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSpans } from "../jsonl/line-spans.ts";
-import { bodyContextOf } from "../log/canonical-copy.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import type { FileLog } from "../log/file-log.ts";
 import { openLog } from "../manager/open-session.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -130,14 +130,13 @@ export class SessionView {
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
     const { index } = this.#log;
-    const context = bodyContextOf(index);
-    for (const slice of slicesOf(ordinals)) {
+    for (const slice of runsOf(ordinals, SLICE)) {
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
         // What `take` throws is no trouble with the file, for which the log would take it.
         try {
-          const entry = record && entryAt(record, index.tree, ordinal, context);
+          const entry = record && entryAt(record, index.tree, ordinal, index);
           if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
           take(ordinal, entry);
         } catch (error) {
@@ -162,16 +161,6 @@ export class SessionView {
   ): void {
     this.#log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
   }
-}
-
-function* slicesOf(ordinals: Iterable<number>): Generator<number[], void> {
-  let slice: number[] = [];
-  for (const ordinal of ordinals) {
-    if (slice.push(ordinal) < SLICE) continue;
-    yield slice;
-    slice = [];
-  }
-  yield slice;
 }
 
 function entryNotFound(name: string, candidates: readonly string[]): SessionError {

@@ -15,7 +15,7 @@ import {
   formatFileOperations,
 } from "./file-operations.ts";
 import { branchPrompt } from "./prompts.ts";
-import { refuseAborted, requestSummary, type Summarize } from "./request-summary.ts";
+import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
 import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 import { serializeConversation, shortenText } from "./transcript.ts";
@@ -184,7 +184,7 @@ export async function generateBranchSummary(
   options: GenerateBranchSummaryOptions,
 ): Promise<WrittenBranchSummary> {
   const { summarize, customInstructions, replaceInstructions, signal, counter } = options;
-  refuseAborted("branch", signal);
+  refuseCancelled("branch", signal);
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
   const budget = window - (options.reserveTokens ?? DEFAULT_RESERVE_TOKENS);
   // A budget of 0 would be no limit.

@@ -1,4 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { untilAborted } from "../schema/abort.ts";
 import type { Usage } from "../schema/content.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import { textOf } from "./message-parts.ts";
@@ -92,7 +93,7 @@ export async function requestSummary(
 
 async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unknown> {
   const { kind, prompt, signal } = wanted;
-  refuseAborted(kind, signal);
+  refuseCancelled(kind, signal);
   try {
     const asked = ask(summarize, {
       systemPrompt: SUMMARY_SYSTEM_PROMPT,
@@ -100,9 +101,10 @@ async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unk
       kind,
       ...(signal === undefined ? {} : { signal }),
     });
-    return await (signal === undefined ? asked : untilAborted(asked, signal));
+    return await untilAborted(asked, signal, CANCELLED[kind]);
   } catch (error) {
-    if (signal?.aborted || isSessionError(error, "ABORTED")) throw cancelled(kind, error);
+    if (signal?.aborted) throw cancelled(kind, signal.reason);
+    if (isSessionError(error, "ABORTED")) throw cancelled(kind, error);
     throw failed(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
   }
 }
@@ -110,23 +112,6 @@ async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unk
 /** A summarizer that throws at once rejects like any other. */
 async function ask(summarize: Summarize, request: SummarizeRequest): Promise<SummarizeReply> {
   return summarize(request);
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    // A summarizer may abort while it is called; an event that has passed is not told again.
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    const settle = (then: () => void) => {
-      signal.removeEventListener("abort", stop);
-      then();
-    };
-    work.then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error)),
-    );
-  });
 }
 
 function cancelled(kind: SummaryKind, cause: unknown): SessionError {
@@ -148,6 +133,6 @@ function failed(
  *
  * @throws {SessionError} `ABORTED` if the signal was aborted.
  */
-export function refuseAborted(kind: SummaryKind, signal: AbortSignal | undefined): void {
+export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw cancelled(kind, signal.reason);
 }

@@ -11,7 +11,7 @@ import {
 } from "./file-operations.ts";
 import type { CompactionPreparation } from "./plan.ts";
 import { historyPrompt, turnPrefixPrompt } from "./prompts.ts";
-import { refuseAborted, requestSummary, type Summarize, type SummaryKind } from "./request-summary.ts";
+import { refuseCancelled, requestSummary, type Summarize, type SummaryKind } from "./request-summary.ts";
 import { serializeConversation } from "./transcript.ts";
 import { addUsage } from "./usage.ts";
 
@@ -70,7 +70,7 @@ export async function compact(
   summarize: Summarize,
   options: CompactOptions = {},
 ): Promise<CompactionResult<CompactionDetails>> {
-  refuseAborted("history", options.signal);
+  refuseCancelled("history", options.signal);
   assertSomethingToCompact(preparation);
   const history = await historyText(preparation, summarize, options);
   const prefix = await turnPrefixText(preparation, summarize, options);

@@ -3,9 +3,10 @@ import { compactWithoutModel } from "../compaction/compact-without-model.ts";
 import { type CompactionPreparation, type CompactionSkipReason, planCompaction } from "../compaction/plan.ts";
 import { type CompactionResult, compact } from "../compaction/summarize.ts";
 import { estimateAll } from "../compaction/tokens.ts";
+import { aborted, refuseAborted, untilAborted } from "../schema/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
-import { aborted, isAborted, joinSignals, refuseAborted, untilAborted } from "./abort.ts";
+import { isAborted, joinSignals } from "./abort.ts";
 import {
   assertNotCompacted,
   assertNotLeft,

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { onRejection } from "../manager/session-events.ts";
+import { aborted, untilAborted } from "../schema/abort.ts";
 import { traceOf } from "../schema/errors.ts";
-import { aborted, untilAborted } from "./abort.ts";
 import type {
   BeforeTreeResult,
   SessionBeforeTreeEvent,

@@ -1,10 +1,11 @@
 import { collectEntriesForBranchSummary, generateBranchSummary } from "../compaction/branch-summary.ts";
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
-import { isAborted, joinSignals, refuseAborted } from "./abort.ts";
+import { isAborted, joinSignals } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import type { BeforeTreeResult, ExtensionBranchSummary, TreePreparation } from "./hook-events.ts";

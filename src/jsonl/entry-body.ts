@@ -1,6 +1,7 @@
 import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { decodeRecord, decodeText } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
@@ -12,12 +13,12 @@ export const DAMAGED_TYPE = "damaged";
 /** `customType` of the entry that keeps the text of a damaged one in a copy. */
 export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
-/** What it takes to turn a line's bytes into the entry of today's format. */
+/** What it takes to turn a line's bytes into the entry of today's format: the index of its session, as a rule. */
 export interface BodyContext {
   /** Version of the file. */
   readonly version: number;
   /** Gives the id of the first entry at or after a record number (version 1). */
-  readonly entryIdFrom: (recordNumber: number) => string | undefined;
+  entryIdFrom(recordNumber: number): string | undefined;
 }
 
 /**
@@ -62,8 +63,12 @@ export function entryAt(
 /** Does what `decodeEntry` does with the record of the line. */
 export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
-  const upgraded = upgradeRecord(record, context.version, { ...head, entryIdFrom: context.entryIdFrom });
-  return withHead(upgraded, head);
+  const { version } = context;
+  const entryIdFrom = (recordNumber: number) => context.entryIdFrom(recordNumber);
+  return withHead(
+    version < CURRENT_SESSION_VERSION ? upgradeRecord(record, version, { ...head, entryIdFrom }) : record,
+    head,
+  );
 }
 
 /**
@@ -79,14 +84,15 @@ export function currentLine(
   context: BodyContext,
   change?: (entry: AnySessionEntry) => AnySessionEntry,
 ): Uint8Array | string {
-  const entry = decodeEntry(bytes, head, context);
-  if (entry === undefined) {
+  const record = decodeRecord(bytes);
+  const entry = record && entryOf(record, head, context);
+  if (record === undefined || entry === undefined) {
     const kept = keptAsText(bytes, head);
     return encodeRecord(change?.(kept) ?? kept);
   }
   const changed = change?.(entry) ?? entry;
   const isAsWritten =
-    changed === entry && context.version >= CURRENT_SESSION_VERSION && saysHead(bytes, head);
+    changed === entry && context.version >= CURRENT_SESSION_VERSION && hasHead(record, head);
   return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
 }
 
@@ -108,12 +114,6 @@ function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: Entr
     customType: DAMAGED_CUSTOM_TYPE,
     data,
   };
-}
-
-/** Whether a line's own fields are those of the head that the tree gave it. */
-function saysHead(bytes: Uint8Array, head: EntryHead): boolean {
-  const record = decodeRecord(bytes);
-  return record !== undefined && hasHead(record, head);
 }
 
 /** Makes the entry that stands for one whose body is damaged: it has its place in the tree and nothing else. */
@@ -151,10 +151,4 @@ function hasHead(record: JsonRecord, head: EntryHead): record is UnknownEntry {
     record["parentId"] === head.parentId &&
     typeof record["timestamp"] === "string"
   );
-}
-
-/** ISO time of a head; the epoch where it has none, since a host may format what it is given. */
-function isoTime(timestampMs: number): string {
-  const isValid = Math.abs(timestampMs) <= 8.64e15;
-  return new Date(isValid ? timestampMs : 0).toISOString();
 }

@@ -112,10 +112,11 @@ export class EntryHeadReader {
   /** Reads a string up to its quote and leaves `#at` behind it. */
   #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
-      const key = hexKey(view, start);
-      if (key !== -1) {
+      const high = hexValue(view.getInt32(start));
+      const low = hexValue(view.getInt32(start + WORD));
+      if (high !== -1 && low !== -1) {
         this.#at = start + 9;
-        return key;
+        return (high << 16) | low;
       }
     }
     const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
@@ -202,13 +203,6 @@ export function mayHoldSecondHead(
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
-/** The number that eight lower-case hex characters write, or -1. */
-function hexKey(view: DataView, start: number): number {
-  const high = hexValue(view.getInt32(start));
-  const low = hexValue(view.getInt32(start + WORD));
-  return high === -1 || low === -1 ? -1 : ((high << 16) | low) >>> 0;
 }
 
 /** The text up to the next quote, if it is plain ASCII without escapes. */

@@ -68,3 +68,20 @@ export class LineSpans {
     return ordinals;
   }
 }
+
+/** The spans of lines by ordinal, as far as reading the lines needs them. */
+export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
+
+/**
+ * Reads the lines of entries from bytes in memory.
+ *
+ * @param take - Called for each in the order given.
+ */
+export function linesInMemory(
+  readBytes: (offset: number, length: number) => Uint8Array,
+  spans: SpansByOrdinal,
+  ordinals: Iterable<number>,
+  take: (ordinal: number, bytes: Uint8Array) => void,
+): void {
+  for (const ordinal of ordinals) take(ordinal, readBytes(spans.offsetAt(ordinal), spans.lengthAt(ordinal)));
+}

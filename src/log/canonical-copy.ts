@@ -1,15 +1,14 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { tooNew } from "./file-errors.ts";
-import type { LogLine, SessionLog } from "./session-log.ts";
-
-/** What lines can be copied from. */
-export type LineSource = Pick<SessionLog, "index" | "readLines">;
+import type { LogLine } from "./session-log.ts";
 
 /** What a copy of a session holds. */
 export interface CopyPlan {
@@ -39,12 +38,11 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
   if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
   yield `${encodeRecord(plan.header)}\n`;
   const { index } = log;
-  const context = bodyContextOf(index);
   const headOf = plan.headOf ?? ((ordinal: number) => index.tree.headAt(ordinal));
-  for (const batch of batches(plan.ordinals)) {
+  for (const batch of runsOf(plan.ordinals, BATCH)) {
     const lines: (string | Uint8Array)[] = [];
     log.readLines(batch, (ordinal, bytes) => {
-      const line = currentLine(bytes, headOf(ordinal), context, plan.change);
+      const line = currentLine(bytes, headOf(ordinal), index, plan.change);
       lines.push(typeof line === "string" ? line : new Uint8Array(line), "\n");
     });
     yield* lines;
@@ -56,23 +54,4 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
 export function wholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
   if (header === undefined) throw new TypeError("a session without a header cannot be copied");
   return { header, ordinals: spans.inFileOrder(tree.ordinals()) };
-}
-
-/** What the bodies of a session are decoded with. */
-export function bodyContextOf(index: SessionIndex): {
-  version: number;
-  entryIdFrom: (recordNumber: number) => string | undefined;
-} {
-  return { version: index.version, entryIdFrom: (recordNumber) => index.entryIdFrom(recordNumber) };
-}
-
-function* batches(ordinals: Iterable<number>): Generator<number[], void> {
-  let batch: number[] = [];
-  for (const ordinal of ordinals) {
-    batch.push(ordinal);
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

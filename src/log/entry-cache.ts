@@ -1,15 +1,13 @@
 import { setTimeout as later } from "node:timers";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type BodyContext, DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
+import { DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import { bodyContextOf } from "./canonical-copy.ts";
 import type { SessionLog, TakeRecord } from "./session-log.ts";
 import { StrongCache } from "./strong-cache.ts";
 import { WeakCache } from "./weak-cache.ts";
@@ -45,7 +43,6 @@ export class EntryCache {
   readonly #log: SessionLog;
   readonly #strong = new StrongCache();
   readonly #weak = new WeakCache();
-  #context: (BodyContext & { readonly index: SessionIndex }) | undefined;
   /** Runs when the next entries leave the strong cache. */
   #timer: NodeJS.Timeout | undefined;
 
@@ -123,7 +120,7 @@ export class EntryCache {
     try {
       this.#readTexts(ordinals, (ordinal, text) => {
         const record = parseRecord(text);
-        const written = record && entryAt(record, tree, ordinal, this.#bodyContext());
+        const written = record && entryAt(record, tree, ordinal, this.#log.index);
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
         if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
@@ -161,20 +158,13 @@ export class EntryCache {
     for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
-  /** What bodies are decoded with, made anew only when the log was read anew. */
-  #bodyContext(): BodyContext {
-    const { index } = this.#log;
-    if (this.#context?.index !== index) this.#context = { index, ...bodyContextOf(index) };
-    return this.#context;
-  }
-
   #known(ordinal: number): AnySessionEntry | undefined {
     return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal);
   }
 
   /** Makes an entry of its record and keeps it; around its message, if somebody still holds that. */
   #take(tree: EntryTree, ordinal: number, record: JsonRecord | undefined, bytes: number): AnySessionEntry {
-    const read = record && entryAt(record, tree, ordinal, this.#bodyContext());
+    const read = record && entryAt(record, tree, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);
     const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
     this.remember(ordinal, entry, bytes);

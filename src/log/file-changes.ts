@@ -1,6 +1,6 @@
 import { type FSWatcher, type WatchListener, watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import { onAbort } from "./on-abort.ts";
+import { onAbort } from "../schema/abort.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 /** How often to look where the system does not tell of changes. */

@@ -1,6 +1,7 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -102,7 +103,7 @@ export class FileLog implements SessionLog {
         onProgress?.(log.index.position, total);
         const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
-        if (signal?.aborted) throw new SessionError("ABORTED", `Loading ${path} was aborted; load it again.`);
+        refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
         if (isDue) turnStart = monotonicMs();
       }
     } catch (error) {

@@ -1,3 +1,4 @@
+import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -43,10 +44,7 @@ export class MemoryLog implements SessionLog {
   }
 
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    for (const ordinal of ordinals) {
-      const { offset, length } = this.index.spans.at(ordinal);
-      take(ordinal, this.#blocks.read(offset, length));
-    }
+    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }
 
   pin(): () => void {

@@ -1,6 +1,5 @@
 import { isAscii } from "node:buffer";
-import type { LineSpans } from "../jsonl/line-spans.ts";
-import type { Blocks } from "./blocks.ts";
+import type { SpansByOrdinal } from "../jsonl/line-spans.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
@@ -10,27 +9,12 @@ const MAX_GAP_BYTES = 64 * 1024;
 /** Bytes read at once, unless one line is longer: what a processor's cache holds. */
 const MAX_READ_BYTES = 256 * 1024;
 
-/** Where the lines of entries stand. */
-type LinePlaces = Pick<LineSpans, "offsetAt" | "lengthAt">;
-
-/** The places of lines whose entries have other ordinals now. */
-export function movedPlaces(places: LinePlaces, now: (ordinal: number) => number): LinePlaces {
+/** The spans of lines whose entries have other ordinals now. */
+export function movedSpans(spans: SpansByOrdinal, now: (ordinal: number) => number): SpansByOrdinal {
   return {
-    offsetAt: (ordinal) => places.offsetAt(now(ordinal)),
-    lengthAt: (ordinal) => places.lengthAt(now(ordinal)),
+    offsetAt: (ordinal) => spans.offsetAt(now(ordinal)),
+    lengthAt: (ordinal) => spans.lengthAt(now(ordinal)),
   };
-}
-
-/** Gives the lines of entries of a session whose file has not been made. */
-export function linesInMemory(
-  bytes: Blocks,
-  places: LinePlaces,
-  ordinals: Iterable<number>,
-  take: TakeLine,
-): void {
-  for (const ordinal of ordinals) {
-    take(ordinal, bytes.read(places.offsetAt(ordinal), places.lengthAt(ordinal)));
-  }
 }
 
 /**
@@ -43,7 +27,7 @@ export function linesInMemory(
 export function readLinesOf(
   fs: FileSystem,
   fd: number,
-  places: LinePlaces,
+  spans: SpansByOrdinal,
   ordinals: Iterable<number>,
   take: TakeLine,
   takeText?: TakeText,
@@ -61,16 +45,16 @@ export function readLinesOf(
     // Text cut out of the buffer saves an object for each line, and of ASCII it need not be decoded.
     const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {
-      const from = places.offsetAt(ordinal) - start;
-      const to = from + places.lengthAt(ordinal);
+      const from = spans.offsetAt(ordinal) - start;
+      const to = from + spans.lengthAt(ordinal);
       if (takeText === undefined) take(ordinal, bytes.subarray(from, to));
       else takeText(ordinal, bytes.toString(encoding, from, to));
     }
     run.length = 0;
   };
   for (const ordinal of ordinals) {
-    const offset = places.offsetAt(ordinal);
-    const behind = offset + places.lengthAt(ordinal);
+    const offset = spans.offsetAt(ordinal);
+    const behind = offset + spans.lengthAt(ordinal);
     const isNear = offset >= end && offset - end <= MAX_GAP_BYTES && behind - start <= MAX_READ_BYTES;
     if (run.length > 0 && !isNear) flush();
     if (run.length === 0) start = offset;

@@ -1,12 +1,12 @@
+import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
+import { readLinesOf } from "./read-lines.ts";
 
 /** A session file that was read whole, with the descriptor still open for its lines. */
-export interface ReadSession {
+export interface ReadSession extends LineSource {
   readonly fd: number;
-  readonly index: SessionIndex;
-  line(ordinal: number): Uint8Array;
 }
 
 /** Reads a session file once, to look at it. The caller closes `fd`. */
@@ -15,11 +15,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   try {
     const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
     feedFile(fs, fd, index, fs.fstatSync(fd).size);
-    const line = (ordinal: number) => {
-      const { offset, length } = index.spans.at(ordinal);
-      return readRange(fs, fd, offset, length);
-    };
-    return { fd, index, line };
+    return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;

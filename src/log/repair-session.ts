@@ -2,13 +2,15 @@ import type { Stats } from "node:fs";
 import { basename } from "node:path";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
 import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
+import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { bodyContextOf, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, foreignFile, NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
@@ -179,10 +181,9 @@ function headerFromName(path: string): SessionHeader {
 
 function reportDamagedBodies({ index, readLines }: LineSource): void {
   const { tree, spans } = index;
-  const context = bodyContextOf(index);
   readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
-    if (decodeEntry(bytes, head, context) === undefined) {
+    if (decodeEntry(bytes, head, index) === undefined) {
       index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
     }
   });
@@ -218,8 +219,7 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
 
 /** When a session began that does not say it itself: at its first entry, or at no known time. */
 function timeOfFirst({ tree }: SessionIndex): string {
-  const timeMs = tree.size > 0 ? tree.timeAt(0) : Number.NaN;
-  return new Date(Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0).toISOString();
+  return isoTime(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
 }
 
 /** Whether the file that was opened still has its name. */
@@ -265,6 +265,3 @@ function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Ui
 const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);
 
 const LINE_BREAK = Buffer.from("\n");
-
-/** The last time that a date can hold. */
-const MAX_TIME_MS = 8.64e15;

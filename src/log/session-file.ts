@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
@@ -22,7 +23,7 @@ import {
 import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
-import { linesInMemory, movedPlaces, readLinesOf } from "./read-lines.ts";
+import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
@@ -170,7 +171,8 @@ export class SessionFile {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
-      linesInMemory(unwritten, this.#index.spans, ordinals, take);
+      const readBytes = (offset: number, length: number) => unwritten.read(offset, length);
+      linesInMemory(readBytes, this.#index.spans, ordinals, take);
       return;
     }
     const { tree } = this.#index;
@@ -178,7 +180,7 @@ export class SessionFile {
     try {
       const { tree: treeNow, spans } = this.#index;
       const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-      const there = treeNow === tree ? spans : movedPlaces(spans, now);
+      const there = treeNow === tree ? spans : movedSpans(spans, now);
       const read = (some: Iterable<number>) =>
         this.#translated("read", () =>
           this.#file.read((fd) => readLinesOf(this.#fs, fd, there, some, take, takeText)),

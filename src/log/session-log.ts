@@ -1,3 +1,4 @@
+import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionError } from "../schema/errors.ts";
@@ -42,7 +43,7 @@ export type LogChange =
  *
  * @remarks Every log passes the suite in test/conformance.
  */
-export interface SessionLog {
+export interface SessionLog extends LineSource {
   /** Path of the file; undefined if there is none. */
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */

@@ -2,7 +2,6 @@ import { currentLine } from "../jsonl/entry-body.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { AppendFile, LINE_BREAK } from "./append-file.ts";
-import { bodyContextOf } from "./canonical-copy.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
@@ -62,10 +61,9 @@ function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionInd
 
 /** Spells lines as the current version writes them. */
 function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
-  const context = bodyContextOf(index);
   const lines: Uint8Array[] = [];
   readLinesOf(fs, fd, index.spans, ordinals, (ordinal, bytes) => {
-    const line = currentLine(bytes, index.tree.headAt(ordinal), context);
+    const line = currentLine(bytes, index.tree.headAt(ordinal), index);
     lines.push(typeof line === "string" ? Buffer.from(line) : Buffer.from(line), LINE_BREAK);
   });
   return lines;

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
+import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { SessionError } from "../schema/errors.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { bodyContextOf, type CopyPlan, copyLines, type LineSource, wholeCopy } from "./canonical-copy.ts";
+import { type CopyPlan, copyLines, wholeCopy } from "./canonical-copy.ts";
 import { fileError, NotAPlainFileError } from "./file-errors.ts";
 import type { FileSystem } from "./file-system.ts";
 import { readSessionFile } from "./read-session-file.ts";
@@ -68,34 +68,30 @@ export function modeOfPlainFile(fs: FileSystem, path: string): number {
 export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {
-    const difference = findDifference(log, copy.index, (ordinal) => copy.line(ordinal));
+    const difference = findDifference(log, copy);
     if (difference !== undefined) throw new Error(`the copy differs: ${difference}`);
   } finally {
     fs.closeSync(copy.fd);
   }
 }
 
-function findDifference(
-  log: LineSource,
-  copy: SessionIndex,
-  lineOf: (ordinal: number) => Uint8Array,
-): string | undefined {
+function findDifference(log: LineSource, copy: LineSource): string | undefined {
   const { tree } = log.index;
-  if (copy.tree.size !== tree.size) return `${copy.tree.size} entries instead of ${tree.size}`;
-  const contexts = [bodyContextOf(log.index), bodyContextOf(copy)] as const;
+  const copied = copy.index.tree;
+  if (copied.size !== tree.size) return `${copied.size} entries instead of ${tree.size}`;
   let difference: string | undefined;
   log.readLines(tree.ordinals(), (ordinal, bytes) => {
     const head = tree.headAt(ordinal);
-    const there = copy.tree.find(head.id);
+    const there = copied.find(head.id);
     if (there === NONE) difference ??= `entry ${head.id} is missing`;
     if (difference !== undefined) return;
-    const copied = copy.tree.headAt(there);
-    const body = decodeEntry(bytes, head, contexts[0]);
+    const headThere = copied.headAt(there);
+    const body = decodeEntry(bytes, head, log.index);
     const isSame =
-      head.id === copied.id &&
-      head.parentId === copied.parentId &&
+      head.id === headThere.id &&
+      head.parentId === headThere.parentId &&
       (body === undefined ||
-        encodeRecord(body) === encodeRecord(decodeEntry(lineOf(there), copied, contexts[1]) ?? {}));
+        encodeRecord(body) === encodeRecord(entryFrom(copy, there, lineOf(copy, there)) ?? {}));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;

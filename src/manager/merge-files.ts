@@ -1,14 +1,13 @@
 import { basename, dirname } from "node:path";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { fileError, foreignFile, notASession } from "../log/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
-import { readLinesOf } from "../log/read-lines.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { writeWhole } from "../log/write-whole.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
-import type { MergeSource } from "../merge/merge-source.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** Where the file of a merged session goes: to a path where nothing stands, or into the place of the first copy. */
@@ -29,7 +28,7 @@ export interface MergeFilesResult extends MergeReport {
 interface OpenCopy {
   readonly path: string;
   readonly fd: number;
-  readonly source: MergeSource;
+  readonly source: LineSource;
 }
 
 /**
@@ -95,15 +94,12 @@ function planOf(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
 
 function openCopy(fs: FileSystem, path: string): OpenCopy {
   try {
-    const { fd, index } = readSessionFile(fs, path);
+    const source = readSessionFile(fs, path);
+    const { fd, index } = source;
     if (index.header === undefined || index.isRejected) {
       closeQuietly(fs, fd);
       throw notASession(path);
     }
-    const source: MergeSource = {
-      index,
-      readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take),
-    };
     return { path, fd, source };
   } catch (error) {
     throw fileError(path, "read", error);

@@ -1,13 +1,12 @@
 import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
-import type { SessionInfo, SessionListProgress } from "../catalog/session-info.ts";
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
+import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
-import { endable } from "../log/on-abort.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { projectFolder } from "../log/session-paths.ts";
 import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
@@ -33,6 +32,7 @@ import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { assertRedactable, REDACTION_CUSTOM_TYPE, redactEntry } from "./redaction.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
+import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   coreOptions,
   folderOf,
@@ -196,12 +196,9 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     // Loaded here: a process that opens one session needs no catalog.
-    const { listSessions } = await import("../catalog/list-sessions.ts");
-    return listSessions({
-      ...sessionScope(cwd, sessionOptions(sessionDir)),
-      ...(onProgress && { onProgress }),
-      ...(signal && { signal }),
-    });
+    const { listInfos } = await import("./session-info.ts");
+    const scope = sessionScope(cwd, sessionOptions(sessionDir));
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
   /**
@@ -224,13 +221,9 @@ export class SessionManager {
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => one instanceof AbortSignal);
-    const { listSessions } = await import("../catalog/list-sessions.ts");
-    return listSessions({
-      places,
-      ...(sessionDir !== undefined && { sessionDir }),
-      ...(onProgress && { onProgress }),
-      ...(signal && { signal }),
-    });
+    const { listInfos } = await import("./session-info.ts");
+    const scope = { places, ...(sessionDir !== undefined && { sessionDir }) };
+    return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
   /** What was odd in the session's data so far; more may come as bodies are read. A copy. */

@@ -1,10 +1,11 @@
+import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import type { MergeSide, MergeSource } from "./merge-source.ts";
+import type { MergeSide } from "./merge-source.ts";
 
 /** Where an entry stands: in which copy, and its ordinal there. */
 export interface Member {
   readonly side: MergeSide;
-  readonly source: MergeSource;
+  readonly source: LineSource;
   readonly ordinal: number;
 }
 
@@ -19,8 +20,8 @@ export interface Member {
 export class EntryUnion {
   /** How many entries both copies have together, each counted where it stands. */
   readonly size: number;
-  readonly a: MergeSource;
-  readonly b: MergeSource;
+  readonly a: LineSource;
+  readonly b: LineSource;
   readonly #sizeA: number;
   /** The lowest number of each entry. */
   readonly #first: Int32Array;
@@ -33,7 +34,7 @@ export class EntryUnion {
   /** Ids of entries that did not keep their own. */
   readonly #names = new Map<number, string>();
 
-  constructor(a: MergeSource, b: MergeSource) {
+  constructor(a: LineSource, b: LineSource) {
     this.a = a;
     this.b = b;
     this.#sizeA = a.index.tree.size;

@@ -1,18 +1,12 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
 import { EntryUnion, type Member } from "./entry-union.ts";
-import {
-  contextOf,
-  entryFrom,
-  lineOf,
-  type MergeSide,
-  type MergeSource,
-  runsToHold,
-} from "./merge-source.ts";
+import { type MergeSide, runsToHold } from "./merge-source.ts";
 
 /** Entries of which one has its id for good, and the others ids made for them. */
 export interface ClaimedId {
@@ -37,7 +31,7 @@ export interface Matching {
  *
  * @remarks Cost: O(bytes of the entries that both have); of the bodies a few megabytes are held at a time.
  */
-export function matchEntries(a: MergeSource, b: MergeSource): Matching {
+export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
   const lostParents = { a: findLostParents(a, b), b: findLostParents(b, a) };
   const matcher = new Matcher(union, lostParents);
@@ -174,7 +168,7 @@ class Matcher {
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
     // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
-    const kept = own ?? asEntry(currentLine(line, head, contextOf(source)));
+    const kept = own ?? asEntry(currentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
     const place = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
@@ -208,7 +202,7 @@ function asEntry(line: Uint8Array | string): AnySessionEntry | undefined {
   };
 }
 
-function findLostParents(source: MergeSource, other: MergeSource): LostParents {
+function findLostParents(source: LineSource, other: LineSource): LostParents {
   const { tree, issues } = source.index;
   const lost = new Map<number, string>();
   for (const { code, entryId } of issues) {

@@ -1,5 +1,5 @@
+import { sourceOf } from "../jsonl/line-source.ts";
 import { type MergeOptions, type MergeReport, planMerge } from "./merge-plan.ts";
-import { sourceOf } from "./merge-source.ts";
 
 /** Two copies of a session that became one. */
 export interface MergedContent extends MergeReport {

@@ -1,3 +1,4 @@
+import { isTime } from "../schema/times.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { cycleBreaks } from "../tree/parent-links.ts";
 import type { EntryUnion, Member } from "./entry-union.ts";
@@ -96,8 +97,5 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
 
 /** The time that a line says in the end: an entry without one is written with that of the epoch. */
 function writtenTime(timeMs: number): number {
-  return Math.abs(timeMs) <= MAX_TIME_MS ? timeMs : 0;
+  return isTime(timeMs) ? timeMs : 0;
 }
-
-/** The last time that a date can hold. */
-const MAX_TIME_MS = 8.64e15;

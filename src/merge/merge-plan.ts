@@ -1,3 +1,4 @@
+import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
@@ -7,7 +8,7 @@ import type { EntryUnion } from "./entry-union.ts";
 import { type ClaimedId, matchEntries } from "./match-entries.ts";
 import { type HeaderDifference, mergeHeaders } from "./merge-headers.ts";
 import { findParents, orderEntries } from "./merge-order.ts";
-import { type MergeSide, type MergeSource, mergeableHeader } from "./merge-source.ts";
+import { type MergeSide, mergeableHeader } from "./merge-source.ts";
 import { isAsInA, type MergedEntries, mergedLines } from "./merged-lines.ts";
 
 /** How two copies are merged. */
@@ -61,7 +62,7 @@ export interface MergePlan {
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `NOT_A_SESSION`, `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes + n log n), about 40 bytes per entry beside the trees. Source: docs/merge.md
  */
-export function planMerge(a: MergeSource, b: MergeSource, options: MergeOptions = {}): MergePlan {
+export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = {}): MergePlan {
   assertOptions<MergeOptions>(options, { allowDifferentIds: FLAG });
   const headers = { a: mergeableHeader(a, "a"), b: mergeableHeader(b, "b") };
   if (!options.allowDifferentIds) assertSameSession(headers.a, headers.b);
@@ -100,7 +101,7 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
 }
 
 /** Whether a copy is not as a merge writes it, whatever is added. */
-function isOdd({ index }: MergeSource): boolean {
+function isOdd({ index }: LineSource): boolean {
   return index.issues.length > 0 || index.version !== CURRENT_SESSION_VERSION || index.needsUpgrade;
 }
 

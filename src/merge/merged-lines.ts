@@ -2,12 +2,13 @@ import { decodeRecord, decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import { lineOf } from "../jsonl/line-source.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { parentOf } from "./merge-order.ts";
-import { contextOf, lineOf, type MergeSide, runsToHold } from "./merge-source.ts";
+import { type MergeSide, runsToHold } from "./merge-source.ts";
 import { mapReferences } from "./references.ts";
 
 /** What the file of a merged session is made of. */
@@ -128,7 +129,7 @@ function spell(
   const line = currentLine(
     bytes,
     head,
-    contextOf(source),
+    source.index,
     union.hasNames ? (one) => mapReferences(one, nameOf) : undefined,
   );
   const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);

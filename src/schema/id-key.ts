@@ -1,6 +1,8 @@
 /**
  * An entry id in the form that the tree keeps: eight lower-case hex characters become the number that they write,
  * which costs four bytes instead of a string; every other id stays a string.
+ *
+ * The number is a signed one of 32 bits: engines keep those without memory of their own, and greater ones as objects.
  */
 export type IdKey = number | string;
 
@@ -13,8 +15,8 @@ export function idKeyOf(id: string): IdKey {
   // Ids are looked up several times for each entry, and a regular expression takes three times as long.
   for (let i = 0; i < ID_LENGTH; i++) {
     const code = id.charCodeAt(i);
-    if (code >= 0x30 && code <= 0x39) key = key * 16 + code - 0x30;
-    else if (code >= 0x61 && code <= 0x66) key = key * 16 + code - 0x57;
+    if (code >= 0x30 && code <= 0x39) key = (key << 4) | (code - 0x30);
+    else if (code >= 0x61 && code <= 0x66) key = (key << 4) | (code - 0x57);
     else return id;
   }
   return key;

@@ -1,6 +1,5 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
-import { bodyContextOf } from "../log/canonical-copy.ts";
 import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
@@ -66,11 +65,10 @@ function planAmendment(
   withSearchText: boolean,
 ): AmendmentPlan {
   const { index } = session;
-  const context = bodyContextOf(index);
   const texts = new Map<number, Uint8Array[]>();
   session.readLines(index.spans.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
     const { line } = index.spans.at(ordinal);
-    const text = currentLine(bytes, index.tree.headAt(ordinal), context, change);
+    const text = currentLine(bytes, index.tree.headAt(ordinal), index, change);
     const parts = texts.get(line) ?? [];
     // Copied, since the bytes may be used again. Records that stood on one line stay on one.
     parts.push(Buffer.from(text));

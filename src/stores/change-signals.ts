@@ -1,5 +1,5 @@
-import { onAbort } from "../log/on-abort.ts";
 import { WakeUps } from "../log/wake-ups.ts";
+import { onAbort } from "../schema/abort.ts";
 
 /** How often to look although nobody gave a signal: signals may get lost. */
 const LOOK_ANYWAY_MS = 30_000;

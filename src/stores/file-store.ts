@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
-import { searchSessions } from "../catalog/search.ts";
+import { type SearchHit, searchSessions } from "../catalog/search.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
-import type { SessionInfo } from "../catalog/session-info.ts";
+import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -29,13 +29,13 @@ import {
   type SessionOptions,
   sessionFolder,
 } from "../manager/session-options.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { factsOfHeader } from "./header-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
-import { assertNotAborted } from "./retries.ts";
 import { wordsOf } from "./search-words.ts";
 import { compareSessions, holdsText } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
@@ -46,8 +46,6 @@ import type {
   OpenInStoreOptions,
   SearchInStoreOptions,
   SessionStore,
-  StoredSession,
-  StoreSearchHit,
 } from "./session-store.ts";
 import { sessionExists, sessionNotFound } from "./store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-options.ts";
@@ -106,13 +104,13 @@ class FileStore implements SessionStore {
     return SessionManager.load(this.#require(id), { ...this.#options, ...options });
   }
 
-  async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
     assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
     const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
-    const newest = new Map<string, StoredSession>();
+    const newest = new Map<string, SessionRow>();
     // Of several files with the same id the first counts, which is the one modified last.
-    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, storedSession(info));
+    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, rowOf(info));
     const wanted = [...newest.values()]
       .filter((one) => name === undefined || holdsText(one.name ?? "", name))
       .filter((one) => one.id.startsWith(idPrefix))
@@ -124,7 +122,7 @@ class FileStore implements SessionStore {
   async *search(
     query: string,
     options: SearchInStoreOptions = {},
-  ): AsyncGenerator<StoreSearchHit, void, undefined> {
+  ): AsyncGenerator<SearchHit, void, undefined> {
     assertOptions(options, SEARCH_RULES);
     const { cwd, signal, roles, limit = Number.POSITIVE_INFINITY } = options;
     const scope = { ...this.#scope(cwd), ...(signal && { signal }), ...(roles && { roles }) };
@@ -140,7 +138,7 @@ class FileStore implements SessionStore {
     let left = Math.floor(limit);
     for await (const { session, entryId, role, snippet, match } of searchSessions(first, scope)) {
       if (!places.every((found) => found.has(`${session.path}\n${entryId}`))) continue;
-      yield { session: storedSession(session), entryId, role, snippet, match };
+      yield { session: rowOf(session), entryId, role, snippet, match };
       left--;
       if (left < 1) return;
     }
@@ -158,7 +156,7 @@ class FileStore implements SessionStore {
     const stream = createReadStream(path);
     try {
       for await (const piece of stream) {
-        assertNotAborted(signal);
+        refuseAborted(signal);
         if (piece instanceof Uint8Array) yield piece;
       }
     } catch (error) {
@@ -275,23 +273,13 @@ function copyFile(from: string, path: string): void {
   }
 }
 
-function storedSession(info: SessionInfo): StoredSession {
-  const { id, cwd, name, parentSessionPath, created, modified, messageCount, firstMessage } = info;
+function rowOf({ firstMessage, ...row }: FileRow): FileRow {
   return {
-    id,
-    cwd,
-    ...(name !== undefined && { name }),
-    ...(parentSessionPath !== undefined && { parentSession: parentSessionPath }),
-    created,
-    modified,
-    messageCount,
-    ...(firstMessage !== NO_MESSAGES && { firstMessage: firstMessage.slice(0, MAX_FIRST_MESSAGE) }),
+    ...row,
+    ...(firstMessage !== undefined && { firstMessage: firstMessage.slice(0, MAX_FIRST_MESSAGE) }),
   };
 }
 
-/** What the catalog says where there is no first message. */
-const NO_MESSAGES = "(no messages)";
-
-function positionOf({ modified, id }: Pick<StoredSession, "modified" | "id">): ListPosition {
+function positionOf({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
   return { modifiedMs: modified.getTime(), id };
 }

@@ -1,10 +1,8 @@
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
+import { isTime } from "../schema/times.ts";
 import { storable } from "./line-facts.ts";
 import type { SessionFacts } from "./session-facts.ts";
-
-/** The furthest from 1970 that a `Date` can be, in milliseconds. */
-const MAX_TIME_MS = 8.64e15;
 
 /**
  * Gives the facts of a session that has no lines but its header.
@@ -14,7 +12,7 @@ const MAX_TIME_MS = 8.64e15;
 export function factsOfHeader({ id, cwd, parentSession, timestamp }: SessionHeader): SessionFacts {
   assertValidSessionId(id);
   const time = Date.parse(timestamp);
-  const createdMs = Math.abs(time) <= MAX_TIME_MS ? Math.trunc(time) : 0;
+  const createdMs = isTime(time) ? Math.trunc(time) : 0;
   return {
     id,
     cwd: storable(cwd),

@@ -1,8 +1,8 @@
 import { SessionIndex } from "../jsonl/session-index.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
-import { assertNotAborted } from "./retries.ts";
 
 /** A header stands at the very front; what is further on than this is not looked for. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
@@ -34,7 +34,7 @@ export async function readHeaderFirst(
   const isDone = () => index.header !== undefined || index.isRejected || index.position > MAX_HEADER_BYTES;
   try {
     while (!isDone()) {
-      assertNotAborted(signal);
+      refuseAborted(signal);
       const { value, done } = await iterator.next();
       if (done) break;
       front.push(value.slice());
@@ -66,7 +66,7 @@ async function* joined(
   try {
     yield* front;
     for (let next = await rest.next(); !next.done; next = await rest.next()) {
-      assertNotAborted(signal);
+      refuseAborted(signal);
       yield next.value;
     }
   } finally {

@@ -1,3 +1,4 @@
+import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { Blocks } from "../log/blocks.ts";
 import { addLines, bytesOf, encodeLines } from "../log/log-lines.ts";
@@ -99,10 +100,7 @@ export class RemoteLines {
 
   /** Gives the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    for (const ordinal of ordinals) {
-      const { offset, length } = this.index.spans.at(ordinal);
-      take(ordinal, this.#blocks.read(offset, length));
-    }
+    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }
 
   /** Whether it is the pending write that stands where its entry was found. */

@@ -1,5 +1,6 @@
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine } from "../log/session-log.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import { amendLines, type EntryChange } from "./amendment.ts";
 import { factsOfHeader } from "./header-facts.ts";
@@ -8,7 +9,7 @@ import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { isMadeOf, repeatable, unchangedLines } from "./lost-answers.ts";
 import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
-import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
+import { type RetryPace, untilAnswered } from "./retries.ts";
 import type { Job, RetryQueue } from "./retry-queue.ts";
 import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
 
@@ -82,7 +83,7 @@ export class RemotePlace {
       isEnd = page.isEnd;
       onProgress?.(this.lines.index.position, this.lines.index.position);
     }
-    assertNotAborted(signal);
+    refuseAborted(signal);
     this.lines.end();
   }
 

@@ -1,3 +1,5 @@
+import type { SearchHit } from "../catalog/search.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { DerivedSessions } from "../manager/derived-sessions.ts";
 import { SessionManager } from "../manager/session-manager.ts";
@@ -26,8 +28,6 @@ import type {
   OpenInStoreOptions,
   SearchInStoreOptions,
   SessionStore,
-  StoredSession,
-  StoreSearchHit,
   StoreSupport,
 } from "./session-store.ts";
 import { sessionNotFound, storeClosed } from "./store-errors.ts";
@@ -102,7 +102,7 @@ class RemoteStore implements SessionStore {
     return SessionManager.overLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
-  async *list(options: ListInStoreOptions = {}): AsyncGenerator<StoredSession, void, undefined> {
+  async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
     assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
     let last = after && { modifiedMs: after.modified.getTime(), id: after.id };
@@ -110,7 +110,7 @@ class RemoteStore implements SessionStore {
       const count = Math.min(PAGE, Math.floor(left));
       const query = { ...filter, limit: count, ...(last && { after: last }) };
       const page = await this.#ask(() => this.#backend.list(query), signal);
-      yield* page.map(storedSession);
+      yield* page.map(rowOf);
       last = page.at(-1);
       left -= page.length;
       if (page.length < count) return;
@@ -120,7 +120,7 @@ class RemoteStore implements SessionStore {
   async *search(
     query: string,
     options: SearchInStoreOptions = {},
-  ): AsyncGenerator<StoreSearchHit, void, undefined> {
+  ): AsyncGenerator<SearchHit, void, undefined> {
     assertOptions(options, SEARCH_RULES);
     const { limit = Number.POSITIVE_INFINITY, roles, signal, cwd } = options;
     const words = wordsOf(query);
@@ -131,7 +131,7 @@ class RemoteStore implements SessionStore {
     for await (const found of linesWith(reader, words, cwd)) {
       const hit = textHit(found, words);
       if (hit === undefined || roles?.includes(hit.role) === false) continue;
-      yield { session: storedSession(found.session), ...hit };
+      yield { session: rowOf(found.session), ...hit };
       left--;
       if (left < 1) return;
     }
@@ -242,7 +242,7 @@ class RemoteStore implements SessionStore {
   }
 }
 
-function storedSession(facts: SessionFacts): StoredSession {
+function rowOf(facts: SessionFacts): SessionRow {
   const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = facts;
   return {
     id,

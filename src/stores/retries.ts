@@ -1,4 +1,4 @@
-import { onAbort } from "../log/on-abort.ts";
+import { onAbort, refuseAborted, untilAborted } from "../schema/abort.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { numberFrom, type OptionRules } from "../schema/options.ts";
 
@@ -40,7 +40,7 @@ export async function untilAnswered<T>(
 ): Promise<T> {
   const deadline = performance.now() + pace.giveUpAfterMs;
   for (let attempts = 1; ; attempts++) {
-    assertNotAborted(signal);
+    refuseAborted(signal);
     try {
       return await within(call(), deadline - performance.now(), signal);
     } catch (error) {
@@ -71,19 +71,6 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
       resolve();
     });
   });
-}
-
-/**
- * Checks that the work is still wanted.
- *
- * @throws {SessionError} `ABORTED`
- */
-export function assertNotAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw aborted();
-}
-
-function aborted(): SessionError {
-  return new SessionError("ABORTED", "The work was aborted; start it again if it is wanted.");
 }
 
 /** The error for a place that does not answer. */
@@ -124,12 +111,7 @@ async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | 
     timer = setTimeout(() => reject(unavailable("no answer came in time")), Math.max(1, ms));
   });
   try {
-    const answer = await unlessAborted(
-      Promise.race([promise, timeout]).then((value) => ({ value })),
-      signal,
-    );
-    if (answer !== undefined) return answer.value;
-    throw aborted();
+    return await untilAborted(Promise.race([promise, timeout]), signal);
   } finally {
     clearTimeout(timer);
   }

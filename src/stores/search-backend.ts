@@ -1,15 +1,16 @@
+import type { SearchHit } from "../catalog/search.ts";
 import { searchedText } from "../catalog/search-text.ts";
 import { snippetOf } from "../catalog/snippet.ts";
 import { literalMatcher } from "../catalog/text-matcher.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import { bytesOf } from "./line-codec.ts";
 import { PAGE_LINES } from "./read-lines.ts";
-import { assertNotAborted, type RetryPace, untilAnswered } from "./retries.ts";
+import { type RetryPace, untilAnswered } from "./retries.ts";
 import type { FoundLine, SessionBackend } from "./session-backend.ts";
 import type { SessionFacts } from "./session-facts.ts";
-import type { StoreSearchHit } from "./session-store.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {
@@ -68,7 +69,7 @@ async function* linesIfThere(
 ): AsyncGenerator<FoundLine, void, undefined> {
   try {
     for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
-      assertNotAborted(reader.signal);
+      refuseAborted(reader.signal);
       const page = await ask(reader, () => reader.backend.read(session.id, afterSeq, PAGE_LINES));
       for (const line of page.lines) yield { session, line };
       isEnd = page.isEnd;
@@ -88,7 +89,7 @@ function ask<T>({ pace, signal }: BackendReader, call: () => Promise<T>): Promis
 export function textHit(
   { line }: FoundLine,
   words: readonly string[],
-): Omit<StoreSearchHit, "session"> | undefined {
+): Omit<SearchHit, "session"> | undefined {
   const record = decodeRecord(bytesOf(line));
   const { id, type } = record ?? {};
   if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;

@@ -1,4 +1,5 @@
-import type { TextMatch } from "../catalog/text-matcher.ts";
+import type { SearchHit } from "../catalog/search.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../manager/session-options.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -40,23 +41,6 @@ export interface OpenInStoreOptions extends StoreSessionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A session as a store lists it. */
-export interface StoredSession {
-  readonly id: string;
-  /** Working directory of the header; empty if it names none. */
-  readonly cwd: string;
-  /** Display name, if it has one. */
-  readonly name?: string;
-  /** What the session was forked from: an id, or a path. */
-  readonly parentSession?: string;
-  readonly created: Date;
-  readonly modified: Date;
-  /** Entries of type `message`, of any role. */
-  readonly messageCount: number;
-  /** How the first user message with text begins; absent if there is none. */
-  readonly firstMessage?: string;
-}
-
 /** Which sessions are listed. */
 export interface ListInStoreOptions {
   /** Only sessions of this project. */
@@ -68,7 +52,7 @@ export interface ListInStoreOptions {
   /** At most this many. Default: all. */
   readonly limit?: number;
   /** Goes on behind this session, the last one of an earlier list. */
-  readonly after?: Pick<StoredSession, "modified" | "id">;
+  readonly after?: Pick<SessionRow, "modified" | "id">;
   /** Ends the listing with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
@@ -83,18 +67,6 @@ export interface SearchInStoreOptions {
   readonly limit?: number;
   /** Ends the search with `ABORTED`. */
   readonly signal?: AbortSignal;
-}
-
-/** An entry that holds what was searched for. */
-export interface StoreSearchHit {
-  readonly session: StoredSession;
-  readonly entryId: string;
-  /** Role of the message that the entry is or becomes. */
-  readonly role: string;
-  /** One line of text around the first fit. */
-  readonly snippet: string;
-  /** Where in the snippet the fit stands: UTF-16 units. */
-  readonly match: TextMatch;
 }
 
 /** How a session's bytes are put into a store. */
@@ -139,7 +111,7 @@ export interface SessionStore {
    *
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
    */
-  list(options?: ListInStoreOptions): AsyncGenerator<StoredSession, void, undefined>;
+  list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
    * Gives entries whose text holds all words of a query, whatever the case of their letters.
@@ -147,7 +119,7 @@ export interface SessionStore {
    * @param query - Words; an empty query is nowhere.
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
    */
-  search(query: string, options?: SearchInStoreOptions): AsyncGenerator<StoreSearchHit, void, undefined>;
+  search(query: string, options?: SearchInStoreOptions): AsyncGenerator<SearchHit, void, undefined>;
 
   /**
    * Takes a session out of the store: for good, unless the store has a trash.

@@ -19,7 +19,7 @@ export const NONE = -1;
  */
 export class EntryTree {
   #size = 0;
-  #keys = new Uint32Array(0);
+  #keys = new Int32Array(0);
   readonly #textIds = new Map<number, string>();
   #parents = new Int32Array(0);
   #types = new Int32Array(0);

@@ -22,7 +22,7 @@ const MAX_PROBES = 64;
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  /** For each slot its key as a signed number and behind it its ordinal + 1; 0 if it is free. */
+  /** For each slot its key and behind it its ordinal + 1; 0 if it is free. */
   #slots = new Int32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
@@ -45,23 +45,21 @@ export class IdIndex {
     if (slots * 2 > this.#slots.length) this.#resize(slots);
   }
 
-  /** Gives the ordinal of a key, or -1. A number may be given as a signed one, too. */
-  get(given: IdKey): number {
-    if (typeof given === "string") return this.#byText.get(given) ?? -1;
-    const key = given | 0;
+  /** Gives the ordinal of a key, or -1. */
+  get(key: IdKey): number {
+    if (typeof key === "string") return this.#byText.get(key) ?? -1;
     const at = this.#slotOf(key);
     const ordinal = at === -1 ? -1 : (this.#slots[at + 1] ?? 0) - 1;
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
   /** Remembers where a key stands, unless it is known: then gives the ordinal that it has, else -1. */
-  add(given: IdKey, ordinal: number): number {
-    if (typeof given === "string" || this.#crowded.size > 0) {
-      const known = this.get(given);
-      if (known === -1) this.set(given, ordinal);
+  add(key: IdKey, ordinal: number): number {
+    if (typeof key === "string" || this.#crowded.size > 0) {
+      const known = this.get(key);
+      if (known === -1) this.set(key, ordinal);
       return known;
     }
-    const key = given | 0;
     const at = this.#slotOf(key);
     const known = at === -1 ? 0 : (this.#slots[at + 1] ?? 0);
     if (known !== 0) return known - 1;
@@ -70,12 +68,11 @@ export class IdIndex {
   }
 
   /** Remembers where a key stands; a key that is known is moved. */
-  set(given: IdKey, ordinal: number): void {
-    if (typeof given === "string") {
-      this.#byText.set(given, ordinal);
+  set(key: IdKey, ordinal: number): void {
+    if (typeof key === "string") {
+      this.#byText.set(key, ordinal);
       return;
     }
-    const key = given | 0;
     const at = this.#slotOf(key);
     if (at !== -1 && this.#slots[at + 1] === 0) this.#fill(at, key, ordinal);
     else this.#put(at, key, ordinal);

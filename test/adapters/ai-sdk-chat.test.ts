@@ -3,7 +3,8 @@ import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
-import { assistant, temporaryFolder, toolResult, user } from "../manager/support/workshop.ts";
+import { assistant, toolResult, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const asked = (id: string, text: string) => ({
   id,

@@ -17,7 +17,7 @@ import { fileStore, memoryStore, remoteStore } from "sessiontree/stores";
 import { faultyBackend } from "sessiontree/testing";
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
-import { temporaryFolder } from "../manager/support/workshop.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { AGENT, claudeContracts, MAIN, record, SESSION } from "./support/claude-contracts.ts";
 
 claudeContracts("files", async () => {

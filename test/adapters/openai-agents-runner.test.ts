@@ -5,9 +5,9 @@ import { SessionManager } from "sessiontree";
 import { OpenAIAgentsSession } from "sessiontree/adapters";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { temporaryFolder } from "../manager/support/workshop.ts";
 import { ProviderServer } from "../support/provider-server/provider-server.ts";
 import { describeWith } from "../support/sdk.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const MODEL = "gpt-x";
 

@@ -1,7 +1,7 @@
 import { convertToLlm, SessionManager } from "sessiontree";
 import { OpenAIAgentsSession } from "sessiontree/adapters";
 import { describe, expect, test } from "vitest";
-import { temporaryFolder } from "../manager/support/workshop.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const user = (content: string) => ({ type: "message", role: "user", content });
 const said = (text: string) => ({

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { CatalogRun } from "../../src/catalog/catalog-run.ts";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { searchSessions } from "../../src/catalog/search.ts";
-import { all, Chain, header, linesOf, put, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { all, Chain, header, linesOf, put } from "./support/sessions.ts";
 
 /** A folder with one session, listed with a cache. */
 async function listed(content: string) {

@@ -4,7 +4,8 @@ import { SessionManager } from "sessiontree";
 import { deleteSession, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
-import { Chain, header, put, temporaryFolder, touch } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Chain, header, put, touch } from "./support/sessions.ts";
 
 const SECRET = "hunter2";
 

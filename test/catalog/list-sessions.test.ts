@@ -6,12 +6,13 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { findSessionById, mostRecentSession } from "../../src/catalog/find-session.ts";
 import { iterateSessions, listSessions } from "../../src/catalog/list-sessions.ts";
-import type { SessionInfo } from "../../src/catalog/session-info.ts";
+import type { FileRow } from "../../src/catalog/session-row.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
 import { projectFolder } from "../../src/log/session-paths.ts";
-import { all, Chain, header, linesOf, put, START_MS, temporaryFolder, touch } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { all, Chain, header, linesOf, put, START_MS, touch } from "./support/sessions.ts";
 
-const ids = (sessions: readonly SessionInfo[]) => sessions.map((session) => session.id);
+const ids = (sessions: readonly FileRow[]) => sessions.map((session) => session.id);
 
 /** Puts a session with one message; `said` and `written` are seconds. */
 function session(
@@ -165,7 +166,7 @@ describe("progress", () => {
     const sessionDir = temporaryFolder();
     for (let i = 0; i < 20; i++) session(sessionDir, `s${i}`, { said: (i * 7) % 20, written: i });
     const counts: number[] = [];
-    const partials: (readonly SessionInfo[])[] = [];
+    const partials: (readonly FileRow[])[] = [];
     const found = await listSessions({
       sessionDir,
       cache: false,

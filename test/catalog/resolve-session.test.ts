@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resolveSession } from "../../src/catalog/resolve-session.ts";
-import { Chain, header, put, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Chain, header, put } from "./support/sessions.ts";
 
 /** Sessions in one flat folder: id → name. */
 function sessions(named: { [id: string]: string }) {

@@ -86,7 +86,7 @@ onLinux("a session that was deleted", () => {
       const one = await theOne();
       expect(one).toMatchObject({ path, size, session: { id: name, cwd: "/projects/a" } });
       expect(Math.abs(Date.now() - (one.deleted?.getTime() ?? 0))).toBeLessThan(60_000);
-      expect(one.session.allMessagesText).toBe(`Hello from ${name}`);
+      expect(one.session.firstMessage).toBe(`Hello from ${name}`);
       expect(await restoreSession(one)).toBe(path);
       expect(readFileSync(path, "utf8")).toBe(text);
       expect(statSync(path)).toMatchObject({ mtimeMs, mode, nlink: 1 });

@@ -44,10 +44,10 @@ describe("planRetention", () => {
   test("keeps the ancestors of what stays, by path, by relative path and by id, unless it is told not to", () => {
     const sessions = [
       session("a", 100),
-      session("b", 100, { parentSessionPath: "/projects/a.jsonl" }),
-      session("c", 100, { parentSessionPath: "b" }),
-      session("d", 1, { parentSessionPath: "c.jsonl" }),
-      session("e", 100, { parentSessionPath: "/projects/d.jsonl" }),
+      session("b", 100, { parentSession: "/projects/a.jsonl" }),
+      session("c", 100, { parentSession: "b" }),
+      session("d", 1, { parentSession: "c.jsonl" }),
+      session("e", 100, { parentSession: "/projects/d.jsonl" }),
     ];
     expect(plan(sessions)).toEqual({ gone: ["e"], kept: ["a parent", "b parent", "c parent", "d recent"] });
     expect(plan(sessions, { includeParents: true })).toEqual({
@@ -57,7 +57,7 @@ describe("planRetention", () => {
   });
 
   test("keeps the parents of sessions that it is not about", () => {
-    const other = session("x", 1000, { parentSessionPath: "a" });
+    const other = session("x", 1000, { parentSession: "a" });
     expect(plan([session("a", 100), session("b", 100)], {}, [other])).toEqual({
       gone: ["b"],
       kept: ["a parent"],
@@ -66,12 +66,12 @@ describe("planRetention", () => {
 
   test("comes to an end where sessions descend from each other or from themselves", () => {
     const sessions = [
-      session("a", 100, { parentSessionPath: "b" }),
-      session("b", 100, { parentSessionPath: "a" }),
-      session("c", 100, { parentSessionPath: "c" }),
+      session("a", 100, { parentSession: "b" }),
+      session("b", 100, { parentSession: "a" }),
+      session("c", 100, { parentSession: "c" }),
     ];
     expect(plan(sessions).gone).toEqual(["a", "b", "c"]);
-    expect(plan(sessions, {}, [session("x", 0, { parentSessionPath: "a" })]).gone).toEqual(["c"]);
+    expect(plan(sessions, {}, [session("x", 0, { parentSession: "a" })]).gone).toEqual(["c"]);
   });
 
   test.each([Number.NaN, -1])("refuses %d milliseconds", (olderThanMs) => {
@@ -92,11 +92,11 @@ const candidates = fc
   )
   .map((records) =>
     records.map(({ days, name, isLabelled, parent, byPath }, i) => {
-      const parentSessionPath = byPath ? `/projects/s${parent}.jsonl` : `s${parent}`;
+      const parentSession = byPath ? `/projects/s${parent}.jsonl` : `s${parent}`;
       return session(`s${i}`, days, {
         isLabelled,
         ...(name !== undefined && { name }),
-        ...(parent !== undefined && { parentSessionPath }),
+        ...(parent !== undefined && { parentSession }),
       });
     }),
   );
@@ -151,9 +151,9 @@ describe("for any sessions and any policy", () => {
           others,
         );
         const named = [...kept.map(({ session: one }) => one), ...others].map((one) =>
-          one.parentSessionPath === `/projects/${one.id}.jsonl` || one.parentSessionPath === one.id
+          one.parentSession === `/projects/${one.id}.jsonl` || one.parentSession === one.id
             ? undefined
-            : one.parentSessionPath,
+            : one.parentSession,
         );
         for (const one of toDelete) {
           expect(named).not.toContain(one.path);

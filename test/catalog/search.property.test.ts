@@ -7,7 +7,8 @@ import { textPatterns } from "../../src/catalog/text-bytes.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
-import { all, put, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { all, put } from "./support/sessions.ts";
 import { nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";
 
 const RUNS = shareOf(500);

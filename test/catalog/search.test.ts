@@ -3,7 +3,8 @@ import { performance } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
 import { type SearchHit, type SearchOptions, searchSessions } from "../../src/catalog/search.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
-import { all, Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { all, Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
 
 /** Searches one session. */
 function search(

@@ -6,8 +6,9 @@ import { describe, expect, test } from "vitest";
 import { summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
 import { summarizeSession } from "../../src/catalog/summarize-session.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
-import { Chain, header, linesOf, put, START_MS, temporaryFolder } from "./support/sessions.ts";
+import { Chain, header, linesOf, put, START_MS } from "./support/sessions.ts";
 
 async function summarize(content: string | Uint8Array) {
   return summarizeSession(put(join(temporaryFolder(), "a.jsonl"), content, 5000));
@@ -23,31 +24,25 @@ describe("a row", () => {
       id: "session-1",
       cwd: "/project",
       name: "second name",
-      parentSessionPath: "/other.jsonl",
+      parentSession: "/other.jsonl",
       created: new Date(START_MS),
       modified: new Date(START_MS + 3000),
       messageCount: 2,
       firstMessage: "How are you?",
-      allMessagesText: "How are you? Fine.",
     });
   });
 
   test("leaves out what there is not", async () => {
     const row = await summarize(linesOf([{ type: "session", id: "x" }]));
     expect(Object.keys(row ?? {}).sort()).toEqual(
-      ["allMessagesText", "created", "cwd", "firstMessage", "id", "messageCount", "modified", "path"].sort(),
+      ["created", "cwd", "id", "messageCount", "modified", "path"].sort(),
     );
-    expect(row).toMatchObject({
-      cwd: "",
-      firstMessage: "(no messages)",
-      messageCount: 0,
-      allMessagesText: "",
-    });
+    expect(row).toMatchObject({ cwd: "", messageCount: 0 });
   });
 
   test("takes branchedFrom for parentSession", async () => {
     const row = await summarize(linesOf([header({ branchedFrom: "/old.jsonl" })]));
-    expect(row?.parentSessionPath).toBe("/old.jsonl");
+    expect(row?.parentSession).toBe("/old.jsonl");
   });
 
   test("has no name after an empty one", async () => {
@@ -202,33 +197,6 @@ test("files and lines longer than a piece are read like others", async () => {
   expect(summary?.lastMessageMs).toBe(START_MS + 4003 * 1000);
 });
 
-describe("the text of all messages", () => {
-  test("is that of user and assistant, in order, as the file is when it is first asked for", async () => {
-    const folder = temporaryFolder();
-    const chain = new Chain().user("one").message({ role: "toolResult", content: "out" }).assistant("two");
-    const path = put(join(folder, "a.jsonl"), chain.text);
-    const row = await summarizeSession(path);
-    put(path, chain.user("").user("three").text);
-    expect(row?.allMessagesText).toBe("one two three");
-    put(path, chain.user("four").text);
-    expect(row?.allMessagesText).toBe("one two three");
-  });
-
-  test("counts a repeated line once, and finds text in any spelling", async () => {
-    const chain = new Chain().user("é").assistant("b");
-    const spaced = JSON.stringify({ ...chain.records[2], id: "00000009" }, null, 1).replaceAll("\n", "");
-    const row = await summarize(`${chain.text}${linesOf([chain.records[1]])}${spaced}\n`);
-    expect(row?.allMessagesText).toBe("é b b");
-  });
-
-  test("is empty if the file is gone", async () => {
-    const folder = temporaryFolder();
-    const row = await summarizeSession(put(join(folder, "a.jsonl"), new Chain().user("a").text));
-    execFileSync("rm", [join(folder, "a.jsonl")]);
-    expect(row?.allMessagesText).toBe("");
-  });
-});
-
 describe("what is no plain file", () => {
   test("is not opened", async () => {
     const folder = temporaryFolder();
@@ -250,7 +218,7 @@ test("looking changes nothing", async () => {
   const path = put(join(temporaryFolder(), "a.jsonl"), new Chain(header({ version: 1 })).user("a").text, 77);
   const before = statSync(path);
   const row = await summarizeSession(path);
-  expect(row?.allMessagesText).toBe("a");
+  expect(row?.firstMessage).toBe("a");
   const after = statSync(path);
   expect([after.mtimeMs, after.ctimeMs, after.size]).toEqual([before.mtimeMs, before.ctimeMs, before.size]);
   expect(readdirSync(join(path, ".."))).toEqual([basename(path)]);

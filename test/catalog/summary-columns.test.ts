@@ -6,7 +6,8 @@ import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
 import fc from "../support/fast-check.ts";
-import { Chain, header, put, temporaryFolder } from "./support/sessions.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Chain, header, put } from "./support/sessions.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 20 });
 const text = fc.oneof(texts, fc.constantFrom("\ud83d", "a\ndb", "🙂é\u2028", "\ufeff"));

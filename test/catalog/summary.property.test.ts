@@ -5,8 +5,9 @@ import { type FileSummary, summarizeFile } from "../../src/catalog/file-summary.
 import { Pace } from "../../src/catalog/pace.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
-import { put, temporaryFolder } from "./support/sessions.ts";
+import { put } from "./support/sessions.ts";
 import { healthySessions, nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";
 
 const RUNS = shareOf(500);

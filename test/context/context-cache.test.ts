@@ -3,7 +3,8 @@ import { ContextCache } from "../../src/context/context-cache.ts";
 import { type EntryPath, entryPathOf } from "../../src/context/entry-path.ts";
 import { findLeafPath } from "../../src/context/leaf-path.ts";
 import { buildSessionContext, buildSessionProjection } from "../../src/context/session-context.ts";
-import { assistant, brief, Line, user } from "./support/entries.ts";
+import { assistant, user } from "../support/messages.ts";
+import { brief, Line } from "./support/entries.ts";
 
 let line: Line;
 let cache: ContextCache;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { convertToLlm } from "../../src/context/convert-to-llm.ts";
 import type { AgentMessage, BashExecutionMessage } from "../../src/schema/message.ts";
-import { assistant, call, result, system, user } from "./support/entries.ts";
+import { assistant, user } from "../support/messages.ts";
+import { call, result, system } from "./support/entries.ts";
 
 const bash = (patch: Partial<BashExecutionMessage> = {}): BashExecutionMessage => ({
   role: "bashExecution",

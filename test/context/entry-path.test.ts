@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { entryPathOf } from "../../src/context/entry-path.ts";
-import { Line, user } from "./support/entries.ts";
+import { user } from "../support/messages.ts";
+import { Line } from "./support/entries.ts";
 
 describe("entryPathOf", () => {
   it("serves entries by place and by id", () => {

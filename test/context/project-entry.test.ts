@@ -6,7 +6,8 @@ import {
 } from "../../src/context/project-entry.ts";
 import type { AnySessionEntry, ContextEditEntry } from "../../src/schema/entry.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import { assistant, call, Line, result, system, timeMs, user } from "./support/entries.ts";
+import { assistant, user } from "../support/messages.ts";
+import { call, Line, result, system, timeMs } from "./support/entries.ts";
 
 const raw = (type: string, body: object): AnySessionEntry => new Line().raw(type, body);
 const edit = (replacement: ContextEditEntry["replacement"]) => new Line().edit("e1", replacement);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { selectEntries } from "../../src/context/select-entries.ts";
-import { Line, system, user, watchedPath } from "./support/entries.ts";
+import { user } from "../support/messages.ts";
+import { Line, system, watchedPath } from "./support/entries.ts";
 
 /** e1 user, e2 system, e3 user, e4 label, e5 compaction keeping from `kept`, e6 system, e7 user. */
 function compacted(kept: string, more: object = {}) {

@@ -8,7 +8,8 @@ import {
 } from "../../src/context/session-context.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import type { SessionHeader } from "../../src/schema/header.ts";
-import { assistant, brief, Line, result, system, user, watchedPath } from "./support/entries.ts";
+import { assistant, user } from "../support/messages.ts";
+import { brief, Line, result, system, watchedPath } from "./support/entries.ts";
 
 const header: SessionHeader = {
   type: "session",

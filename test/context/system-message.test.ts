@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { foldSystemMessages } from "../../src/context/system-message.ts";
 import type { AgentMessage, ToolDeclaration } from "../../src/schema/message.ts";
-import { system, user } from "./support/entries.ts";
+import { user } from "../support/messages.ts";
+import { system } from "./support/entries.ts";
 
 const tool = (name: string, description = name): ToolDeclaration => ({ name, description, parameters: {} });
 const parsed = (text: string): AgentMessage[] => JSON.parse(text);

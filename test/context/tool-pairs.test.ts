@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { repairToolPairs } from "../../src/context/tool-pairs.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
-import { assistant, call, result, system, user } from "./support/entries.ts";
+import { assistant, user } from "../support/messages.ts";
+import { call, result, system } from "./support/entries.ts";
 import { pairFaults } from "./support/pairs.ts";
 
 const text = (words: string) => ({ type: "text" as const, text: words });
@@ -12,7 +13,7 @@ const interrupted = (id: string) => ({
   toolCallId: id,
   toolName: "read",
   isError: true,
-  timestamp: 7,
+  timestamp: 1,
 });
 
 /** Repairs, and checks what must always hold. */

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { API_FOLDER, readApiReference, writeApiReference } from "./support/api-reference.ts";
 import { checkReferences, localLinks } from "./support/links.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
@@ -17,8 +16,7 @@ const written = readApiReference(join(ROOT, API_FOLDER));
 
 // It is made from the sources; whether these are built makes no difference to it.
 test.runIf(TARGET === "src")("docs/api is what the docstrings say now", { timeout: 300_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-api-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   writeApiReference(folder);
   const made = readApiReference(folder);
   const outdated = [...new Set([...made.keys(), ...written.keys()])].filter(

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { bundleForBrowser, runAsInBrowser } from "./support/browser.ts";
 import { ROOT, TARGET } from "./support/repository.ts";
 
@@ -45,8 +45,7 @@ test("the conversions reach no module of Node, and run where there is none", asy
 
 /** Writes a file that is gone after the test. */
 function temporaryFile(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-browser-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const path = join(folder, "entry.ts");
   writeFileSync(path, text);
   return path;

@@ -1,6 +1,6 @@
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, tokens, usage, user } from "./support/messages.ts";
+import { assistant, tokens, usage, user } from "../support/messages.ts";
 import { deferred, names, rejection, SMALL, stage, talk, type Writer } from "./support/stage.ts";
 
 /** Makes every summary longer than what it replaces. */

@@ -1,7 +1,7 @@
 import { convertToLlm, SessionManager, serializeConversation } from "sessiontree";
 import type { SessionController } from "sessiontree/controller";
 import { describe, expect, test, vi } from "vitest";
-import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
+import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
 import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } from "./support/stage.ts";
 
 const cancelled = { code: "ABORTED", message: "Compaction cancelled" };

@@ -3,8 +3,9 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { readSession, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, user } from "./support/messages.ts";
-import { seenByModel, stage, talk, temporaryFolder } from "./support/stage.ts";
+import { assistant, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { seenByModel, stage, talk } from "./support/stage.ts";
 
 /** A session with two branches, the second with a label in its chain; the leaf is on the second. */
 function branched(session: SessionManager): string[] {

@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, user } from "./support/messages.ts";
-import { names, rejection, seenByModel, stage, talk, temporaryFolder } from "./support/stage.ts";
+import { assistant, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { names, rejection, seenByModel, stage, talk } from "./support/stage.ts";
 
 function onDisk() {
   const cwd = temporaryFolder();

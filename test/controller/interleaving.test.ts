@@ -7,7 +7,7 @@ import {
 } from "sessiontree";
 import { expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
-import { assistant, call, tokens, toolResult, user } from "./support/messages.ts";
+import { assistant, call, tokens, toolResult, user } from "../support/messages.ts";
 import { deferred, stage } from "./support/stage.ts";
 
 /** What happens next, while whatever was begun before is still under way. */

@@ -1,17 +1,9 @@
 import { join } from "node:path";
 import { convertToLlm, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
-import {
-  deferred,
-  isValidRequest,
-  names,
-  rejection,
-  seenByModel,
-  stage,
-  talk,
-  temporaryFolder,
-} from "./support/stage.ts";
+import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { deferred, isValidRequest, names, rejection, seenByModel, stage, talk } from "./support/stage.ts";
 
 /** Two turns, then a second branch from the first answer with one turn. */
 function twoBranches(session: SessionManager) {

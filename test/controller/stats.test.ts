@@ -2,8 +2,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager, type Usage } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, call, tokens, toolResult, usage, user } from "./support/messages.ts";
-import { stage, talk, temporaryFolder } from "./support/stage.ts";
+import { assistant, call, tokens, toolResult, usage, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { stage, talk } from "./support/stage.ts";
 
 function spent(input: number, output: number, cacheRead: number, cacheWrite: number, total: number): Usage {
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total };

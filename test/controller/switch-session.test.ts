@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { SessionManager, type SessionOptions } from "sessiontree";
 import { describe, expect, test, vi } from "vitest";
-import { user } from "./support/messages.ts";
-import { deferred, names, rejection, stage, talk, temporaryFolder } from "./support/stage.ts";
+import { user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { deferred, names, rejection, stage, talk } from "./support/stage.ts";
 
 /** A controller over a session in a file, with one turn. */
 function onDisk(options: SessionOptions = {}) {

@@ -7,11 +7,11 @@ import {
   toOpenAIChat,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
-import type { AgentMessage, Message, UserMessage } from "../../src/schema/message.ts";
+import type { AgentMessage, Message } from "../../src/schema/message.ts";
 import fc from "../support/fast-check.ts";
+import { user } from "../support/messages.ts";
 import { answerOf } from "./support/conversations.ts";
 
-const user = (content: string): UserMessage => ({ role: "user", content, timestamp: 1 });
 const said = (text: string) => answerOf([{ type: "text", text }], { timestamp: 1 });
 const system = (content: string): Message => ({ role: "system", content, timestamp: 1 });
 

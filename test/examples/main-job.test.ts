@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -17,8 +17,7 @@ interface Outcome {
 
 /** Runs the example as `npm start` does. */
 async function runMainJob(...args: string[]): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-main-job-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const temporary = join(folder, "tmp");
   mkdirSync(temporary);
   const argv = ["--import", "tsx", "docs/examples/main-job.ts", ...args];

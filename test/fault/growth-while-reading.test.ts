@@ -1,19 +1,17 @@
-import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { FileLog } from "../../src/log/file-log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 
 let folder = "";
 let path = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sessiontree-growth-"));
+  folder = temporaryFolder();
   path = join(folder, "a.jsonl");
 });
-
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const timestamp = "2026-01-01T00:00:00.000Z";
 const header = `${JSON.stringify({ type: "session", version: 3, id: "s", timestamp, cwd: "/" })}\n`;

@@ -2,7 +2,9 @@ import * as nodeFs from "node:fs";
 import { existsSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, records, temporaryFolder, toolResult, user } from "./support/workshop.ts";
+import { assistant, toolResult, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { records } from "./support/workshop.ts";
 
 const now = () => Date.UTC(2026, 1, 3, 22, 52, 6, 410);
 

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/merge";
 import { expect, test } from "vitest";
-import { temporaryFolder, user } from "./support/workshop.ts";
+import { user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** A file as other agents write it: its first record could be a header of ours, and nothing else could. */
 const FOREIGN = [

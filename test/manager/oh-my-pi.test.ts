@@ -3,7 +3,8 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { convertToLlm, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { temporaryFolder, user } from "./support/workshop.ts";
+import { user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const at = (second: number) => new Date(Date.UTC(2026, 7, 21, 13, 0, second)).toISOString();
 const slot = { type: "title", v: 1, title: "Mend the till", updatedAt: at(0), pad: " ".repeat(100) };

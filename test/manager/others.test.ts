@@ -2,7 +2,9 @@ import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { assistant, records, temporaryFolder, user } from "./support/workshop.ts";
+import { assistant, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { records } from "./support/workshop.ts";
 
 const line = (record: object) => `${JSON.stringify(record)}\n`;
 const at = "2026-01-01T00:00:00.000Z";

@@ -17,7 +17,9 @@ import {
   SessionManager,
 } from "sessiontree";
 import { expect, test } from "vitest";
-import { assistant, records, temporaryFolder, user } from "./support/workshop.ts";
+import { assistant, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { records } from "./support/workshop.ts";
 
 test("create makes the folder; the file's name says when and which", () => {
   const agentDir = temporaryFolder();
@@ -216,7 +218,7 @@ test("a fork has a new id and everything else, upgraded", () => {
       id: "old",
       timestamp: "2025-01-01T00:00:00.000Z",
       cwd: "/projects/a",
-      provider: "p",
+      provider: "acme",
       modelId: "m",
     },
     { type: "message", timestamp: "2025-01-01T00:00:01.000Z", message: user("hello") },
@@ -226,7 +228,7 @@ test("a fork has a new id and everything else, upgraded", () => {
   expect(fork.getHeader()).toMatchObject({ version: 3, cwd: "/projects/b", parentSession: source });
   expect(fork.getSessionId()).not.toBe("old");
   expect(fork.buildSessionContext()).toEqual(SessionManager.open(source).buildSessionContext());
-  expect(fork.buildSessionContext().model).toEqual({ provider: "p", modelId: "m" });
+  expect(fork.buildSessionContext().model).toEqual({ provider: "acme", modelId: "m" });
   expect(() => SessionManager.forkFrom(join(folder, "none.jsonl"), "/projects/b", folder)).toThrow(
     expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
   );

@@ -2,7 +2,9 @@ import { readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test, vi } from "vitest";
-import { assistant, records, temporaryFolder, user } from "./support/workshop.ts";
+import { assistant, user } from "../support/messages.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { records } from "./support/workshop.ts";
 
 /** first ─ second ─ third, and beside second: other. */
 function branched() {
@@ -11,7 +13,7 @@ function branched() {
   const second = session.appendMessage(assistant("second"));
   const third = session.appendMessage(user("third"));
   session.branch(first);
-  const other = session.appendMessage(assistant("other", "m2"));
+  const other = session.appendMessage(assistant("other", { model: "m2" }));
   return { session, first, second, third, other };
 }
 
@@ -87,9 +89,9 @@ test("a branch summary names the leaf that was left, or root", () => {
 
 test("the context follows the leaf", () => {
   const { session, third } = branched();
-  expect(session.buildSessionContext().model).toEqual({ provider: "p", modelId: "m2" });
+  expect(session.buildSessionContext().model).toEqual({ provider: "acme", modelId: "m2" });
   session.branch(third);
-  expect(session.buildSessionContext().model).toEqual({ provider: "p", modelId: "m1" });
+  expect(session.buildSessionContext().model).toEqual({ provider: "acme", modelId: "m1" });
   expect(session.buildSessionContext().messages).toHaveLength(3);
   expect(idsOf(session.buildContextEntries())).toEqual(session.getPathIds());
   expect(session.buildSessionProjection().entries.map(({ sourceEntry }) => sourceEntry.id)).toEqual(

@@ -2,20 +2,19 @@ import * as nodeFs from "node:fs";
 import {
   appendFileSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/merge";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { faultyFs } from "../fault/support/faulty-fs.ts";
 import { litter } from "../fault/support/sandbox.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fileOf, HEADER, merged, said } from "./support/lines.ts";
 
 const root = said("00000001", null, 1);
@@ -25,8 +24,7 @@ const both = merged(left, right).text;
 
 /** Two copies in a folder of their own. */
 function copies(a = left, b = right) {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-merge-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [pathA, pathB, to] = [
     join(folder, "a.jsonl"),
     join(folder, "b.jsonl"),

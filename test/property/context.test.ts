@@ -11,9 +11,10 @@ import {
   projectPath,
 } from "../../src/context/session-context.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { assistant, call, Line, result, system, user, watchedPath } from "../context/support/entries.ts";
+import { call, Line, result, system, watchedPath } from "../context/support/entries.ts";
 import { pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
+import { assistant, user } from "../support/messages.ts";
 import { shareOf } from "../support/share.ts";
 
 /** What a step does; numbers choose among what is there, so that every step fits every session. */

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { entryAt } from "../../src/jsonl/entry-body.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { bodyContextOf } from "../../src/log/canonical-copy.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
@@ -121,12 +120,11 @@ describe("the index of heads", () => {
         const heads = readAtOnce(bytes);
         expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
         expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
-        const context = bodyContextOf(index);
         for (const ordinal of index.tree.ordinals()) {
           const record = index.takeRecord(ordinal);
           if (record === undefined) continue;
           kept++;
-          expect(entryAt(record, index.tree, ordinal, context)).toEqual(readBody(heads, bytes, ordinal));
+          expect(entryAt(record, index.tree, ordinal, index)).toEqual(readBody(heads, bytes, ordinal));
           expect(index.takeRecord(ordinal)).toBeUndefined();
         }
       }),

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { repairToolPairs } from "../../src/context/tool-pairs.ts";
 import type { AgentMessage, AssistantMessage, Message } from "../../src/schema/message.ts";
-import { assistant, call, result, system, user } from "../context/support/entries.ts";
+import { call, result, system } from "../context/support/entries.ts";
 import { hasFailed, pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
+import { assistant, user } from "../support/messages.ts";
 import { shareOf } from "../support/share.ts";
 
 /** Few ids, so that they clash; some look like the names that a repair gives. */

@@ -80,7 +80,9 @@ describe("the key of an id", () => {
   it.each([
     ["00000000", 0],
     ["0000001f", 31],
-    ["ffffffff", 0xffffffff],
+    ["7fffffff", 0x7fffffff],
+    ["80000000", -0x80000000],
+    ["ffffffff", -1],
     ["FFFFFFFF", "FFFFFFFF"],
     ["0000001", "0000001"],
     ["000000001", "000000001"],

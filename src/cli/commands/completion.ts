@@ -1,4 +1,4 @@
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall, ListedCommand } from "../command.ts";
 import { type Candidate, candidatesFor, SHELLS } from "../completion/candidates.ts";
@@ -7,9 +7,9 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import type { Parameter } from "../parameters.ts";
 import { PIPED } from "../piped-session.ts";
 import { findSession, sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { loadWidths, truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { titleOf } from "../view/session-line.ts";
 
 const SHELL: Parameter<Shell> = {
   kind: "argument",
@@ -113,17 +113,17 @@ async function lookUpSessions(
   what: "sessions" | "trashed",
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
-): Promise<SessionInfo[]> {
+): Promise<FileRow[]> {
   if (what === "trashed") return lookUpTrashed();
   const { iterateSessions } = await import("../../catalog/list-sessions.ts");
-  const found: SessionInfo[] = [];
+  const found: FileRow[] = [];
   const scope = sessionScope(place, typed !== "");
   for await (const session of iterateSessions({ ...scope, query: typed, limit: MOST_SESSIONS }))
     found.push(session);
   return found;
 }
 
-async function lookUpTrashed(): Promise<SessionInfo[]> {
+async function lookUpTrashed(): Promise<FileRow[]> {
   const { listTrashed } = await import("../../catalog/restore.ts");
   try {
     return (await listTrashed()).slice(0, MOST_SESSIONS).map(({ session }) => session);
@@ -134,9 +134,9 @@ async function lookUpTrashed(): Promise<SessionInfo[]> {
   }
 }
 
-function sessionCandidate({ id, name, firstMessage }: SessionInfo, isDescribed: boolean): Candidate {
-  if (!isDescribed) return { value: id, description: "" };
-  return { value: id, description: truncate(plainLine(name ?? firstMessage), DESCRIPTION_WIDTH) };
+function sessionCandidate(session: FileRow, isDescribed: boolean): Candidate {
+  const description = isDescribed ? truncate(titleOf(session), DESCRIPTION_WIDTH) : "";
+  return { value: session.id, description };
 }
 
 /** Writes a candidate as the shell's script reads it. */

@@ -7,12 +7,13 @@ import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
-import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
+import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago, isoTime } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { count } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
+import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
@@ -69,12 +70,12 @@ In a pipe: one line per session, with tabs between id, time of the last message,
 
 /** Reads from which programs sessions were imported, where somebody asks for that. */
 function withSources(
-  sessions: readonly ListedSession[],
+  sessions: readonly ListedRow[],
   wanted: string | undefined,
   json: boolean,
-): readonly ListedSession[] {
+): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
-  const known = sessions.map((session): ListedSession => {
+  const known = sessions.map((session): ListedRow => {
     const source = session.path === undefined ? undefined : sourceOfSession(session.path);
     return source === undefined ? session : { ...session, source };
   });
@@ -87,22 +88,21 @@ async function listStored(call: CommandCall, stored: StoredSessions): Promise<Ex
   if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
   const isAll = get(ALL);
   const limit = get(LIMIT);
-  const sessions: ListedSession[] = [];
+  const sessions: ListedRow[] = [];
   for await (const session of (await stored.store()).list({
     ...(!isAll && { cwd: io.cwd }),
     ...(limit !== undefined && { limit }),
   })) {
-    const listed = listedSession(session);
-    if (json) out.json(sessionJson({ ...listed, ...stored.locationOf(listed.id).json }));
-    else sessions.push(listed);
+    if (json) out.json(sessionJson({ ...session, ...stored.locationOf(session.id).json }));
+    else sessions.push(session);
   }
   if (sessions.length > 0) writeList(call, sessions, isAll);
   else writeNothing(call, `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`, !isAll);
   return EXIT_CODES.ok;
 }
 
-function sessionJson(session: ListedSession): object {
-  const { id, path, store, cwd, name, parentSessionPath, parentSession } = session;
+function sessionJson(session: ListedRow): object {
+  const { id, path, store, cwd, name, parentSession } = session;
   const { created, modified, messageCount, firstMessage, issueCount, source } = session;
   return {
     id,
@@ -111,12 +111,11 @@ function sessionJson(session: ListedSession): object {
     cwd,
     ...(name !== undefined && { name }),
     ...(source !== undefined && { source }),
-    ...(parentSessionPath !== undefined && { parentSessionPath }),
     ...(parentSession !== undefined && { parentSession }),
     created,
     modified,
     messageCount,
-    firstMessage,
+    ...(firstMessage !== undefined && { firstMessage }),
     ...((path !== undefined || issueCount !== undefined) && { issueCount: issueCount ?? 0 }),
   };
 }
@@ -127,12 +126,12 @@ function writeNothing({ note }: CommandCall, place: string, isNarrow: boolean): 
   if (isNarrow) note("sessiontree list --all lists those of all projects.");
 }
 
-function writeList(call: CommandCall, sessions: readonly ListedSession[], withProject: boolean): void {
+function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   if (isForReading(call)) writeTable(call, sessions, withProject);
   else for (const session of sessions) call.out.line(lineOf(call, session));
 }
 
-function lineOf({ stored }: CommandCall, session: ListedSession): string {
+function lineOf({ stored }: CommandCall, session: ListedRow): string {
   const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, path, source } = session;
   const place = path ?? stored?.address ?? "";
   const time = isoTime(modified.getTime());
@@ -142,18 +141,14 @@ function lineOf({ stored }: CommandCall, session: ListedSession): string {
     messageCount,
     issueCount,
     cwd,
-    name ?? firstMessage,
+    name ?? firstMessage ?? "",
     place,
     ...(source === undefined ? [] : [source]),
   ]);
 }
 
 /** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
-function writeTable(
-  { out, io }: CommandCall,
-  sessions: readonly ListedSession[],
-  withProject: boolean,
-): void {
+function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   const { colours, width } = out;
   const now = io.now?.() ?? Date.now();
   const idLength = shortIdLength(sessions.map(({ id }) => id));
@@ -169,7 +164,7 @@ function writeTable(
   ].filter((_, place) => shown.has(place));
   out.line(colours.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
-    const { id, modified, name, firstMessage, issueCount = 0, source } = session;
+    const { id, modified, name, issueCount = 0, source } = session;
     const facts = [
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
@@ -181,7 +176,7 @@ function writeTable(
     const mark = issueCount > 0 ? "! " : "";
     const origin = source === undefined ? "" : `${source}  `;
     const text = truncate(
-      plainLine(name ?? firstMessage),
+      titleOf(session),
       Math.max(0, width - widthOf(facts) - 2 - mark.length - origin.length),
     );
     const shownName = name === undefined ? text : colours.bold(text);
@@ -206,6 +201,6 @@ function fittingColumns(widths: readonly number[], width: number): Set<number> {
 }
 
 /** The last folder of a project's path. */
-function projectName({ cwd }: ListedSession): string {
+function projectName({ cwd }: ListedRow): string {
   return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../catalog/retention.ts";
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { ifPresent } from "../../log/file-system.ts";
@@ -13,11 +13,11 @@ import { knownSessions } from "../known-sessions.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago, parseDuration } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { bytes, count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
+import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const OLDER_THAN: Parameter<number> = {
@@ -42,8 +42,7 @@ const AGE_WIDTH = 10;
 const SIZE_WIDTH = 9;
 
 /** A session with what the plan and its table say of it. */
-interface Row extends RetentionCandidate {
-  readonly info: SessionInfo;
+interface Row extends FileRow, RetentionCandidate {
   readonly size: number;
 }
 
@@ -82,8 +81,8 @@ interface Plan {
 
 async function makePlan(call: CommandCall): Promise<Plan> {
   const olderThanMs = call.get(OLDER_THAN);
-  const infos = await listSessions(sessionScope(call, call.get(ALL)));
-  const paths = infos.map(({ path }) => path);
+  const sessions = await listSessions(sessionScope(call, call.get(ALL)));
+  const paths = sessions.map(({ path }) => path);
   const isMeant = new Set(paths);
   const others = (await knownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
   const now = nowOf(call);
@@ -92,7 +91,7 @@ async function makePlan(call: CommandCall): Promise<Plan> {
     keepNamed: call.get(KEEP_NAMED),
     includeParents: call.get(INCLUDE_PARENTS),
   };
-  const rows = infos.map(rowOf);
+  const rows = sessions.map(rowOf);
   if (!call.get(KEEP_LABELLED)) return planRetention(rows, policy, now, others);
   // To find labels a session is read, so that is done only for what would go without them.
   const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
@@ -100,17 +99,8 @@ async function makePlan(call: CommandCall): Promise<Plan> {
   return planRetention(looked, { ...policy, keepLabelled: true }, now, others);
 }
 
-function rowOf(info: SessionInfo): Row {
-  const { path, id, name, parentSessionPath, modified } = info;
-  return {
-    path,
-    id,
-    modified,
-    ...(name !== undefined && { name }),
-    ...(parentSessionPath !== undefined && { parentSessionPath }),
-    info,
-    size: ifPresent(() => statSync(path))?.size ?? 0,
-  };
+function rowOf(session: FileRow): Row {
+  return { ...session, size: ifPresent(() => statSync(session.path))?.size ?? 0 };
 }
 
 /** One that cannot be read counts as labelled, and so stays. */
@@ -182,19 +172,15 @@ function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): 
   const { colours, width } = out;
   const now = nowOf(call);
   const idLength = shortIdLength(rows.map(([{ id }]) => id));
-  for (const [{ id, modified, size, info }, fate] of rows) {
+  for (const [row, fate] of rows) {
+    const { id, name, modified, size } = row;
     const facts = [
       colours.dim(column(shortId(id, idLength), idLength)),
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim(bytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
     const reason = fate === "delete" ? "" : `stays: ${fate}  `;
-    const text = truncate(
-      plainLine(info.name ?? info.firstMessage),
-      Math.max(0, width - widthOf(facts) - 2 - reason.length),
-    );
-    out.line(
-      `${facts}  ${colours.green(reason)}${info.name === undefined ? text : colours.bold(text)}`.trimEnd(),
-    );
+    const text = truncate(titleOf(row), Math.max(0, width - widthOf(facts) - 2 - reason.length));
+    out.line(`${facts}  ${colours.green(reason)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
   }
 }

@@ -10,6 +10,7 @@ import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
+import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
@@ -86,7 +87,7 @@ function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession
     cwd,
     ...(name !== undefined && { name }),
   };
-  return { ...facts, modified, messageCount, firstMessage };
+  return { ...facts, modified, messageCount, ...(firstMessage !== undefined && { firstMessage }) };
 }
 
 /** One line for each session: short id, when it was deleted, name or first message, and where it was. */
@@ -104,7 +105,7 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
       colours.dim(column(shortId(session.id, idLength), idLength)),
       column(deleted === undefined ? "" : ago(deleted.getTime(), now), AGE_WIDTH),
     ].join("  ");
-    const text = truncate(plainLine(session.name ?? session.firstMessage), width - widthOf(facts) - 2);
+    const text = truncate(titleOf(session), width - widthOf(facts) - 2);
     out.line(`${facts}  ${text}`.trimEnd());
     out.line(colours.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
   }

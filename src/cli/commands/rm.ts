@@ -1,5 +1,5 @@
 import { Descent } from "../../catalog/descent.ts";
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
 import { isSystemError } from "../../catalog/skipping.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { assertPlainFile, type DeletedSession, deleteSession } from "../../catalog/trash.ts";
@@ -28,8 +28,8 @@ const MOST_NAMED = 5;
 interface Candidate {
   readonly path: string;
   /** Undefined if it is no session, or cannot be read. */
-  readonly info: SessionInfo | undefined;
-  readonly descendants: readonly SessionInfo[];
+  readonly info: FileRow | undefined;
+  readonly descendants: readonly FileRow[];
 }
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
@@ -57,7 +57,7 @@ export const rmCommand: Command = {
 
 /** Looks at everything before anything is done, so that a wrong name costs nothing. */
 async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
-  const found: { path: string; info: SessionInfo | undefined }[] = [];
+  const found: { path: string; info: FileRow | undefined }[] = [];
   for (const name of call.get(SESSIONS)) {
     const path = await call.findKeptSession(name);
     if (found.some((other) => other.path === path)) continue;
@@ -82,7 +82,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
 }
 
 /** Gives what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
-async function infoOf(path: string, isForced: boolean): Promise<SessionInfo | undefined> {
+async function infoOf(path: string, isForced: boolean): Promise<FileRow | undefined> {
   try {
     return await summarizeSession(path);
   } catch (error) {

@@ -6,7 +6,7 @@ import { argument, flag, numberOption, optionalArgument, textOption } from "../p
 import { sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
-import { type ListedSession, listedSession, type StoredSessions } from "../store/stored-sessions.ts";
+import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
 import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
@@ -14,6 +14,7 @@ import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { paintOf } from "../view/colour.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
+import { titleOf } from "../view/session-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = argument("<text>", "what to look for");
@@ -29,11 +30,10 @@ const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
 const KIND_WIDTH = 10;
 
-/** A hit in a file, or in a database, where an entry has no offset. */
-type FoundEntry = Omit<SearchHit, "session" | "offset"> & {
-  readonly session: ListedSession;
-  readonly offset?: number;
-};
+/** A hit in a file or in a database. */
+interface FoundEntry extends SearchHit {
+  readonly session: ListedRow;
+}
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
@@ -58,7 +58,7 @@ async function search(call: CommandCall): Promise<ExitCode> {
   const hits = await startSearch(call);
   const isLaidOut = !json && isForReading(call);
   let number = 0;
-  let session: ListedSession | undefined;
+  let session: ListedRow | undefined;
   let sessions = 0;
   for await (const hit of hits) {
     number++;
@@ -93,7 +93,7 @@ async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>
 
 /** Says of hits in a copy where the session itself is. */
 async function* namedAs(
-  location: Partial<ListedSession>,
+  location: Partial<ListedRow>,
   hits: AsyncIterable<SearchHit>,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   for await (const hit of hits) {
@@ -118,7 +118,7 @@ async function* searchStored(
     ...(roles !== undefined && { roles }),
   };
   for await (const { session, ...hit } of (await stored.store()).search(get(TEXT), options)) {
-    yield { ...hit, session: { ...listedSession(session), ...stored.locationOf(session.id).json } };
+    yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
   }
 }
 
@@ -181,12 +181,12 @@ function hitJson({
 }
 
 /** Says whose hits follow. */
-function writeSession({ io, out }: CommandCall, session: ListedSession, isFurther: boolean): void {
+function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
   const { colours, width } = out;
-  const { id, modified, name, firstMessage } = session;
+  const { id, modified } = session;
   if (isFurther) out.line();
   const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now?.() ?? Date.now())}`;
-  const title = truncate(plainLine(name ?? firstMessage), Math.max(0, width - widthOf(front) - 2));
+  const title = truncate(titleOf(session), Math.max(0, width - widthOf(front) - 2));
   out.line(`${colours.dim(front)}  ${colours.bold(title)}`.trimEnd());
 }
 

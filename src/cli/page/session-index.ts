@@ -15,7 +15,7 @@ export async function indexPage(
   const sessions = await listSessions(scope);
   const rows = sessions.map((session) => {
     const { path, id, cwd, name, firstMessage, modified, messageCount, issueCount = 0 } = session;
-    const title = name ?? firstMessage;
+    const title = name ?? firstMessage ?? "";
     return { href: hrefOf(path), path, id, cwd, title, modified, messageCount, issueCount };
   });
   return htmlIndex({ place, searchUrl, sessions: rows });

@@ -1,5 +1,5 @@
 import type { Key } from "node:readline";
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError, messageOf } from "../../schema/errors.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
@@ -27,7 +27,7 @@ export interface PickerWorld {
   readonly scope: PickerScope;
   readonly nowMs: () => number;
   /** Gives sessions as they are found, until nobody wants them any more. */
-  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<SessionInfo>;
+  readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<FileRow>;
   /** Gives entries that hold a text as they are found, until nobody wants them any more. */
   readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];

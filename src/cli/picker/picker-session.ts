@@ -1,9 +1,10 @@
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
 import { plainLine } from "../text/plain.ts";
+import { UNTITLED } from "../view/session-line.ts";
 
 /** A session as a picker keeps it. */
 export interface PickerSession extends PickerFacts {
-  /** The name, else the first message. */
+  /** The name, else the first message, else that there is neither. */
   readonly title: string;
   /** What a filter looks into, in lower case. */
   readonly searched: string;
@@ -16,6 +17,7 @@ interface PickerFacts {
   readonly cwd: string;
   /** Empty if there is none. */
   readonly name: string;
+  /** Empty if there is none. */
   readonly firstMessage: string;
   /** Unix milliseconds of the latest message. */
   readonly modifiedMs: number;
@@ -28,13 +30,13 @@ export function pickerSession(facts: PickerFacts): PickerSession {
   const name = plainLine(facts.name);
   const firstMessage = plainLine(facts.firstMessage);
   const searched = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
-  const title = name || firstMessage;
+  const title = name || firstMessage || UNTITLED;
   return { path, id, cwd, modifiedMs, messageCount, name, firstMessage, title, searched };
 }
 
 /** Makes what a picker shows of a row of the catalog. */
-export function pickedFrom(info: SessionInfo): PickerSession {
-  const { path, id, cwd, firstMessage, messageCount, name = "", modified } = info;
+export function pickedFrom(info: FileRow): PickerSession {
+  const { path, id, cwd, firstMessage = "", messageCount, name = "", modified } = info;
   return pickerSession({ path, id, cwd, firstMessage, messageCount, name, modifiedMs: modified.getTime() });
 }
 

@@ -1,5 +1,5 @@
+import type { SessionRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
-import type { StoredSession } from "../../stores/session-store.ts";
 import type { CommandCall } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -8,7 +8,7 @@ import { ago } from "../text/times.ts";
 import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { sessionLine } from "../view/session-line.ts";
-import { listedSession, type StoredSessions } from "./stored-sessions.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
 
 /**
  * Finds the sessions of a database that are named, each once.
@@ -20,8 +20,8 @@ import { listedSession, type StoredSessions } from "./stored-sessions.ts";
 export async function findStored(
   stored: StoredSessions,
   names: readonly string[],
-): Promise<readonly StoredSession[]> {
-  const found = new Map<string, StoredSession>();
+): Promise<readonly SessionRow[]> {
+  const found = new Map<string, SessionRow>();
   const files: string[] = [];
   for (const name of names) {
     const session = await stored.find(name);
@@ -38,7 +38,7 @@ export async function findStored(
 export async function removeStored(
   call: CommandCall,
   stored: StoredSessions,
-  sessions: readonly StoredSession[],
+  sessions: readonly SessionRow[],
   isConfirmed: boolean,
 ): Promise<ExitCode> {
   if (!isConfirmed && !(await isMeant(call, stored, sessions))) {
@@ -65,13 +65,13 @@ export async function removeStored(
 function isMeant(
   call: CommandCall,
   { address }: StoredSessions,
-  sessions: readonly StoredSession[],
+  sessions: readonly SessionRow[],
 ): Promise<boolean> {
   const { io, out } = call;
   const now = io.now?.() ?? Date.now();
   const lines = sessions.map((session) => {
     const facts = `${counted(session.messageCount, "message")}, last used ${ago(session.modified.getTime(), now)}`;
-    return `${sessionLine(listedSession(session), out.width)}\n  ${facts}`;
+    return `${sessionLine(session, out.width)}\n  ${facts}`;
   });
   const what = sessions.length === 1 ? "it" : `these ${counted(sessions.length, "session")}`;
   return confirm(call, [...lines, `Remove ${what} from ${plainLine(address)} for good?`].join("\n"));

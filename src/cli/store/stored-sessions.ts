@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { fittingName } from "../../catalog/resolve-session.ts";
-import type { SessionInfo } from "../../catalog/session-info.ts";
+import type { SessionRow } from "../../catalog/session-row.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import { SessionError } from "../../schema/errors.ts";
-import type { SessionStore, StoredSession } from "../../stores/session-store.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
 import type { CliIo } from "../io.ts";
 import { LATEST, looksLikePath } from "../session-argument.ts";
 import type { SessionChange, SessionLocation } from "../session-location.ts";
@@ -14,34 +14,12 @@ import { TemporaryCopies } from "./temporary-copies.ts";
 /** How many candidates an error names. */
 const MOST_NAMED = 3;
 
-/** A session as commands list it, wherever it is. */
-export interface ListedSession
-  extends Pick<
-    SessionInfo,
-    | "id"
-    | "cwd"
-    | "name"
-    | "parentSessionPath"
-    | "created"
-    | "modified"
-    | "messageCount"
-    | "firstMessage"
-    | "issueCount"
-  > {
-  /** Where its file is; undefined for one of a database. */
-  readonly path?: string;
+/** A row as commands list it. */
+export interface ListedRow extends SessionRow {
   /** The database's address, as output names it. */
   readonly store?: string;
   /** The program that it was imported from, if that was asked for. */
   readonly source?: string;
-  /** What one of a database was forked from: an id, or a path. */
-  readonly parentSession?: string;
-}
-
-/** Makes what is listed of what a store says. */
-export function listedSession(session: StoredSession): ListedSession {
-  // As the catalog says it of files.
-  return { ...session, firstMessage: session.firstMessage ?? "(no messages)" };
 }
 
 /** The sessions of a database, during one run of the command line; nothing is opened before it is needed. */
@@ -77,7 +55,7 @@ export class StoredSessions {
    * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`.
    * @remarks Cost: O(sessions whose name holds the text).
    */
-  async find(name: string): Promise<StoredSession | undefined> {
+  async find(name: string): Promise<SessionRow | undefined> {
     if (name === LATEST) return this.#latest();
     if (looksLikePath(name)) return undefined;
     const candidates = await this.#candidates(name.trim());
@@ -180,7 +158,7 @@ export class StoredSessions {
     return now === undefined ? {} : { now };
   }
 
-  async #latest(): Promise<StoredSession> {
+  async #latest(): Promise<SessionRow> {
     const store = await this.store();
     for await (const session of store.list({ cwd: this.#io.cwd, limit: 1 })) return session;
     const message = `There is no session of this project in ${this.address}. "sessiontree list --all" lists those of others.`;
@@ -188,10 +166,10 @@ export class StoredSessions {
   }
 
   /** Gives the sessions that a text fits best. */
-  async #candidates(text: string): Promise<StoredSession[]> {
+  async #candidates(text: string): Promise<SessionRow[]> {
     if (text === "") return [];
     const store = await this.store();
-    const found = new Map<string, StoredSession>();
+    const found = new Map<string, SessionRow>();
     const prefixes = [...new Set([text, text.toLowerCase()])];
     const queries = [...prefixes.map((idPrefix) => ({ idPrefix })), { name: text }];
     for (const query of queries) {
@@ -212,7 +190,7 @@ export class StoredSessions {
   }
 }
 
-function ambiguous(name: string, candidates: readonly StoredSession[]): SessionError {
+function ambiguous(name: string, candidates: readonly SessionRow[]): SessionError {
   const ids = candidates.map(({ id }) => id);
   const some = ids.slice(0, MOST_NAMED).join(", ");
   return new SessionError(

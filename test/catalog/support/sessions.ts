@@ -1,7 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -9,19 +7,6 @@ type Fields = { readonly [key: string]: unknown };
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 const iso = (ms: number) => new Date(ms).toISOString();
-
-/** Makes a folder for one test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-catalog-"));
-  folders.push(folder);
-  return folder;
-}
-
-const folders: string[] = [];
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 /** Writes a file, with its folder, and sets its time: seconds after `START_MS`. */
 export function put(path: string, content: string | Uint8Array, seconds?: number): string {

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import pc from "picocolors";
 import { expect, test } from "vitest";
-import type { SessionInfo } from "../../../src/catalog/session-info.ts";
+import type { FileRow } from "../../../src/catalog/session-row.ts";
 import { type PickerWorld, pickSession } from "../../../src/cli/picker/pick-session.ts";
 import { loadWidths } from "../../../src/cli/text/width.ts";
 import { FakeTerminal } from "../support/terminal.ts";
@@ -10,7 +10,7 @@ await loadWidths();
 
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 
-function info(number: number): SessionInfo {
+function info(number: number): FileRow {
   const modified = new Date(NOW_MS - number * 60_000);
   return {
     path: `/sessions/${number}.jsonl`,
@@ -20,9 +20,6 @@ function info(number: number): SessionInfo {
     modified,
     messageCount: number,
     firstMessage: `Message ${number}`,
-    get allMessagesText(): string {
-      throw new Error("read for a row");
-    },
   };
 }
 

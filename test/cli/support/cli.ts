@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import stringWidth from "string-width";
 import { onTestFinished, vi } from "vitest";
 import type { CliInput, CliStores, CliStream, CliTerminal } from "../../../src/cli/io.ts";
 import { run } from "../../../src/cli/run.ts";
+import { temporaryFolder as newFolder } from "../../support/temporary-folder.ts";
 import { TestDatabase } from "./stores.ts";
 
 /** The moment at which the tests' command line runs. */
@@ -81,7 +81,7 @@ export function widest({ lines }: CliResult): number {
 
 /** Makes a folder for one test, and keeps times, caches and sessions of the machine out of it. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-cli-"));
+  const folder = newFolder();
   vi.stubEnv("TZ", "UTC");
   vi.stubEnv("XDG_CACHE_HOME", join(folder, "cache"));
   vi.stubEnv("XDG_DATA_HOME", join(folder, "data"));
@@ -89,7 +89,6 @@ export function temporaryFolder(): string {
   vi.stubEnv("PI_SESSIONS_DIR", "");
   onTestFinished(() => {
     vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true, force: true });
   });
   return folder;
 }

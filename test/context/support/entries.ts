@@ -11,45 +11,14 @@ import type {
   AssistantMessage,
   SystemMessage,
   ToolResultMessage,
-  UserMessage,
 } from "../../../src/schema/message.ts";
 
 /** Time of the entry made at `n`, for tests that compare times. */
 export const timeMs = (n: number) => Date.UTC(2026, 0, 1) + n * 1000;
 const iso = (n: number) => new Date(timeMs(n)).toISOString();
 
-const usage = {
-  input: 1,
-  output: 1,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 2,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-
-export function user(text: string): UserMessage {
-  return { role: "user", content: text, timestamp: 1 };
-}
-
 export function system(content: SystemMessage["content"], patch: Partial<SystemMessage> = {}): SystemMessage {
   return { role: "system", content, timestamp: 1, ...patch };
-}
-
-export function assistant(
-  content: AssistantMessage["content"] | string,
-  patch: Partial<AssistantMessage> = {},
-): AssistantMessage {
-  return {
-    role: "assistant",
-    content: typeof content === "string" ? [{ type: "text", text: content }] : content,
-    api: "some-api",
-    provider: "acme",
-    model: "m1",
-    usage,
-    stopReason: "stop",
-    timestamp: 7,
-    ...patch,
-  };
 }
 
 export function call(id: string, name = "read"): AssistantMessage["content"][number] {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   type CompactionSettings,
   convertToLlm,
@@ -18,7 +15,7 @@ import {
   SessionHooks,
 } from "sessiontree/controller";
 import { afterEach, expect } from "vitest";
-import { assistant, tokens, user } from "./messages.ts";
+import { assistant, tokens, user } from "../../support/messages.ts";
 
 /** Settings under which little is kept, so that small conversations can be compacted. */
 export const SMALL: CompactionSettings = { enabled: true, reserveTokens: 100, keepRecentTokens: 50 };
@@ -129,22 +126,12 @@ export function isValidRequest(session: SessionManager): boolean {
   return repairToolPairs(convertToLlm(messages)).repairs.length === 0;
 }
 
-const folders: string[] = [];
-
 /** What handlers threw; hooks keep it from whoever emits, and so from the test. */
 const handlerErrors: unknown[] = [];
 
 afterEach(() => {
   expect(handlerErrors.splice(0)).toEqual([]);
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
-
-/** Makes a folder that is removed after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-controller-"));
-  folders.push(folder);
-  return folder;
-}
 
 /** What a promise was rejected with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -18,8 +17,7 @@ export interface Outcome {
 
 /** Runs an example as its first lines say: with tsx, from the checkout's folder. */
 export async function runExample(name: string): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-example-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const temporary = join(folder, "tmp");
   mkdirSync(temporary);
   const env = { ...process.env, HOME: folder, TMPDIR: temporary, TEMP: temporary, NO_COLOR: "1" };

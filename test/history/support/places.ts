@@ -1,24 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
 import {
   type ImportSessionsOptions,
   importSessions,
   type SessionImport,
 } from "../../../src/history/import-sessions.ts";
 import { FileTarget } from "../../../src/history/session-target.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** A home folder with other programs' files, and a folder that sessions are imported into. */
 export class Places {
-  readonly root = mkdtempSync(join(tmpdir(), "sessiontree-import-"));
+  readonly root = temporaryFolder();
   readonly home = join(this.root, "home");
   readonly sessions = join(this.root, "sessions");
   readonly cacheDir = join(this.root, "cache");
-
-  constructor() {
-    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
-  }
 
   /** Writes a file below the home folder. */
   put(path: string, text: string | Uint8Array): string {

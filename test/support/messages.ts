@@ -5,8 +5,8 @@ export function tokens(count: number): string {
   return "x".repeat(count * 4);
 }
 
-export function user(text: string): UserMessage {
-  return { role: "user", content: text, timestamp: 1 };
+export function user(content: string, timestamp = 1): UserMessage {
+  return { role: "user", content, timestamp };
 }
 
 export function usage(totalTokens: number, cost = 0): Usage {
@@ -26,13 +26,16 @@ export function call(id: string, name = "bash", path?: string): ToolCall {
 }
 
 export function assistant(
-  text: string,
+  content: AssistantMessage["content"] | string,
   more: Partial<AssistantMessage> = {},
   ...calls: ToolCall[]
 ): AssistantMessage {
   return {
     role: "assistant",
-    content: [{ type: "text", text }, ...calls],
+    content: [
+      ...(typeof content === "string" ? [{ type: "text" as const, text: content }] : content),
+      ...calls,
+    ],
     api: "test",
     provider: "acme",
     model: "m1",

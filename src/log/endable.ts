@@ -1,38 +1,4 @@
-/** What is to be called when a signal aborts. */
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
-
-/**
- * Calls back once when a signal aborts; at once if it has.
- *
- * However many wait for one signal, it has one listener for all of them: Node warns of a leak if there are more than ten.
- *
- * @returns A function that takes the call back.
- */
-export function onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
-  if (signal === undefined) return () => undefined;
-  if (signal.aborted) {
-    call();
-    return () => undefined;
-  }
-  const calls = waiting.get(signal) ?? listenTo(signal);
-  // An object of its own for each call of this function, since the same function may be given twice.
-  const own = () => call();
-  calls.add(own);
-  return () => {
-    calls.delete(own);
-  };
-}
-
-function listenTo(signal: AbortSignal): Set<() => void> {
-  const calls = new Set<() => void>();
-  waiting.set(signal, calls);
-  const callAll = () => {
-    for (const call of calls) call();
-    calls.clear();
-  };
-  signal.addEventListener("abort", callAll, { once: true });
-  return calls;
-}
+import { onAbort } from "../schema/abort.ts";
 
 /**
  * Makes an iteration that ends as soon as its reader leaves, also while it waits for the next value.

@@ -1,0 +1,57 @@
+import type { SessionSummary } from "./session-summary.ts";
+
+/** A session as a list shows it, wherever it is kept. */
+export interface SessionRow {
+  /** Absolute path of its file; absent if it is kept elsewhere. */
+  readonly path?: string;
+  readonly id: string;
+  /** Working directory of the header; empty if it names none. */
+  readonly cwd: string;
+  /** Display name, if it has one. */
+  readonly name?: string;
+  /** What it was forked from, as its header says: a path, or an id. */
+  readonly parentSession?: string;
+  /** Time of the header, else of the file. */
+  readonly created: Date;
+  /** Time of the latest user or assistant message, else of the header, else of the file. */
+  readonly modified: Date;
+  /** Entries of type `message`, of any role. */
+  readonly messageCount: number;
+  /** Text of the first user message that has text, or how it begins; absent if there is none. */
+  readonly firstMessage?: string;
+  /** How many lines are damaged, repeated or out of place; absent if none is, or nobody looked. */
+  readonly issueCount?: number;
+}
+
+/** The row of a session that is kept in a file. */
+export interface FileRow extends SessionRow {
+  readonly path: string;
+}
+
+/**
+ * Makes the row of a session file.
+ *
+ * @param mtimeMs - Time of the file, where the session itself has none.
+ */
+export function fileRow(path: string, summary: SessionSummary, mtimeMs: number): FileRow {
+  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, issueCount } = summary;
+  const row: { -readonly [Key in keyof FileRow]: FileRow[Key] } = {
+    path,
+    id,
+    cwd,
+    created: new Date(createdMs ?? mtimeMs),
+    modified: new Date(lastMessageMs ?? createdMs ?? mtimeMs),
+    messageCount,
+  };
+  // Spreading what most rows lack into each of thousands takes as long as all the rest.
+  if (name !== undefined) row.name = name;
+  if (parentSession !== undefined) row.parentSession = parentSession;
+  if (summary.firstMessage !== undefined) row.firstMessage = summary.firstMessage;
+  if (issueCount > 0) row.issueCount = issueCount;
+  return row;
+}
+
+/** Orders session files for a list: latest first, then by path. */
+export function compareRows(a: FileRow, b: FileRow): number {
+  return b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1);
+}
