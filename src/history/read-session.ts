@@ -11,7 +11,7 @@ import { ifPresent } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import { findOrigin } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
-import { readSource } from "./source-file.ts";
+import { readSource, readSourcePieces } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
 
 /** How the files of a session are read. */
@@ -45,7 +45,7 @@ export function readSourceSession(session: SourceSession, options: ReadOptions):
 }
 
 function textOfFile({ path }: KnownFile) {
-  return { path, ...readSourceText(readSource(path)) };
+  return { path, ...readSourceText(readSourcePieces(path)) };
 }
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {

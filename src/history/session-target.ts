@@ -20,7 +20,7 @@ import { writeWhole } from "../log/write-whole.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import { planSync, textOfSession } from "./sync-plan.ts";
+import { linesOfSession, planSync } from "./sync-plan.ts";
 
 /** What was done to a session. */
 export type ImportStatus = "new" | "grown" | "unchanged";
@@ -82,14 +82,14 @@ export class FileTarget implements SessionTarget {
     try {
       if (existing === undefined || existing === "") {
         makeFolder(realFileSystem, dirname(place));
-        const text = textOfSession(header, imported.entries);
-        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces: [text] });
-        else replaceText(place, text, existing);
+        const pieces = linesOfSession(header, imported.entries);
+        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces });
+        else replaceText(place, pieces, existing);
         return "new";
       }
       const plan = planSync(existing, header, imported, true);
       if (plan.kind === "append") appendText(place, plan.text);
-      if (plan.kind === "replace") replaceText(place, plan.text, existing);
+      if (plan.kind === "replace") replaceText(place, [plan.text], existing);
       return plan.kind === "unchanged" ? "unchanged" : "grown";
     } catch (error) {
       throw isSessionError(error) ? error : fileError(place, "write", error);
@@ -141,7 +141,7 @@ function readText(path: string): string | undefined {
 const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
 
 /** Puts a file in the place of one that was read, and takes along what others append to that meanwhile. */
-function replaceText(path: string, text: string, existing: string): void {
+function replaceText(path: string, pieces: Iterable<string>, existing: string): void {
   exclusively(realFileSystem, path, () => {
     const fd = openForReading(realFileSystem, path);
     try {
@@ -149,7 +149,7 @@ function replaceText(path: string, text: string, existing: string): void {
         throw new FileChangedError("another process changed the file meanwhile; import again");
       }
       const old = { fs: realFileSystem, path, fd, copied: Buffer.byteLength(existing) };
-      replaceFile({ old, pieces: [text] });
+      replaceFile({ old, pieces });
     } finally {
       closeQuietly(realFileSystem, fd);
     }
@@ -203,7 +203,7 @@ export class StoreTarget implements SessionTarget {
   async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) {
-      await this.#store.importBytes(pieceOf(textOfSession(header, imported.entries)));
+      await this.#store.importBytes(pieceOf([...linesOfSession(header, imported.entries)].join("")));
       return "new";
     }
     const plan = planSync(existing, header, imported, false);

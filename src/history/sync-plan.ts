@@ -15,9 +15,13 @@ export type SyncPlan =
   /** Nobody but imports wrote to it, and its end is another one now: a message has grown, or a command got its output. */
   | { readonly kind: "replace"; readonly text: string };
 
-/** Makes the lines of an imported session. */
-export function textOfSession(header: SessionHeader, entries: readonly AnySessionEntry[]): string {
-  return `${[header, ...entries].map(encodeRecord).join("\n")}\n`;
+/** Makes the lines of an imported session, one at a time: together they would take several times the room of one. */
+export function* linesOfSession(
+  header: SessionHeader,
+  entries: readonly AnySessionEntry[],
+): Generator<string, void> {
+  yield `${encodeRecord(header)}\n`;
+  for (const entry of entries) yield `${encodeRecord(entry)}\n`;
 }
 
 /**
