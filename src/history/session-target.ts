@@ -41,6 +41,16 @@ export interface SessionTarget {
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
   /** Says what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+  /** Returns what other threads of this process need to import into the same files; undefined if only this one can. */
+  filePlaces(): FilePlaces | undefined;
+}
+
+/** Where session files go, and where those are that are there; plain data, so that another thread can be handed it. */
+export interface FilePlaces {
+  readonly folder: string | undefined;
+  readonly places: SessionPlaces;
+  /** Paths by the ids of sessions. */
+  readonly byId: ReadonlyMap<string, string>;
 }
 
 /** Imports into session files: one flat folder, or a folder for each project. */
@@ -54,6 +64,17 @@ export class FileTarget implements SessionTarget {
     this.#folder = folder;
     this.#places = places;
     this.name = folder ?? sessionsRoot(places);
+  }
+
+  /** Imports into the same files as another thread does. */
+  static at({ folder, places, byId }: FilePlaces): FileTarget {
+    const target = new FileTarget(folder, places);
+    target.#byId = byId;
+    return target;
+  }
+
+  filePlaces(): FilePlaces {
+    return { folder: this.#folder, places: this.#places, byId: this.#filesById() };
   }
 
   placeOf({ id, timestamp, cwd }: SessionHeader): string {
@@ -216,6 +237,10 @@ export class StoreTarget implements SessionTarget {
     const existing = await this.#read(place);
     if (existing === undefined) return "new";
     return planSync(existing, header, imported, false).kind === "unchanged" ? "unchanged" : "grown";
+  }
+
+  filePlaces(): undefined {
+    return undefined;
   }
 
   async #read(id: string): Promise<string | undefined> {

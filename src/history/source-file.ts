@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { closeQuietly, ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../log/file-system.ts";
+import {
+  closeQuietly,
+  ifPresent,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** A file of another program, as it was when it was looked at. */
