@@ -222,8 +222,9 @@ class ImportRun {
     const places = this.#options.target.filePlaces();
     const count = this.#options.threads ?? usualThreads(changed);
     const ids = new Set(changed.map(({ sourceId }) => sessionIdOf(sourceId)));
+    if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
     // Two sources of one session are imported one after the other.
-    if (count < 1 || places === undefined || program === undefined || ids.size < changed.length) return;
+    if (ids.size < changed.length) return;
     try {
       this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
       this.#waiting = changed;
@@ -299,7 +300,7 @@ class ImportRun {
 
 function usualThreads(sessions: readonly SourceSession[]): number {
   const bytes = sessions.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
-  return bytes >= MUCH_BYTES && sessions.length > 1 && availableParallelism() > 1 ? USUAL_THREADS : 0;
+  return bytes >= MUCH_BYTES && availableParallelism() > 1 ? USUAL_THREADS : 0;
 }
 
 function aborted(signal: AbortSignal): SessionError {
