@@ -273,3 +273,19 @@ test("a person sees how far it is", async () => {
   expect(shown).toMatch(/Importing sessions .*2\/2/);
   expect(shown.endsWith("\r\u001b[K")).toBe(true);
 });
+
+test("an interrupt ends it with code 130 and what was done is told; the next import goes on", async () => {
+  const { imported, sessions } = homeWithSessions();
+  const { signal } = new AbortController();
+  Object.defineProperty(signal, "aborted", { get: () => filesIn(sessions).length > 0 });
+  const done = await imported(["--all", "--json"], { untilInterrupted: () => signal });
+  expect(done.code).toBe(130);
+  expect(done.stderr).toMatch(/interrupted; run it again/);
+  expect(jsonLines(done)).toMatchObject([{ source: "codex" }]);
+  expect((await imported(["--all"])).lines).toEqual([
+    "codex: 0 new, 0 grown, 1 unchanged",
+    "claude-code: 2 new, 0 grown, 0 unchanged",
+  ]);
+  const at = await imported(["--all"], { untilInterrupted: () => AbortSignal.abort() });
+  expect([at.code, at.stdout]).toEqual([130, ""]);
+});

@@ -74,8 +74,12 @@ function inOrder(
   isCopy: boolean,
 ): { records: SourceRecord[]; repeated: number } {
   const seen = new Set<string>();
+  const times = new Map<unknown, number>();
+  for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
-    if (isCopy && ordinalOf(record) === undefined) return true;
+    const isNumbered = ordinalOf(record) !== undefined;
+    // Only what has the same time can be the same, and to spell it takes longer than all the rest.
+    if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
     const key = identityOf(record);
     if (seen.has(key)) return false;
     seen.add(key);
