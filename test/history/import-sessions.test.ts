@@ -303,8 +303,8 @@ test("subagents have files of their own, wherever the program keeps theirs", asy
   places.put(`${folder}/subagents/journal.jsonl`, "{}\n");
   places.put(".claude/projects/-code-project/agent-old.jsonl", agent.replaceAll('"abc"', '"old"'));
   const [main, ...agents] = await places.import();
-  expect(agents.map(({ id }) => id).sort()).toEqual([`${SESSION_ID}.agent-abc`, `${SESSION_ID}.agent-old`]);
-  const session = SessionManager.open(agents.find(({ id }) => id.endsWith("abc"))?.path ?? "", {
+  expect(agents.map(({ id }) => id).sort()).toEqual([`agent-abc.${SESSION_ID}`, `agent-old.${SESSION_ID}`]);
+  const session = SessionManager.open(agents.find(({ id }) => id.startsWith("agent-abc"))?.path ?? "", {
     mode: "read-only",
   });
   expect(session.getHeader()?.parentSession).toBe(main?.path);

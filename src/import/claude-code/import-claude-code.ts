@@ -89,7 +89,7 @@ function importSubagent(
   const id = subagentSessionId(parentId, agentId);
   const builder = new SessionBuilder({
     source: "claude-code",
-    sourceId: id,
+    sourceId: `${parentId}.agent-${agentId}`,
     sourcePath: text?.path ?? input.path,
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
@@ -108,9 +108,14 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Names the session of a subagent after that of its main agent, since agents of two sessions may share an id. */
+/**
+ * Names the session of a subagent.
+ *
+ * After that of its main agent, too, since agents of two sessions may share an id; but not with that in front, since the
+ * beginning of the one's id would then name the other as well.
+ */
 function subagentSessionId(sessionId: string, agentId: string): string {
-  return `${sessionId}.agent-${agentId}`;
+  return `agent-${agentId}.${sessionId}`;
 }
 
 /** Tells records that are part of a conversation from what a program notes beside it. */
