@@ -73,7 +73,14 @@ function importMain(
       toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
     ),
   );
-  emitThread({ builder, nodes, records, counted: new Set(), subagentOf: (call) => links.get(call) });
+  emitThread({
+    builder,
+    nodes,
+    records,
+    counted: new Set(),
+    subagentOf: (call) => links.get(call),
+    subagents,
+  });
   return builder.finish();
 }
 
@@ -104,7 +111,7 @@ function importSubagent(
     customType: SUBAGENT_CUSTOM_TYPE,
     data: { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details },
   });
-  emitThread({ builder, nodes, records: text?.records, counted, subagentOf: () => undefined });
+  emitThread({ builder, nodes, records: text?.records, counted, subagentOf: () => undefined, subagents: [] });
   return builder.finish();
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readSourceText } from "../../../src/import/source-text.ts";
 import {
   call,
   importAll,
@@ -357,6 +358,57 @@ test("of several summaries between two totals the tokens are told together; afte
   expect(
     view.entries.find((entry) => entry.type === "usage" && entry.kind === "claude-code.summaries"),
   ).toMatchObject({ usage: { input: 10, output: 70, cacheRead: 10 } });
+});
+
+/** A compaction between two totals, while a subagent works; each record a second after the one before. */
+function compactedWithSubagent({ agentAt = [2.5, 6.5], isThere = true } = {}) {
+  const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 5, 0, 0, second * 1000)).toISOString();
+  const start = part("a1", "q", "msg_1", call("t1", "Agent", { prompt: "look" }), { stop: "tool_use" });
+  const [, , p2, a2, boundary, summary, p3, a3] = withTokens(compacted({}));
+  const started = withTokens([QUESTION, start, result("r1", "a1", "t1", "launched")]);
+  const main = [...started, { ...p2, parentUuid: uuid("r1") }, a2, boundary, summary, p3, a3].map(
+    (one, second) => ({ ...one, timestamp: at(second) }),
+  );
+  const side = { isSidechain: true, agentId: "abc" };
+  const agent = withTokens([
+    user("u1", null, "look", side),
+    ...agentAt.map((second, n) =>
+      part(`v${n}`, n === 0 ? "u1" : `v${n - 1}`, `msg_s${n}`, text("seen"), {
+        ...side,
+        timestamp: at(second),
+      }),
+    ),
+  ]);
+  const subagents = isThere
+    ? [{ agentId: "abc", meta: { toolUseId: "t1" }, ...readSourceText(linesOf(agent)) }]
+    : [];
+  // The first totals stand behind the result, at 2, before the answer at 4; the second behind the summary, before that at 8.
+  const records = [
+    ...main.slice(0, 3),
+    totals({ "claude-x": [1, 10] }, 1),
+    ...main.slice(3, 7),
+    totals({ "claude-x": [10, 60] }, 2),
+    ...main.slice(7),
+  ];
+  const [session] = importAll(records, { subagents });
+  return session?.entries.find(({ type }) => type === "compaction");
+}
+
+test.each([
+  ["between the totals", [4.5, 5.5], 60 - 10 - 3 * 10],
+  ["before and after them", [1.5, 8.5], 60 - 10 - 10],
+  ["before, between and after them", [0.5, 4.5, 9], 60 - 10 - 2 * 10],
+])("tokens of a subagent that worked %s are none of a summary's", (_, agentAt, output) => {
+  expect(compactedWithSubagent({ agentAt })).toMatchObject({ usage: { output } });
+});
+
+test.each([
+  ["that nobody knows to be before or after the first totals", { agentAt: [2.5] }],
+  ["that nobody knows to be before or after the second totals", { agentAt: [6.5] }],
+  ["whose transcript is missing", { isThere: false }],
+])("where a subagent worked %s, no tokens of a summary are told", (_, more) => {
+  expect(compactedWithSubagent({ agentAt: [4.5] })).toHaveProperty("usage");
+  expect(compactedWithSubagent(more)).not.toHaveProperty("usage");
 });
 
 test("what was not typed is no prompt, and is in the context all the same", () => {
