@@ -50,8 +50,10 @@ export class SessionImporter {
     made: readonly MadeSession[] = [],
   ): AsyncGenerator<MadeSession, void, undefined> {
     const path = session.files[0]?.path ?? "";
-    for (const [number, imported] of (await this.#read(session)).entries()) {
-      yield made[number] ?? (await this.#importOne(imported, path));
+    const read = await this.#read(session);
+    const headers = new Map(read.map(({ sourceId, header }) => [sourceId, header]));
+    for (const [number, imported] of read.entries()) {
+      yield made[number] ?? (await this.#importOne(imported, this.#headerOf(imported, headers), path));
     }
   }
 
@@ -62,8 +64,7 @@ export class SessionImporter {
     return readSourceSession(session, { begunAt, importedAt, claudeStateFiles });
   }
 
-  async #importOne(imported: ImportedSession, path: string): Promise<MadeSession> {
-    const header = this.#headerOf(imported);
+  async #importOne(imported: ImportedSession, header: SessionHeader, path: string): Promise<MadeSession> {
     const place = this.#target.placeOf(header);
     const status = this.#facts.isDryRun
       ? await this.#target.compare(place, header, imported)
@@ -72,9 +73,15 @@ export class SessionImporter {
     return { known: { sourceId, sourcePath, id: header.id, place, counts, dropped }, status, issues };
   }
 
-  /** Names the session that this one descends from, wherever it is or will be. */
-  #headerOf({ header, parent }: ImportedSession): SessionHeader {
+  /**
+   * Names the session that this one descends from, wherever it is or will be.
+   *
+   * @param beside - Headers of the sessions of the same source, by their ids there.
+   */
+  #headerOf({ header, parent }: ImportedSession, beside: ReadonlyMap<string, SessionHeader>): SessionHeader {
     if (parent === undefined) return header;
+    const own = beside.get(parent.sourceId);
+    if (own !== undefined) return { ...header, parentSession: this.#target.placeOf(own) };
     const beginning = this.#facts.beginnings.get(parent.sourceId);
     const timestamp = isoTimeOf(beginning?.startedAt);
     const parentSession =

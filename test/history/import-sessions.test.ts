@@ -313,6 +313,28 @@ test("subagents have files of their own, wherever the program keeps theirs", asy
   });
 });
 
+test("a subagent of a subagent names that one's file as the one it descends from, at the first import, too", async () => {
+  const places = new Places();
+  const folder = `${CLAUDE_PATH.replace(/\.jsonl$/, "")}/subagents`;
+  const records = (agentId: string, block: object) => {
+    const side = { isSidechain: true, agentId };
+    return linesOf([
+      user(`u${agentId}`, null, "look", side),
+      part(`v${agentId}`, `u${agentId}`, agentId, block, side),
+    ]);
+  };
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(`${folder}/agent-z.jsonl`, records("z", call("t9", "Agent")));
+  places.put(`${folder}/agent-a.jsonl`, records("a", text("seen")));
+  places.put(`${folder}/agent-a.meta.json`, JSON.stringify({ toolUseId: "t9" }));
+  const found = await places.import();
+  const pathOf = (id: string) => found.find((one) => one.id.startsWith(id))?.path ?? "";
+  const parentOf = (path: string) =>
+    SessionManager.open(path, { mode: "read-only" }).getHeader()?.parentSession;
+  expect(parentOf(pathOf("agent-a."))).toBe(pathOf("agent-z."));
+  expect(parentOf(pathOf("agent-z."))).toBe(pathOf(SESSION_ID));
+});
+
 test("into a store, too: what is new is appended, and what was continued there stays", async () => {
   const places = new Places();
   const store = memoryStore();

@@ -9,6 +9,7 @@ import {
   result,
   text,
   user,
+  uuid,
 } from "./support/claude-records.ts";
 import {
   type CodexRecord,
@@ -48,16 +49,22 @@ function damaged<T>(records: readonly T[], { cut, doubled, moves }: Damage, isMo
   return twice;
 }
 
-/** A conversation of any length: turns with parallel calls, rewinds and notes. */
+const claudeTurn = fc.record({
+  calls: fc.nat({ max: 3 }),
+  back: fc.nat({ max: 2 }),
+  note: fc.boolean(),
+  end: fc.constantFrom("answer", "answer", "interruption", "compaction"),
+  /** Of a compaction: whether the last answer is preserved. */
+  keeps: fc.boolean(),
+});
+
+/** A conversation of any length: turns with parallel calls, rewinds, notes, interruptions and compactions. */
 const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
-  .array(fc.record({ calls: fc.nat({ max: 3 }), back: fc.nat({ max: 2 }), note: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 6,
-  })
+  .array(claudeTurn, { minLength: 1, maxLength: 6 })
   .map((turns) => {
     const records: ClaudeRecord[] = [];
     const ends: (string | null)[] = [null];
-    for (const [n, { calls, back, note }] of turns.entries()) {
+    for (const [n, { calls, back, note, end, keeps }] of turns.entries()) {
       const parent = ends.at(-1 - back) ?? ends.at(-1) ?? null;
       records.push(user(`q${n}`, parent, `prompt ${n}`));
       let last = `q${n}`;
@@ -73,8 +80,26 @@ const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
       for (let i = 0; i < calls; i++)
         records.push(result(`r${n}${i}`, `c${n}${i}`, `t${n}${i}`, `out ${n} ${i}`));
       if (calls > 0) last = `r${n}${calls - 1}`;
+      if (end === "interruption") {
+        // The program's own reader hangs it on the result of the last call, whose row it follows.
+        records.push(user(`a${n}`, last, `[Request interrupted by user] ${n}`));
+        ends.push(`a${n}`);
+        continue;
+      }
       records.push(part(`a${n}`, last, `f${n}`, text(`answer ${n}`)));
       ends.push(`a${n}`);
+      if (end !== "compaction") continue;
+      const anchorUuid = uuid(`s${n}`);
+      const preserved = keeps && { preservedMessages: { anchorUuid, uuids: [uuid(`a${n}`)] } };
+      records.push(
+        record("system", `b${n}`, null, {
+          subtype: "compact_boundary",
+          logicalParentUuid: uuid(`a${n}`),
+          compactMetadata: { preTokens: 9, ...preserved },
+        }),
+        user(`s${n}`, `b${n}`, `summary ${n}`, { isCompactSummary: true }),
+      );
+      ends.push(`s${n}`);
     }
     return records;
   });
@@ -96,6 +121,7 @@ function healthyParts(records: readonly ClaudeRecord[]): string[] {
 function partsMade(view: ReturnType<typeof viewOf>): string[] {
   return view.entries
     .flatMap((entry) => {
+      if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
       if (entry.type !== "message") return [];
       const { message } = entry;
       if (message.role === "toolResult") return [`of ${message.toolCallId}`];

@@ -65,7 +65,7 @@ export class SubagentTokens {
    * @param before - The earlier totals; undefined for the beginning of the session.
    */
   between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined {
-    this.#calls ??= this.#subagents.flatMap((subagent) => this.#callsOf(subagent));
+    this.#calls ??= this.#findCalls();
     if (this.#isMissing) return undefined;
     const sums = new Map<string, Tokens>();
     if (this.#calls.length === 0) return sums;
@@ -84,16 +84,23 @@ export class SubagentTokens {
     return this.#subagents.some((subagent) => subagent.toolCallId === toolCallId);
   }
 
-  #callsOf({ nodes }: Subagent): SubagentCall[] {
-    const { units, toolNames } = groupRecords(nodes);
-    return units.flatMap((unit): SubagentCall[] => {
-      if (unit.role === "boundary") return [{ model: "", tokens: undefined, timeMs: lastTime(unit) }];
-      if (unit.role !== "assistant") return [];
-      for (const id of callIds(unit)) this.addCall(id, toolNames.get(id));
-      const key = countingKey(unit);
-      if ((key !== undefined && this.#counted.has(key)) || isBrokenOff(unit)) return [];
-      return [{ model: modelOf(unit), tokens: usageOfMessage(unit.nodes), timeMs: lastTime(unit) }];
-    });
+  #findCalls(): SubagentCall[] {
+    const calls: SubagentCall[] = [];
+    const counted = new Set(this.#counted);
+    for (const { nodes } of this.#subagents) {
+      const { units, toolNames } = groupRecords(nodes);
+      for (const unit of units) {
+        const timeMs = lastTime(unit);
+        if (unit.role === "boundary") calls.push({ model: "", tokens: undefined, timeMs });
+        if (unit.role !== "assistant") continue;
+        for (const id of callIds(unit)) this.addCall(id, toolNames.get(id));
+        const key = countingKey(unit) ?? "";
+        if (counted.has(key) || isBrokenOff(unit)) continue;
+        if (key !== "") counted.add(key);
+        calls.push({ model: modelOf(unit), tokens: usageOfMessage(unit.nodes), timeMs });
+      }
+    }
+    return calls;
   }
 
   /** Finds the span: from all that was said before, since that was written before, to the next answer. */

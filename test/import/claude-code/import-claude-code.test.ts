@@ -634,6 +634,59 @@ test("subagents in the same file are sessions of their own, linked on both sides
   expect(agent?.path[1]).toMatchObject({ data: { agentId, toolCallId: "t1" } });
 });
 
+test("a subagent of a subagent is linked with that, and what both repeat counts once", () => {
+  const inner = { isSidechain: true, agentId: "inner" };
+  const outer = { isSidechain: true, agentId: "outer" };
+  const outerRecords = [
+    user("u1", null, "look", outer),
+    part("v1", "u1", "msg_o", call("t2", "Agent", { prompt: "look closer" }), { ...outer, stop: "tool_use" }),
+    result("w1", "v1", "t2", "seen", outer),
+  ];
+  const innerRecords = [
+    user("u2", null, "look closer", inner),
+    part("v2", "u2", "msg_o", text("as before"), inner),
+    part("v3", "v2", "msg_i", text("seen"), inner),
+  ];
+  const read = (agentId: string, records: readonly object[], meta?: object) => ({
+    agentId,
+    ...(meta && { meta }),
+    ...readSourceText(linesOf(records)),
+  });
+  const main = [
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1", "Agent", { prompt: "look" }), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "launched"),
+  ];
+  for (const subagents of [
+    // Named by files beside the transcripts, and by prompts alone; in any order.
+    [read("outer", outerRecords, { toolUseId: "t1" }), read("inner", innerRecords, { toolUseId: "t2" })],
+    [read("outer", outerRecords), read("inner", innerRecords)],
+    [read("outer", outerRecords), read("inner", innerRecords, { toolUseId: "gone", parentAgentId: "outer" })],
+  ]) {
+    const [mainView, outerView, innerView] = importAll(main, { subagents }).map(viewOf);
+    const sourceId = mainView?.session.sourceId;
+    expect(mainView?.session.parent).toBeUndefined();
+    expect(outerView?.session.parent).toEqual({ sourceId, relation: "subagent" });
+    expect(innerView?.session.parent).toEqual({
+      sourceId: outerView?.session.sourceId,
+      relation: "subagent",
+    });
+    const links = (view: typeof mainView) =>
+      view?.entries.filter((entry) => brief(entry) === "sessiontree.subagent");
+    expect(links(mainView)).toMatchObject([{ data: { agentId: "outer", toolCallId: "t1" } }]);
+    if (!subagents.some(({ meta }) => meta && "parentAgentId" in meta)) {
+      const sessionId = innerView?.session.header.id;
+      expect(links(outerView)?.[1]).toMatchObject({
+        data: { agentId: "inner", toolCallId: "t2", sessionId },
+      });
+    }
+    const outputs = [outerView, innerView].flatMap(
+      (view) => view?.messages.flatMap((one) => (one.role === "assistant" ? [one.usage.output] : [])) ?? [],
+    );
+    expect(outputs).toEqual([10, 0, 10]);
+  }
+});
+
 test("what a subagent repeats of its main agent's messages counts no tokens", () => {
   const side = { isSidechain: true, agentId: "aside" };
   const [, agent] = importAll([
