@@ -96,6 +96,29 @@ test("what goes on from the first of several results goes on from the last of th
   expect(path).toEqual(["user hello", "assistant t1+t2", "result t1", "result t2", "assistant all"]);
 });
 
+test("an interruption in the middle of parallel calls stands behind the results that there are, whatever it hangs on", () => {
+  const calls = [
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+    part("a2", "a1", "msg_1", call("t2"), { stop: "tool_use" }),
+    part("a3", "a2", "msg_1", call("t3"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "1"),
+    result("r2", "a2", "t2", "2"),
+  ];
+  const said = "[Request interrupted by user for tool use]";
+  for (const parent of ["a3", "a2", "a1", "r2", "r1"]) {
+    const path = pathOf([...calls, user("i", parent, [text(said)]), user("p2", "i", "go on")]);
+    expect(path, parent).toEqual([
+      "user hello",
+      "assistant t1+t2+t3",
+      "result t1",
+      "result t2",
+      `user ${said}`,
+      "user go on",
+    ]);
+  }
+});
+
 test("a second result of one call, and a prompt beside a result, are branches", () => {
   const view = mainOf([
     QUESTION,
