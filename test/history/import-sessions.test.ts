@@ -388,6 +388,21 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
 });
 
+test("the one JSON object that the first versions of Codex wrote is read, however it is spelled", async () => {
+  const places = new Places();
+  const items = thread().flatMap(({ type, payload }) => (type === "response_item" ? [payload] : []));
+  const document = {
+    session: { id: THREAD_ID, timestamp: "2025-04-20T05:00:00.000Z", instructions: "" },
+    items,
+  };
+  const path = ".codex/sessions/rollout-2025-04-20-x.json";
+  places.put(path, JSON.stringify(document));
+  const [one] = await places.import();
+  expect(one).toMatchObject({ source: "codex", sourceId: THREAD_ID, issues: [], counts: { toolResults: 1 } });
+  places.put(path, JSON.stringify(document, null, 2));
+  expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+});
+
 test("a file of messages is imported if it is named, grows, and keeps the time of its first import", async () => {
   const places = new Places();
   const messages = [
