@@ -12,6 +12,7 @@ export {
   type SessionImport,
 } from "./history/import-sessions.ts";
 export {
+  type FilePlaces,
   FileTarget,
   type ImportStatus,
   type SessionTarget,

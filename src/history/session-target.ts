@@ -67,9 +67,9 @@ export class FileTarget implements SessionTarget {
   }
 
   /** Imports into the same files as another thread does. */
-  static at({ folder, places, byId }: FilePlaces): FileTarget {
-    const target = new FileTarget(folder, places);
-    target.#byId = byId;
+  static at(files: FilePlaces): FileTarget {
+    const target = new FileTarget(files.folder, files.places);
+    target.#byId = files.byId;
     return target;
   }
 

@@ -8,6 +8,7 @@ export type Tokens = Required<Pick<TokenCounts, "input" | "output" | "cacheRead"
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
+/** Tokens of no call. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
 /** Tells the tokens that totals hold beside those of an agent's own messages, by model. */
