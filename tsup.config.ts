@@ -19,6 +19,9 @@ const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 /** Subpaths that run in a browser, and so cannot import the root. */
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
+/** What the threads of an import run: no subpath, but a file that `history/import-threads` finds by its name. */
+const THREAD_PROGRAM = "src/history/import-worker.ts";
+
 /** Files that are loaded by themselves: what can be imported, and what the sources import when they run. */
 async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
   const imported = files.map(async (file) => {
@@ -26,7 +29,9 @@ async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
     const paths = text.matchAll(/\bimport\("(\.[^"]+)"\)/g);
     return Array.from(paths, ([, path = ""]) => join(SOURCES, dirname(file), path));
   });
-  const entries = Object.values(subpaths).map((entry) => fileURLToPath(new URL(entry, import.meta.url)));
+  const entries = [...Object.values(subpaths), THREAD_PROGRAM].map((entry) =>
+    fileURLToPath(new URL(entry, import.meta.url)),
+  );
   return new Set([...entries, ...(await Promise.all(imported)).flat()]);
 }
 
@@ -110,7 +115,7 @@ async function writeLicenses(packages: readonly string[]): Promise<void> {
 }
 
 export default defineConfig({
-  entry: { ...subpaths, bin: "src/cli/bin.ts" },
+  entry: { ...subpaths, bin: "src/cli/bin.ts", "sessiontree-import-worker": THREAD_PROGRAM },
   format: ["esm"],
   target: "node20",
   // Neutral: nothing is added for Node, so that the shared pieces that core reaches stay free of it.

@@ -12,6 +12,7 @@ export {
   type SessionImport,
 } from "./history/import-sessions.ts";
 export {
+  type FilePlaces,
   FileTarget,
   type ImportStatus,
   type SessionTarget,
@@ -22,7 +23,7 @@ export type { SourceQuery } from "./history/source-query.ts";
 export { type ClaudeCodeInput, importClaudeCode } from "./import/claude-code/import-claude-code.ts";
 export type { ClaudeSubagentText } from "./import/claude-code/subagents.ts";
 export { type CodexInput, importCodex } from "./import/codex/import-codex.ts";
-export type { CodexRolloutText } from "./import/codex/rollout.ts";
+export { type CodexRolloutText, readOldCodexText } from "./import/codex/rollout.ts";
 export { type DetectedSource, detectSource } from "./import/detect-source.ts";
 export { type GeminiInput, importGemini, readGeminiText } from "./import/gemini/import-gemini.ts";
 export {

@@ -1,5 +1,6 @@
 import { basename, dirname } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { readOldCodexText } from "../import/codex/rollout.ts";
 import { detectSource } from "../import/detect-source.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { conversationIdOf } from "../import/messages/import-messages.ts";
@@ -59,7 +60,7 @@ function factsIn(text: string, path: string): FileFacts | undefined {
     case "claude-code":
       return claudeFacts(readSourceText(text).records, path);
     case "codex":
-      return codexFacts(readSourceText(text).records, path);
+      return codexFacts((readOldCodexText(text) ?? readSourceText(text)).records, path);
     case "gemini":
       return geminiFacts(text, path);
     case "messages":
@@ -114,7 +115,7 @@ function isCopied(records: readonly SourceRecord[], first: number): boolean {
 function codexFacts(records: readonly SourceRecord[], path: string): FileFacts | undefined {
   const found = records.find(({ value }) => value["type"] === "session_meta");
   const meta = found === undefined ? fieldsOf(records[0]?.value) : member(found.value, "payload");
-  const named = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl/.exec(basename(path))?.[1];
+  const named = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json/.exec(basename(path))?.[1];
   const sessionId = textOf(meta["id"]) ?? named;
   if (sessionId === undefined) return undefined;
   const settings = records.find(({ value }) => value["type"] === "turn_context");

@@ -20,7 +20,7 @@ export interface KnownImport {
 }
 
 /** Raised whenever what is kept, or what records become, changes. */
-const CACHE_VERSION = 1;
+const CACHE_VERSION = 2;
 
 /**
  * What imports into one place found last time: which files hold which session, and what became of them.

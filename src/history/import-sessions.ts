@@ -1,12 +1,25 @@
-import type { ImportCounts, ImportedSession, SourceName } from "../import/imported-session.ts";
+import { availableParallelism } from "node:os";
+import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
-import { isoTimeOf } from "../import/source-values.ts";
+import { nextTurn } from "../log/next-turn.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
-import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import {
+  assertOptions,
+  CALLBACK,
+  COUNT,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  type OptionRules,
+  SIGNAL,
+  TEXT,
+  TEXTS,
+} from "../schema/options.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
-import { readSourceSession } from "./read-session.ts";
+import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
+import { type MadeSession, type RunFacts, SessionImporter } from "./session-importer.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
 import { claudeStateFiles } from "./source-folders.ts";
 import { findSourceSessions, type SourceQuery, selectSessions } from "./source-query.ts";
@@ -24,7 +37,28 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly onProgress?: (done: number, total: number) => void;
   /** Ends the import with `ABORTED`; what was imported before stays. */
   readonly signal?: AbortSignal;
+  /**
+   * How many threads import, beside the one that asks. Default: two if there is much to read, more than one core, and a
+   * target of files; else none. Where threads cannot be started, as in a bundle, everything is done by the one that asks.
+   */
+  readonly threads?: number;
 }
+
+const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
+  target: OBJECT,
+  dryRun: FLAG,
+  now: CALLBACK,
+  onProgress: CALLBACK,
+  signal: SIGNAL,
+  threads: numberFrom(0, "threads"),
+  paths: TEXTS,
+  sources: TEXTS,
+  project: TEXT,
+  sinceMs: COUNT,
+  env: OBJECT,
+  cacheDir: TEXT,
+  onSkipped: CALLBACK,
+};
 
 /** What became of a session of another program. */
 export interface SessionImport {
@@ -49,26 +83,53 @@ export interface SessionImport {
  * is skipped and told to `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: O(bytes of what is new), one session in memory at a time; a look at each file of the rest.
+ * @throws {TypeError} If an option is none.
+ * @remarks Cost: O(bytes of what is new), one session of each thread in memory at a time; a look at each file of the rest.
  */
-export async function* importSessions(
+export function importSessions(
   options: ImportSessionsOptions,
 ): AsyncGenerator<SessionImport, void, undefined> {
-  const { target, onProgress, signal, cacheDir } = options;
+  return importWith(threadProgram(), options);
+}
+
+/**
+ * Does the same with another program for its threads.
+ *
+ * @param program - Undefined if there is none.
+ */
+export async function* importWith(
+  program: URL | undefined,
+  options: ImportSessionsOptions,
+): AsyncGenerator<SessionImport, void, undefined> {
+  assertOptions(options, IMPORT_RULES);
+  const { target, onProgress, signal, cacheDir, dryRun = false } = options;
   const cache = new ImportCache(target.name, cacheDir);
   const all = findSourceSessions(options, cache);
-  const wanted = selectSessions(all, options);
+  const jobs: Job[] = [];
+  for (const session of selectSessions(all, options)) {
+    jobs.push({ session, known: await unchangedImports(session, target, cache) });
+  }
   const run = new ImportRun(options, all, cache);
   try {
-    for (const [done, session] of wanted.entries()) {
+    run.begin(program, jobs);
+    for (const [done, job] of jobs.entries()) {
+      // Lets whoever wants to end the import come to say so.
+      if (signal !== undefined) await nextTurn();
       if (signal?.aborted) throw aborted(signal);
-      onProgress?.(done, wanted.length);
-      yield* run.import(session);
+      onProgress?.(done, jobs.length);
+      yield* run.import(job);
     }
-    onProgress?.(wanted.length, wanted.length);
+    onProgress?.(jobs.length, jobs.length);
   } finally {
-    if (options.dryRun !== true) await cache.save();
+    await run.end();
+    if (!dryRun) await cache.save();
   }
+}
+
+/** Where the program of the threads lies; undefined in a bundle of another format. */
+function threadProgram(): URL | undefined {
+  const base: string | undefined = import.meta.url;
+  return base === undefined ? undefined : new URL(THREAD_PROGRAM, base);
 }
 
 /** Sessions of one program and one working directory. */
@@ -116,87 +177,114 @@ async function unchangedImports(
   return known;
 }
 
+/** A session, and what is known to be imported of it; undefined if it is to be imported. */
+interface Job {
+  readonly session: SourceSession;
+  readonly known: readonly KnownImport[] | undefined;
+}
+
+/** From so many bytes on threads are worth their start. */
+const MUCH_BYTES = 16 * 1024 * 1024;
+
+/** As many as there are on small machines; what more would bring is lost in waiting for the disk. */
+const USUAL_THREADS = 2;
+
+/** How many sessions may be done by threads before somebody asks for them. */
+const MOST_AHEAD = 32;
+
 class ImportRun {
   readonly #options: ImportSessionsOptions;
   readonly #cache: ImportCache;
-  readonly #sources: ReadonlyMap<string, SourceSession>;
-  readonly #importedAt: string;
-  readonly #claudeStateFiles: readonly string[];
+  readonly #facts: RunFacts;
+  readonly #importer: SessionImporter;
+  #threads: ImportThreads | undefined;
+  /** Those that no thread was asked for yet. */
+  #waiting: SourceSession[] = [];
+  /** What threads make of those before them. */
+  readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
+    const { target, env, now = Date.now, dryRun = false } = options;
     this.#options = options;
     this.#cache = cache;
-    this.#sources = new Map(all.map((session) => [session.sourceId, session]));
-    this.#importedAt = new Date((options.now ?? Date.now)()).toISOString();
-    this.#claudeStateFiles = claudeStateFiles(options.env);
+    this.#facts = {
+      importedAt: new Date(now()).toISOString(),
+      isDryRun: dryRun,
+      claudeStateFiles: claudeStateFiles(env),
+      beginnings: new Map(all.map(({ sourceId, startedAt, cwd }) => [sourceId, { startedAt, cwd }])),
+    };
+    this.#importer = new SessionImporter(target, this.#facts);
   }
 
-  async *import(session: SourceSession): AsyncGenerator<SessionImport, void, undefined> {
-    const key = `${session.source} ${session.sourceId}`;
-    const known = await unchangedImports(session, this.#options.target, this.#cache);
+  /** Starts threads if that is worthwhile, and possible. */
+  begin(program: URL | undefined, jobs: readonly Job[]): void {
+    const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
+    const places = this.#options.target.filePlaces();
+    const count = this.#options.threads ?? usualThreads(changed);
+    const ids = new Set(changed.map(({ sourceId }) => sessionIdOf(sourceId)));
+    if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
+    // Two sources of one session are imported one after the other.
+    if (ids.size < changed.length) return;
+    try {
+      this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
+      this.#waiting = changed;
+    } catch (error) {
+      // Where a process may have no threads, it does without.
+      if (!(error instanceof Error)) throw error;
+    }
+  }
+
+  /** Ends the threads. */
+  async end(): Promise<void> {
+    await this.#threads?.close();
+  }
+
+  async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
     if (known !== undefined) {
-      for (const one of known) yield this.#told(session, one, "unchanged", []);
+      for (const one of known) yield this.#told(session, { known: one, status: "unchanged", issues: [] });
       return;
     }
-    const path = session.files[0]?.path ?? "";
+    const { made, isWhole } = await this.#resultOf(session);
+    const done: KnownImport[] = [];
     try {
-      const made: KnownImport[] = [];
-      for (const imported of await this.#read(session)) {
-        const { known: one, status } = await this.#importOne(imported, path);
-        made.push(one);
-        yield this.#told(session, one, status, imported.issues);
+      for await (const one of isWhole ? made : this.#importer.import(session, made)) {
+        done.push(one.known);
+        yield this.#told(session, one);
       }
-      this.#cache.putImports(key, session.stamp, made);
+      this.#remember(session, done);
     } catch (error) {
-      this.#skip(path, error);
+      this.#skip(session.files[0]?.path ?? "", error);
     }
   }
 
-  async #read(session: SourceSession): Promise<ImportedSession[]> {
-    const { target } = this.#options;
-    const isTimeless = session.source === "messages";
-    return readSourceSession(session, {
-      begunAt: isTimeless ? await target.begunAt(sessionIdOf(session.sourceId)) : undefined,
-      importedAt: this.#importedAt,
-      claudeStateFiles: this.#claudeStateFiles,
-    });
+  /** Returns what threads made of a session; nothing if there are none. */
+  async #resultOf(session: SourceSession): Promise<ThreadResult> {
+    const threads = this.#threads;
+    if (threads === undefined) return NOTHING_MADE;
+    for (const next of this.#waiting.splice(0, MOST_AHEAD - this.#asked.size)) {
+      const result = threads.import(next).then((one) => {
+        // At once: whoever asks may end before it is this one's turn.
+        if (one.isWhole)
+          this.#remember(
+            next,
+            one.made.map(({ known }) => known),
+          );
+        return one;
+      });
+      this.#asked.set(next, result);
+    }
+    const result = await this.#asked.get(session);
+    this.#asked.delete(session);
+    return result ?? NOTHING_MADE;
   }
 
-  async #importOne(
-    imported: ImportedSession,
-    path: string,
-  ): Promise<{ known: KnownImport; status: ImportStatus }> {
-    const { target, dryRun = false } = this.#options;
-    const header = this.#headerOf(imported);
-    const place = target.placeOf(header);
-    const status = dryRun
-      ? await target.compare(place, header, imported)
-      : await target.sync(place, header, imported);
-    const { sourceId, sourcePath = path, counts, dropped } = imported;
-    const { id } = header;
-    return { known: { sourceId, sourcePath, id, place, counts, dropped }, status };
+  #remember({ source, sourceId, stamp }: SourceSession, done: readonly KnownImport[]): void {
+    this.#cache.putImports(`${source} ${sourceId}`, stamp, done);
   }
 
-  /** Names the session that this one descends from, wherever it is or will be. */
-  #headerOf({ header, parent }: ImportedSession): SessionHeader {
-    if (parent === undefined) return header;
-    const { target } = this.#options;
-    const source = this.#sources.get(parent.sourceId);
-    const timestamp = isoTimeOf(source?.startedAt);
-    const parentSession =
-      source === undefined || timestamp === undefined
-        ? target.find(parent.sourceId)
-        : target.placeOf({ ...header, id: parent.sourceId, timestamp, cwd: source.cwd });
-    return parentSession === undefined ? header : { ...header, parentSession };
-  }
-
-  #told(
-    { source }: SourceSession,
-    { sourceId, sourcePath, id, place, counts, dropped }: KnownImport,
-    status: ImportStatus,
-    issues: readonly SessionIssue[],
-  ): SessionImport {
-    const path = this.#options.dryRun === true ? null : place;
+  #told({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
+    const { sourceId, sourcePath, id, place, counts, dropped } = known;
+    const path = this.#facts.isDryRun ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
 
@@ -208,6 +296,11 @@ class ImportRun {
     if (onSkipped === undefined || !isExpected) throw error;
     onSkipped(path, error);
   }
+}
+
+function usualThreads(sessions: readonly SourceSession[]): number {
+  const bytes = sessions.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
+  return bytes >= MUCH_BYTES && availableParallelism() > 1 ? USUAL_THREADS : 0;
 }
 
 function aborted(signal: AbortSignal): SessionError {

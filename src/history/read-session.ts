@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
 import { importCodex } from "../import/codex/import-codex.ts";
+import { readOldCodexText } from "../import/codex/rollout.ts";
 import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { importMessages } from "../import/messages/import-messages.ts";
@@ -11,7 +12,7 @@ import { ifPresent } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import { findOrigin } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
-import { readSource } from "./source-file.ts";
+import { readSource, readSourcePieces } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
 
 /** How the files of a session are read. */
@@ -45,7 +46,13 @@ export function readSourceSession(session: SourceSession, options: ReadOptions):
 }
 
 function textOfFile({ path }: KnownFile) {
-  return { path, ...readSourceText(readSource(path)) };
+  return { path, ...readSourceText(readSourcePieces(path)) };
+}
+
+function textOfRollout(file: KnownFile) {
+  const { path } = file;
+  const old = path.endsWith(".json") ? readOldCodexText(decodeText(readSource(path))) : undefined;
+  return old === undefined ? textOfFile(file) : { path, ...old };
 }
 
 function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
@@ -73,8 +80,8 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
 
 function readCodex({ files, others, title }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const imported = importCodex({
-    rollouts: files.map(textOfFile),
-    others: others.map(textOfFile),
+    rollouts: files.map(textOfRollout),
+    others: others.map(textOfRollout),
     ...(title !== undefined && { title }),
     importedAt,
   });

@@ -20,7 +20,7 @@ import { writeWhole } from "../log/write-whole.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import { planSync, textOfSession } from "./sync-plan.ts";
+import { linesOfSession, planSync } from "./sync-plan.ts";
 
 /** What was done to a session. */
 export type ImportStatus = "new" | "grown" | "unchanged";
@@ -41,6 +41,16 @@ export interface SessionTarget {
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
   /** Says what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+  /** Returns what other threads of this process need to import into the same files; undefined if only this one can. */
+  filePlaces(): FilePlaces | undefined;
+}
+
+/** Where session files go, and where those are that are there; plain data, so that another thread can be handed it. */
+export interface FilePlaces {
+  readonly folder: string | undefined;
+  readonly places: SessionPlaces;
+  /** Paths by the ids of sessions. */
+  readonly byId: ReadonlyMap<string, string>;
 }
 
 /** Imports into session files: one flat folder, or a folder for each project. */
@@ -54,6 +64,17 @@ export class FileTarget implements SessionTarget {
     this.#folder = folder;
     this.#places = places;
     this.name = folder ?? sessionsRoot(places);
+  }
+
+  /** Imports into the same files as another thread does. */
+  static at(files: FilePlaces): FileTarget {
+    const target = new FileTarget(files.folder, files.places);
+    target.#byId = files.byId;
+    return target;
+  }
+
+  filePlaces(): FilePlaces {
+    return { folder: this.#folder, places: this.#places, byId: this.#filesById() };
   }
 
   placeOf({ id, timestamp, cwd }: SessionHeader): string {
@@ -82,14 +103,14 @@ export class FileTarget implements SessionTarget {
     try {
       if (existing === undefined || existing === "") {
         makeFolder(realFileSystem, dirname(place));
-        const text = textOfSession(header, imported.entries);
-        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces: [text] });
-        else replaceText(place, text, existing);
+        const pieces = linesOfSession(header, imported.entries);
+        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces });
+        else replaceText(place, pieces, existing);
         return "new";
       }
       const plan = planSync(existing, header, imported, true);
       if (plan.kind === "append") appendText(place, plan.text);
-      if (plan.kind === "replace") replaceText(place, plan.text, existing);
+      if (plan.kind === "replace") replaceText(place, [plan.text], existing);
       return plan.kind === "unchanged" ? "unchanged" : "grown";
     } catch (error) {
       throw isSessionError(error) ? error : fileError(place, "write", error);
@@ -141,7 +162,7 @@ function readText(path: string): string | undefined {
 const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
 
 /** Puts a file in the place of one that was read, and takes along what others append to that meanwhile. */
-function replaceText(path: string, text: string, existing: string): void {
+function replaceText(path: string, pieces: Iterable<string>, existing: string): void {
   exclusively(realFileSystem, path, () => {
     const fd = openForReading(realFileSystem, path);
     try {
@@ -149,7 +170,7 @@ function replaceText(path: string, text: string, existing: string): void {
         throw new FileChangedError("another process changed the file meanwhile; import again");
       }
       const old = { fs: realFileSystem, path, fd, copied: Buffer.byteLength(existing) };
-      replaceFile({ old, pieces: [text] });
+      replaceFile({ old, pieces });
     } finally {
       closeQuietly(realFileSystem, fd);
     }
@@ -203,7 +224,7 @@ export class StoreTarget implements SessionTarget {
   async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) {
-      await this.#store.importBytes(pieceOf(textOfSession(header, imported.entries)));
+      await this.#store.importBytes(pieceOf([...linesOfSession(header, imported.entries)].join("")));
       return "new";
     }
     const plan = planSync(existing, header, imported, false);
@@ -216,6 +237,10 @@ export class StoreTarget implements SessionTarget {
     const existing = await this.#read(place);
     if (existing === undefined) return "new";
     return planSync(existing, header, imported, false).kind === "unchanged" ? "unchanged" : "grown";
+  }
+
+  filePlaces(): undefined {
+    return undefined;
   }
 
   async #read(id: string): Promise<string | undefined> {

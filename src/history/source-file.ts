@@ -1,7 +1,14 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../log/file-system.ts";
+import {
+  closeQuietly,
+  ifPresent,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+} from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** A file of another program, as it was when it was looked at. */
@@ -43,6 +50,24 @@ export function stampOf({ path, size, mtimeMs }: SourceFile): string {
 export function readSource(path: string): Uint8Array {
   const bytes = readFileSync(path);
   return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+}
+
+/**
+ * Reads a file piece by piece, each valid until the next is asked for; a packed one comes as one piece.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
+ */
+export function* readSourcePieces(path: string): Generator<Uint8Array, void> {
+  if (path.endsWith(".zst")) {
+    yield readSource(path);
+    return;
+  }
+  const fd = openForReading(realFileSystem, path);
+  try {
+    yield* readPieces(realFileSystem, fd, 0, Number.POSITIVE_INFINITY);
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
 }
 
 /** Reads the front of a file. */

@@ -1,5 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { IMPORT_CUSTOM_TYPE, type ImportedSession } from "../import/imported-session.ts";
+import { isOfMessageArray } from "../import/messages/import-messages.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
 import { parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -15,9 +16,13 @@ export type SyncPlan =
   /** Nobody but imports wrote to it, and its end is another one now: a message has grown, or a command got its output. */
   | { readonly kind: "replace"; readonly text: string };
 
-/** Makes the lines of an imported session. */
-export function textOfSession(header: SessionHeader, entries: readonly AnySessionEntry[]): string {
-  return `${[header, ...entries].map(encodeRecord).join("\n")}\n`;
+/** Makes the lines of an imported session, one at a time: together they would take several times the room of one. */
+export function* linesOfSession(
+  header: SessionHeader,
+  entries: readonly AnySessionEntry[],
+): Generator<string, void> {
+  yield `${encodeRecord(header)}\n`;
+  for (const entry of entries) yield `${encodeRecord(entry)}\n`;
 }
 
 /**
@@ -40,8 +45,7 @@ export function planSync(
   const entries = withOldProvenance(imported.entries, lines[1] ?? "");
   const headerLine =
     lines[0] === undefined || parseRecord(lines[0]) === undefined ? encodeRecord(header) : lines[0];
-  const texts = entries.map(encodeRecord);
-  const wanted = `${[headerLine, ...texts].join("\n")}\n`;
+  const wanted = `${[headerLine, ...entries.map(encodeRecord)].join("\n")}\n`;
   if (wanted === existing) return { kind: "unchanged" };
   if (wanted.startsWith(existing)) {
     const complete = existing.split("\n").length - 2;
@@ -53,9 +57,10 @@ export function planSync(
   }
   const known = existingEntries(lines.slice(1));
   const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
-  const isForeign = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
-  if (!isForeign && canReplace) return { kind: "replace", text: wanted };
-  return planBeside(existing, known, entries, texts);
+  const isGone = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
+  return isGone || !canReplace
+    ? planBeside(existing, known, imported, entries)
+    : { kind: "replace", text: wanted };
 }
 
 interface ExistingEntry {
@@ -89,42 +94,73 @@ function withOldProvenance(entries: readonly AnySessionEntry[], line: string): r
   return [{ ...first, data }, ...rest];
 }
 
-/** Adds what is new beside what somebody else added. */
+/** Adds what is new beside what somebody else added, or an older version of the source had. */
 function planBeside(
   existing: string,
   known: readonly ExistingEntry[],
+  { source, withdrawnIds }: ImportedSession,
   entries: readonly AnySessionEntry[],
-  texts: readonly string[],
 ): SyncPlan {
   const byId = new Map(known.map(({ entry, text }) => [entry.id, text]));
+  const ids = new Set(withdrawnIds);
   const renamed = new Map<string, string>();
   const added: AnySessionEntry[] = [];
-  for (const [i, entry] of entries.entries()) {
-    const text = texts[i] ?? "";
+  for (const entry of entries) {
+    const text = encodeRecord(entry);
+    ids.add(entry.id);
     if (isLeafMarker({ ...entry }) || byId.get(entry.id) === text) continue;
     const moved = renameReferences(entry, renamed);
     const isChanged = byId.has(entry.id);
     const id = isChanged ? inventEntryId(`${entry.id} ${text}`, 0, 0) : entry.id;
     if (isChanged) renamed.set(entry.id, id);
+    ids.add(id);
     if (!byId.has(id)) added.push({ ...moved, id });
   }
+  const isOfImport = ({ entry }: ExistingEntry, place: number) =>
+    ids.has(entry.id) ||
+    isLeafMarker(entry) ||
+    isMovedMarker(entry, known[place - 1]?.entry) ||
+    (source === "messages" && isOfMessageArray(entry));
+  const before = known.at(-1)?.entry;
+  const end = added.at(-1) ?? before;
+  const last = entries.at(-1);
+  const marker = known.every(isOfImport)
+    ? end && last && markLeaf(leafOf({ ...last }, renamed), { ...end })
+    : before && end && added.length > 0 && leafMarker(`stay ${before.id} ${end.id}`, before.id, before);
+  if (marker) added.push(marker);
   if (added.length === 0) return { kind: "unchanged" };
-  const leaf = known.at(-1)?.entry;
-  const last = added.at(-1);
-  if (leaf !== undefined && last !== undefined) added.push(stayAt(leaf, last));
   const front = existing === "" || existing.endsWith("\n") ? "" : "\n";
   return { kind: "append", text: `${front}${added.map(encodeRecord).join("\n")}\n`, entries: added };
 }
 
-/** Makes the entry that keeps the leaf where whoever works here left it. */
-function stayAt({ id, timestamp }: UnknownEntry, last: AnySessionEntry): AnySessionEntry {
-  return {
-    type: "custom",
-    id: inventEntryId(`stay ${id} ${last.id}`, 0, 0),
-    parentId: id,
-    timestamp,
-    customType: LEAF_CUSTOM_TYPE,
-  };
+/** Finds where an import has the leaf. */
+function leafOf(last: UnknownEntry, renamed: ReadonlyMap<string, string>): string {
+  const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
+  return renamed.get(id) ?? id;
+}
+
+/** Makes the entry that moves the leaf; undefined if it is there already. */
+function markLeaf(leafId: string, end: UnknownEntry): AnySessionEntry | undefined {
+  const current = end["customType"] === LEAF_CUSTOM_TYPE ? end.parentId : end.id;
+  return current === leafId ? undefined : leafMarker(movedKey(leafId, end), leafId, end);
+}
+
+/** Tells whether an entry is one that moved the leaf behind another one. */
+function isMovedMarker(
+  { id, parentId, customType }: UnknownEntry,
+  before: UnknownEntry | undefined,
+): boolean {
+  if (customType !== LEAF_CUSTOM_TYPE || parentId === null || before === undefined) return false;
+  return id === inventEntryId(movedKey(parentId, before), 0, 0);
+}
+
+/** Another one whenever the leaf is moved, also to where it was before. */
+function movedKey(leafId: string, end: UnknownEntry): string {
+  return `move ${leafId} ${end.id}`;
+}
+
+function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry): AnySessionEntry {
+  return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
 function renameReferences(entry: AnySessionEntry, renamed: ReadonlyMap<string, string>): AnySessionEntry {

@@ -51,7 +51,7 @@ export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolea
 }
 
 /** Derives the id of an entry from a key: of a UUID it is the first eight characters. */
-function entryIdOf(key: string): string {
+export function entryIdOf(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 

@@ -115,7 +115,7 @@ test("--json gives one object for each session; its path is null in a dry run", 
       counts: { records: 4, mapped: 4, kept: 0, dropped: 0, assistantMessages: 2, toolResults: 1 },
       dropped: {},
     },
-    { source: "claude-code", sourceId: `${SESSION_ID}.agent-abc`, id: `${SESSION_ID}.agent-abc` },
+    { source: "claude-code", sourceId: `${SESSION_ID}.agent-abc`, id: `agent-abc.${SESSION_ID}` },
   ]);
   for (const one of real) expect(readFileSync(String(Object(one).path), "utf8")).toContain(Object(one).id);
   // Without --all, too, --json tells of each session, and writes nothing.
@@ -185,6 +185,31 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
 });
 
+test("a list tells a session, its subagents and those of its fork apart, by ids that name one each", async () => {
+  const { put, settings, imported } = homeWithSessions();
+  const fork = SESSION_ID.replace(/.$/, "6");
+  const agents = (id: string, agentId: string) =>
+    put(
+      CLAUDE_PATH.replace(`${SESSION_ID}.jsonl`, `${id}/subagents/agent-${agentId}.jsonl`),
+      linesOf([user("u", null, `look ${id} ${agentId}`, { ...AGENT, agentId })]),
+    );
+  put(
+    CLAUDE_PATH.replace(SESSION_ID, fork),
+    linesOf(CONVERSATION.map((one) => ({ ...one, sessionId: fork }))),
+  );
+  agents(SESSION_ID, "abd");
+  agents(fork, "abc");
+  await imported(["--all"]);
+  const { lines } = await cli(["list", "--pretty", "--all"], settings);
+  const ids = lines.slice(1).map((line) => line.split(" ")[0] ?? "");
+  expect(new Set(ids).size).toBe(6);
+  for (const id of ids) {
+    const { code, stdout } = await cli(["verify", id, "--json"], settings);
+    expect([id, code]).toEqual([id, 0]);
+    expect(stdout).toContain(id);
+  }
+});
+
 test("bad arguments are told, with code 2, and nothing is written", async () => {
   const { home, put, imported, sessions } = homeWithSessions();
   const pi = put(
@@ -237,9 +262,9 @@ test("--store imports into a database, where a session that grows is appended to
   expect(jsonLines(done)).toMatchObject([
     { path: THREAD_ID },
     { path: SESSION_ID },
-    { path: `${SESSION_ID}.agent-abc` },
+    { path: `agent-abc.${SESSION_ID}` },
   ]);
-  expect(await stores.ids()).toEqual([THREAD_ID, SESSION_ID, `${SESSION_ID}.agent-abc`].sort());
+  expect(await stores.ids()).toEqual([THREAD_ID, SESSION_ID, `agent-abc.${SESSION_ID}`].sort());
   expect((await imported(["--all", ...into], { stores })).lines).toContain(
     "codex: 0 new, 0 grown, 1 unchanged",
   );
@@ -272,4 +297,20 @@ test("a person sees how far it is", async () => {
   const shown = errors.join("");
   expect(shown).toMatch(/Importing sessions .*2\/2/);
   expect(shown.endsWith("\r\u001b[K")).toBe(true);
+});
+
+test("an interrupt ends it with code 130 and what was done is told; the next import goes on", async () => {
+  const { imported, sessions } = homeWithSessions();
+  const { signal } = new AbortController();
+  Object.defineProperty(signal, "aborted", { get: () => filesIn(sessions).length > 0 });
+  const done = await imported(["--all", "--json"], { untilInterrupted: () => signal });
+  expect(done.code).toBe(130);
+  expect(done.stderr).toMatch(/interrupted; run it again/);
+  expect(jsonLines(done)).toMatchObject([{ source: "codex" }]);
+  expect((await imported(["--all"])).lines).toEqual([
+    "codex: 0 new, 0 grown, 1 unchanged",
+    "claude-code: 2 new, 0 grown, 0 unchanged",
+  ]);
+  const at = await imported(["--all"], { untilInterrupted: () => AbortSignal.abort() });
+  expect([at.code, at.stdout]).toEqual([130, ""]);
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
-const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
+const ID = (number: number) => `0198aaaa-0000-700${number}-8000-000000000000`;
 
 /** Makes a folder for the project and one for sessions, with a session of this project and one of another. */
 function twoProjects() {
@@ -36,8 +36,8 @@ test("--all lists those of all projects and says which; names stand for first me
   const { lines } = await cli(["list", "--pretty", "--all"], { cwd: project, env });
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatch(/^id {18}last used {3}messages {2}project +name$/);
-  expect(lines[1]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {9}2 {2}other +Poetry$/);
-  expect(lines[2]).toMatch(/^0198aaaa-0000-7000 {2}6 days ago {9}2 {2}project +Find the bug$/);
+  expect(lines[1]).toMatch(/^0198aaaa-0000-7002 {2}6 days ago {9}2 {2}other +Poetry$/);
+  expect(lines[2]).toMatch(/^0198aaaa-0000-7001 {2}6 days ago {9}2 {2}project +Find the bug$/);
 });
 
 test("--dir lists all that is in a folder, also one given from the current folder", async () => {

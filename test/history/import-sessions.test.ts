@@ -3,12 +3,13 @@ import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
 import { collectStats } from "../../src/controller/stats.ts";
-import { previewImport } from "../../src/history/import-sessions.ts";
+import { previewImport, type SessionImport } from "../../src/history/import-sessions.ts";
 import { claudeFolderName } from "../../src/history/project-folders.ts";
 import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
 import { memoryStore } from "../../src/stores/remote-store.ts";
+import type { SessionStore } from "../../src/stores/session-store.ts";
 import {
   type ClaudeRecord,
   call,
@@ -302,14 +303,36 @@ test("subagents have files of their own, wherever the program keeps theirs", asy
   places.put(`${folder}/subagents/journal.jsonl`, "{}\n");
   places.put(".claude/projects/-code-project/agent-old.jsonl", agent.replaceAll('"abc"', '"old"'));
   const [main, ...agents] = await places.import();
-  expect(agents.map(({ id }) => id).sort()).toEqual([`${SESSION_ID}.agent-abc`, `${SESSION_ID}.agent-old`]);
-  const session = SessionManager.open(agents.find(({ id }) => id.endsWith("abc"))?.path ?? "", {
+  expect(agents.map(({ id }) => id).sort()).toEqual([`agent-abc.${SESSION_ID}`, `agent-old.${SESSION_ID}`]);
+  const session = SessionManager.open(agents.find(({ id }) => id.startsWith("agent-abc"))?.path ?? "", {
     mode: "read-only",
   });
   expect(session.getHeader()?.parentSession).toBe(main?.path);
   expect(session.getEntries()[1]).toMatchObject({
     data: { agentId: "abc", toolCallId: "t1", agentType: "Explore" },
   });
+});
+
+test("a subagent of a subagent names that one's file as the one it descends from, at the first import, too", async () => {
+  const places = new Places();
+  const folder = `${CLAUDE_PATH.replace(/\.jsonl$/, "")}/subagents`;
+  const records = (agentId: string, block: object) => {
+    const side = { isSidechain: true, agentId };
+    return linesOf([
+      user(`u${agentId}`, null, "look", side),
+      part(`v${agentId}`, `u${agentId}`, agentId, block, side),
+    ]);
+  };
+  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(`${folder}/agent-z.jsonl`, records("z", call("t9", "Agent")));
+  places.put(`${folder}/agent-a.jsonl`, records("a", text("seen")));
+  places.put(`${folder}/agent-a.meta.json`, JSON.stringify({ toolUseId: "t9" }));
+  const found = await places.import();
+  const pathOf = (id: string) => found.find((one) => one.id.startsWith(id))?.path ?? "";
+  const parentOf = (path: string) =>
+    SessionManager.open(path, { mode: "read-only" }).getHeader()?.parentSession;
+  expect(parentOf(pathOf("agent-a."))).toBe(pathOf("agent-z."));
+  expect(parentOf(pathOf("agent-z."))).toBe(pathOf(SESSION_ID));
 });
 
 test("into a store, too: what is new is appended, and what was continued there stays", async () => {
@@ -365,6 +388,21 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
 });
 
+test("the one JSON object that the first versions of Codex wrote is read, however it is spelled", async () => {
+  const places = new Places();
+  const items = thread().flatMap(({ type, payload }) => (type === "response_item" ? [payload] : []));
+  const document = {
+    session: { id: THREAD_ID, timestamp: "2025-04-20T05:00:00.000Z", instructions: "" },
+    items,
+  };
+  const path = ".codex/sessions/rollout-2025-04-20-x.json";
+  places.put(path, JSON.stringify(document));
+  const [one] = await places.import();
+  expect(one).toMatchObject({ source: "codex", sourceId: THREAD_ID, issues: [], counts: { toolResults: 1 } });
+  places.put(path, JSON.stringify(document, null, 2));
+  expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+});
+
 test("a file of messages is imported if it is named, grows, and keeps the time of its first import", async () => {
   const places = new Places();
   const messages = [
@@ -386,6 +424,75 @@ test("a file of messages is imported if it is named, grows, and keeps the time o
   writeFileSync(path, JSON.stringify([{ role: "wizard", content: "x" }]));
   expect(await places.import({ paths: [path], onSkipped: (_, error) => skipped.push(error) })).toEqual([]);
   expect(isSessionError(skipped[0], "NOT_A_SESSION")).toBe(true);
+});
+
+/** What is said on the path to the leaf. */
+async function saidAt(target: FileTarget | StoreTarget, store: SessionStore, one: SessionImport | undefined) {
+  const session =
+    target instanceof FileTarget
+      ? SessionManager.open(one?.path ?? "", { mode: "read-only" })
+      : await store.open(one?.id ?? "");
+  expect(session.issues).toEqual([]);
+  const said = session.buildSessionContext().messages.map((message) => String(Object(message).content));
+  const count = session.getEntries().length;
+  await session.close();
+  return { said, count };
+}
+
+test.each(["files", "a store"])(
+  "an array of messages that was changed is where %s has the leaf, and what was before is kept",
+  async (kind) => {
+    const places = new Places();
+    const store = memoryStore();
+    const made = () =>
+      kind === "files" ? new FileTarget(places.sessions) : new StoreTarget(store, "memory");
+    const changes = [
+      "a b c d e f",
+      "a b X d e f",
+      "a b c d e f",
+      "a b",
+      "a b X d e f g",
+      "a b c d e f",
+      "a b c d e f h",
+    ];
+    const counts: number[] = [];
+    for (const words of changes) {
+      const said = words.split(" ");
+      const messages = said.map((content, i) => ({ role: i % 2 === 0 ? "user" : "assistant", content }));
+      const path = places.put("chat.json", JSON.stringify({ id: "chat", messages }));
+      const [one] = await places.import({ paths: [path], target: made() });
+      const found = await saidAt(made(), store, one);
+      // What an assistant says is blocks, of which nothing is seen here but that they are there.
+      expect(found.said.filter((_, i) => i % 2 === 0)).toEqual(said.filter((_, i) => i % 2 === 0));
+      expect(found.said).toHaveLength(said.length);
+      counts.push(found.count);
+      rmSync(places.cacheDir, { recursive: true });
+      const again = await places.import({ paths: [path], target: made() });
+      expect(again).toMatchObject([{ status: "unchanged" }]);
+    }
+    // The entry of the import, then messages, and markers where a leaf goes back.
+    expect(counts).toEqual([7, 7 + 4, 12, 13, 14, 15, 16]);
+  },
+);
+
+test("an array of messages that was changed leaves the leaf alone where somebody went on here", async () => {
+  const places = new Places();
+  const put = (...said: string[]) =>
+    places.put(
+      "chat.json",
+      JSON.stringify({ id: "chat", messages: said.map((content) => ({ role: "user", content })) }),
+    );
+  const paths = [put("a", "b", "c")];
+  const [one] = await places.import({ paths });
+  const session = SessionManager.open(one?.path ?? "");
+  session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+  await session.close();
+  for (const changed of [["a", "X", "c"], ["a"], ["a", "X", "c", "d"]]) {
+    put(...changed);
+    await places.import({ paths });
+    const { said } = await saidAt(new FileTarget(places.sessions), memoryStore(), one);
+    expect(said).toEqual(["a", "b", "c", "mine"]);
+  }
 });
 
 test("a working directory that no record names is that of the folder", async () => {

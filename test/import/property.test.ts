@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { importGemini } from "../../src/import/gemini/import-gemini.ts";
+import { readSourceText } from "../../src/import/source-text.ts";
 import fc from "../support/fast-check.ts";
 import {
   type ClaudeRecord,
@@ -9,6 +11,7 @@ import {
   result,
   text,
   user,
+  uuid,
 } from "./support/claude-records.ts";
 import {
   type CodexRecord,
@@ -48,16 +51,22 @@ function damaged<T>(records: readonly T[], { cut, doubled, moves }: Damage, isMo
   return twice;
 }
 
-/** A conversation of any length: turns with parallel calls, rewinds and notes. */
+const claudeTurn = fc.record({
+  calls: fc.nat({ max: 3 }),
+  back: fc.nat({ max: 2 }),
+  note: fc.boolean(),
+  end: fc.constantFrom("answer", "answer", "interruption", "compaction"),
+  /** Of a compaction: whether the last answer is preserved. */
+  keeps: fc.boolean(),
+});
+
+/** A conversation of any length: turns with parallel calls, rewinds, notes, interruptions and compactions. */
 const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
-  .array(fc.record({ calls: fc.nat({ max: 3 }), back: fc.nat({ max: 2 }), note: fc.boolean() }), {
-    minLength: 1,
-    maxLength: 6,
-  })
+  .array(claudeTurn, { minLength: 1, maxLength: 6 })
   .map((turns) => {
     const records: ClaudeRecord[] = [];
     const ends: (string | null)[] = [null];
-    for (const [n, { calls, back, note }] of turns.entries()) {
+    for (const [n, { calls, back, note, end, keeps }] of turns.entries()) {
       const parent = ends.at(-1 - back) ?? ends.at(-1) ?? null;
       records.push(user(`q${n}`, parent, `prompt ${n}`));
       let last = `q${n}`;
@@ -73,8 +82,26 @@ const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
       for (let i = 0; i < calls; i++)
         records.push(result(`r${n}${i}`, `c${n}${i}`, `t${n}${i}`, `out ${n} ${i}`));
       if (calls > 0) last = `r${n}${calls - 1}`;
+      if (end === "interruption") {
+        // The program's own reader hangs it on the result of the last call, whose row it follows.
+        records.push(user(`a${n}`, last, `[Request interrupted by user] ${n}`));
+        ends.push(`a${n}`);
+        continue;
+      }
       records.push(part(`a${n}`, last, `f${n}`, text(`answer ${n}`)));
       ends.push(`a${n}`);
+      if (end !== "compaction") continue;
+      const anchorUuid = uuid(`s${n}`);
+      const preserved = keeps && { preservedMessages: { anchorUuid, uuids: [uuid(`a${n}`)] } };
+      records.push(
+        record("system", `b${n}`, null, {
+          subtype: "compact_boundary",
+          logicalParentUuid: uuid(`a${n}`),
+          compactMetadata: { preTokens: 9, ...preserved },
+        }),
+        user(`s${n}`, `b${n}`, `summary ${n}`, { isCompactSummary: true }),
+      );
+      ends.push(`s${n}`);
     }
     return records;
   });
@@ -96,6 +123,7 @@ function healthyParts(records: readonly ClaudeRecord[]): string[] {
 function partsMade(view: ReturnType<typeof viewOf>): string[] {
   return view.entries
     .flatMap((entry) => {
+      if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];
       if (entry.type !== "message") return [];
       const { message } = entry;
       if (message.role === "toolResult") return [`of ${message.toolCallId}`];
@@ -200,6 +228,68 @@ test("of whole records of Codex no pair needs a repair, and doubled ones change 
       if (healthy === undefined || twice === undefined) throw new Error("no session was made");
       expect(viewOf(healthy).repairs).toEqual([]);
       expect(viewOf(twice).messages.map(briefMessage)).toEqual(viewOf(healthy).messages.map(briefMessage));
+    }),
+  );
+});
+
+const geminiStep = fc.record({
+  kind: fc.constantFrom("turn", "turn", "call", "note", "rewind", "list", "snapshot"),
+  back: fc.nat({ max: 5 }),
+});
+
+/** A log of patches: messages that are written again, rewinds, lists that take their place, and summaries. */
+const geminiRecords = fc.array(geminiStep, { minLength: 1, maxLength: 8 }).map((steps) => {
+  const timestamp = "2026-11-22T05:01:00.000Z";
+  const said: { id: string; type: string; content: string }[] = [];
+  const message = (id: string, type: string, content: string, more: object = {}) => {
+    const made = { id, timestamp, type, content, ...more };
+    said.push(made);
+    return made;
+  };
+  const records: object[] = [{ sessionId: "g", projectHash: "h", startTime: timestamp }];
+  for (const [n, { kind, back }] of steps.entries()) {
+    const toolCalls = [{ id: `c${n}`, name: "f", args: {}, status: "success", result: "ok" }];
+    records.push(message(`u${n}`, "user", `prompt ${n}`));
+    if (kind === "call") records.push({ ...message(`a${n}`, "gemini", `answer ${n}`) });
+    records.push(message(`a${n}`, "gemini", `answer ${n}`, kind === "call" ? { toolCalls } : {}));
+    if (kind === "note") records.push({ id: `i${n}`, timestamp, type: "info", content: "note" });
+    if (kind === "rewind") records.push({ $rewindTo: said.at(-1 - back)?.id ?? "nobody" });
+    if (kind === "list") records.push({ $set: { messages: said.slice(0, -back || undefined) } });
+    if (kind === "snapshot") {
+      const summary = {
+        id: `s${n}`,
+        timestamp,
+        type: "user",
+        content: `<state_snapshot>${n}</state_snapshot>`,
+      };
+      records.push({ $set: { messages: [summary, ...said.slice(said.length - back)] } });
+    }
+  }
+  return records;
+});
+
+test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is cut, doubled and moved", () => {
+  fc.assert(
+    fc.property(geminiRecords, damage, (records, harm) => {
+      const left = damaged(records, harm);
+      const text = readSourceText(left.map((one) => `${JSON.stringify(one)}\n`).join(""));
+      const session = importGemini({ ...text, importedAt: "2027-01-01T00:00:00.000Z" });
+      const parts = left
+        .flatMap((one) => [one, ...(Object(one).$set?.messages ?? [])])
+        .flatMap((one) => {
+          const { type, content } = Object(one);
+          return type === "user" || type === "gemini" ? [String(content)] : [];
+        });
+      const hasHeader = left.some((one) => "sessionId" in one);
+      expect(session !== undefined).toBe(hasHeader && parts.length > 0);
+      if (session === undefined) return;
+      const view = viewOf(session);
+      expect(view.read.issues).toEqual([]);
+      expect(view.problems).toEqual([]);
+      expect(new Set(partsMade(view).filter((one) => !/^(?:of )?c\d/.test(one)))).toEqual(new Set(parts));
+      const { counts } = session;
+      expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+      expect(counts.mapped).toBeGreaterThanOrEqual(0);
     }),
   );
 });

@@ -100,7 +100,11 @@ function check(project: string): void {
   npm(project, "install", "--ignore-scripts", tarball, ...tools);
   cpSync(consumer, project, { recursive: true });
 
-  checkChunks(join(project, "node_modules/sessiontree/dist"));
+  const dist = join(project, "node_modules/sessiontree/dist");
+  checkChunks(dist);
+  // No subpath: imports find it by its name, and do without if it is missing.
+  if (!existsSync(join(dist, "sessiontree-import-worker.js")))
+    throw new Error("the program of threads is missing");
 
   const session = runAtHome(project, process.execPath, "run.mjs").trim();
   if (!existsSync(session)) throw new Error(`run.mjs left no session at ${session}`);

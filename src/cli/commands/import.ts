@@ -8,6 +8,7 @@ import {
 import { FileTarget, type SessionTarget, StoreTarget } from "../../history/session-target.ts";
 import { detectSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
+import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, type Parameter, textOption } from "../parameters.ts";
@@ -65,7 +66,8 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const options = { ...queryOf(call), target, onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
     if (!isAsked && !json) return showPreview(call, options);
-    await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked });
+    const isWhole = await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked });
+    if (!isWhole) return EXIT_CODES.cancelled;
     return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
@@ -158,19 +160,29 @@ interface Tally {
   issues: number;
 }
 
-async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<void> {
-  const { json, out } = call;
+/** Imports, and tells what became of each session; false if that was interrupted. */
+async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
+  const { json, out, io, warn } = call;
+  const signal = io.untilInterrupted?.();
   const tallies = new Map<SourceName, Tally>();
-  await withProgress(call, "Importing sessions", async (report) => {
-    for await (const one of importSessions({ ...options, onProgress: report })) {
-      if (json) out.json(importJson(one));
-      const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, issues: 0 };
-      tally[one.status]++;
-      tally.issues += one.issues.length;
-      tallies.set(one.source, tally);
-    }
-  });
-  if (!json) writeTallies(call, tallies, options.dryRun === true);
+  let isWhole = true;
+  try {
+    await withProgress(call, "Importing sessions", async (onProgress) => {
+      for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
+        if (json) out.json(importJson(one));
+        const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, issues: 0 };
+        tally[one.status]++;
+        tally.issues += one.issues.length;
+        tallies.set(one.source, tally);
+      }
+    });
+  } catch (error) {
+    if (!isSessionError(error, "ABORTED")) throw error;
+    isWhole = false;
+  }
+  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, options.dryRun === true);
+  if (!isWhole) warn("The import was interrupted; run it again to go on.");
+  return isWhole;
 }
 
 function importJson(one: SessionImport): object {

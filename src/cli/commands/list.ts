@@ -14,7 +14,7 @@ import { column, truncate, widthOf } from "../text/width.ts";
 import { count } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { titleOf } from "../view/session-line.ts";
-import { shortId, shortIdLength } from "../view/short-ids.ts";
+import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = textOption(
@@ -151,7 +151,10 @@ function lineOf({ stored }: CommandCall, session: ListedRow): string {
 function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   const { colours, width } = out;
   const now = io.now?.() ?? Date.now();
-  const idLength = shortIdLength(sessions.map(({ id }) => id));
+  const idLength = shortIdLength(
+    sessions.map(({ id }) => id),
+    WHOLE_ID,
+  );
   const numbers = sessions.map(({ messageCount }) => count(messageCount));
   const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
   const projectWidth = withProject ? Math.floor(width * PROJECT_PART) : 0;

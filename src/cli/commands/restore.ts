@@ -11,7 +11,7 @@ import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { titleOf } from "../view/session-line.ts";
-import { shortId, shortIdLength } from "../view/short-ids.ts";
+import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
   "[trashed]",
@@ -99,7 +99,10 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
   }
   if (trashed.length === 0) out.line("No sessions in the trash.");
   const now = io.now?.() ?? Date.now();
-  const idLength = shortIdLength(trashed.map(({ session }) => session.id));
+  const idLength = shortIdLength(
+    trashed.map(({ session }) => session.id),
+    WHOLE_ID,
+  );
   for (const { path, deleted, session } of trashed) {
     const facts = [
       colours.dim(column(shortId(session.id, idLength), idLength)),

@@ -5,24 +5,30 @@ import { truncate } from "../text/width.ts";
 /** Characters of an id that are shown at least: the whole id of an entry of ours. */
 const SHORTEST = 8;
 
-/** Longer beginnings are not shown, even if they do not tell all entries apart. */
+/** Longer beginnings of entries' ids are not shown, even if they do not tell all of them apart. */
 const LONGEST = 18;
+
+/** As long as an id of a session can be: what is shown of it always tells it from the others. */
+export const WHOLE_ID = 200;
 
 /**
  * Gives how many characters of ids tell them apart.
  *
- * @returns 8 for entries of ours, more where other programs use long ids that begin alike, at most 18.
+ * @param longest - The most that are shown, even if they do not.
+ * @returns 8 for ids of ours, more where there are long ids that begin alike.
  * @remarks Cost: O(1) for ids of 8 characters, else O(n log n).
  */
-export function shortIdLength(ids: Iterable<string>): number {
+export function shortIdLength(ids: Iterable<string>, longest: number = LONGEST): number {
   const long: string[] = [];
   for (const id of ids) if (id.length > SHORTEST) long.push(id);
   let length = SHORTEST;
   long.sort();
-  for (let i = 1; i < long.length && length < LONGEST; i++) {
-    length = Math.max(length, commonLength(long[i - 1] ?? "", long[i] ?? "") + 1);
+  for (let i = 1; i < long.length && length < longest; i++) {
+    const [one, other] = [long[i - 1] ?? "", long[i] ?? ""];
+    // Two copies of one session cannot be told apart by their ids.
+    if (one !== other) length = Math.max(length, commonLength(one, other) + 1);
   }
-  return Math.min(length, LONGEST);
+  return Math.min(length, longest);
 }
 
 /** Writes the beginning of an id. */
@@ -37,6 +43,6 @@ export function* idsOf(tree: EntryTree): Generator<string, void> {
 
 function commonLength(a: string, b: string): number {
   let length = 0;
-  while (length < LONGEST && length < a.length && a[length] === b[length]) length++;
+  while (length < a.length && a[length] === b[length]) length++;
   return length;
 }

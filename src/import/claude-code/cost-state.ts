@@ -1,18 +1,27 @@
 import type { JsonRecord } from "../../schema/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
+import type { SourceRecord } from "../source-text.ts";
 import { countOf, member, type TokenCounts, usageOf } from "../source-values.ts";
 
-type Tokens = Required<Pick<TokenCounts, "input" | "output" | "cacheRead" | "cacheWrite">>;
+/** Tokens of one call or several. */
+export type Tokens = Required<Pick<TokenCounts, "input" | "output" | "cacheRead" | "cacheWrite">>;
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+/** Tokens of no call. */
+export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Tells the tokens that totals hold beside those of an agent's own messages, by model. */
+export interface OtherTokens {
+  /** @returns Undefined if nobody can tell. */
+  between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined;
+}
 
 /**
  * Follows the running totals that the program writes from time to time.
  *
  * They tell what messages do not: dollars, and the tokens of calls that made summaries. Those are what is left of the
- * difference of two totals without the messages between them; where a subagent worked, too, nobody can tell them apart.
+ * difference of two totals without the messages between them, those of subagents included.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
@@ -22,18 +31,21 @@ export class CostState {
   /** By model: of the answers since the last totals; others, such as those that make titles, have no part in summaries. */
   readonly #answered = new Map<string, Tokens>();
   #summaries: Draft[] = [];
-  #hasSubagents = false;
+  readonly #others: OtherTokens;
+  #last: SourceRecord | undefined;
   /** Whether the next totals hold tokens of before the first record. */
   #isInheriting = false;
   #number = 0;
 
-  constructor(builder: SessionBuilder) {
+  /** @param others - Tells what totals hold beside this agent's tokens. */
+  constructor(builder: SessionBuilder, others: OtherTokens) {
     this.#builder = builder;
+    this.#others = others;
   }
 
   /** Takes note of an answer's tokens. */
   addAnswer(model: string, tokens: Tokens): void {
-    this.#answered.set(model, combined(this.#answered.get(model) ?? NO_TOKENS, tokens, 1));
+    this.#answered.set(model, addTokens(this.#answered.get(model) ?? NO_TOKENS, tokens));
   }
 
   /** Takes note of an entry that a call of its own wrote. */
@@ -46,25 +58,21 @@ export class CostState {
     this.#isInheriting = true;
   }
 
-  /** Takes note that totals hold the tokens of others from here on. */
-  addSubagent(): void {
-    this.#hasSubagents = true;
-  }
-
   /**
    * Takes the next totals.
    *
    * @returns Whether they told anything new.
    */
-  take(record: JsonRecord): boolean {
-    const models = member(record, "modelUsage");
+  take(record: SourceRecord): boolean {
+    const models = member(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
     let isNews = false;
     for (const name of totals.keys()) {
       if (this.#addDollars(name, countOf(member(models, name)["costUSD"]))) isNews = true;
     }
-    if (this.#addSummaryTokens(totals)) isNews = true;
+    if (this.#addSummaryTokens(totals, record)) isNews = true;
     this.#totals = totals;
+    this.#last = record;
     for (const model of this.#answered.keys()) this.#answered.set(model, NO_TOKENS);
     this.#summaries = [];
     this.#isInheriting = false;
@@ -72,13 +80,16 @@ export class CostState {
   }
 
   /** Gives what messages do not account for to the summaries made meanwhile. */
-  #addSummaryTokens(totals: ReadonlyMap<string, Tokens>): boolean {
+  #addSummaryTokens(totals: ReadonlyMap<string, Tokens>, record: SourceRecord): boolean {
     const [summary, ...others] = this.#summaries;
-    if (summary === undefined || this.#hasSubagents || this.#isInheriting) return false;
+    if (summary === undefined || this.#isInheriting) return false;
+    const ofOthers = this.#others.between(this.#last, record);
+    if (ofOthers === undefined) return false;
     let rest = NO_TOKENS;
     for (const [model, answered] of this.#answered) {
-      const total = totals.get(model) ?? NO_TOKENS;
-      rest = combined(combined(rest, since(this.#totals.get(model), total), 1), answered, -1);
+      const told = since(this.#totals.get(model), totals.get(model) ?? NO_TOKENS);
+      const explained = addTokens(answered, ofOthers.get(model) ?? NO_TOKENS);
+      rest = combined(addTokens(rest, told), explained, -1);
     }
     if (rest.output === 0 || NAMES.some((name) => rest[name] < 0)) return false;
     if (others.length === 0) {
@@ -127,6 +138,11 @@ function tokensOf(model: JsonRecord): Tokens {
     cacheRead: countOf(model["cacheReadInputTokens"]),
     cacheWrite: countOf(model["cacheCreationInputTokens"]),
   };
+}
+
+/** Adds up. */
+export function addTokens(one: Tokens, other: Tokens): Tokens {
+  return combined(one, other, 1);
 }
 
 /** Adds a multiple of one to the other. */

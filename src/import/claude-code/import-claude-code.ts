@@ -4,7 +4,7 @@ import { firstText, type SourceRecord, type SourceText } from "../source-text.ts
 import { member, textOf } from "../source-values.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
-import { emitThread } from "./thread-entries.ts";
+import { emitThread, type Thread } from "./thread-entries.ts";
 
 /** A session of Claude Code: its transcript, and those of its subagents. */
 export interface ClaudeCodeInput {
@@ -37,12 +37,20 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const id = input.sessionId ?? lastText(main.records, "sessionId");
   if (id === undefined) return [];
   const subagents = findSubagents(own, lanes, input.subagents ?? []);
+  const links = new Map(
+    subagents.flatMap(({ agentId, toolCallId }) =>
+      toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
+    ),
+  );
+  const subagentOf = (call: string) => links.get(call);
   const sessions: ImportedSession[] = [];
-  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, own, subagents));
+  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, { nodes: own, subagents, subagentOf }));
   const counted = new Set(own.flatMap((node) => messageIdOf(node) ?? []));
   for (const subagent of subagents) {
     if (!subagent.nodes.some(isTurn)) continue;
-    sessions.push(importSubagent(input, id, subagent, counted));
+    sessions.push(importSubagent(input, id, subagent, { counted, subagentOf }));
+    // One that goes on from what another one said repeats that.
+    for (const node of subagent.nodes) counted.add(messageIdOf(node) ?? "");
   }
   return sessions;
 }
@@ -51,8 +59,7 @@ function importMain(
   input: ClaudeCodeInput,
   id: string,
   graph: RecordGraph,
-  nodes: readonly RecordNode[],
-  subagents: readonly Subagent[],
+  thread: Pick<Thread, "nodes" | "subagents" | "subagentOf">,
 ): ImportedSession {
   const { records, issues } = input.main;
   const builder = new SessionBuilder({
@@ -64,16 +71,11 @@ function importMain(
     id,
     cwd: firstText(records, "cwd") ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
-    parent: forkParent(input, id, nodes),
+    parent: forkParent(input, id, thread.nodes),
   });
   builder.issues.push(...issues, ...graph.issues);
   for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
-  const links = new Map(
-    subagents.flatMap(({ agentId, toolCallId }) =>
-      toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
-    ),
-  );
-  emitThread({ builder, nodes, records, counted: new Set(), subagentOf: (call) => links.get(call) });
+  emitThread({ builder, records, counted: new Set(), ...thread });
   return builder.finish();
 }
 
@@ -81,22 +83,25 @@ function importSubagent(
   input: ClaudeCodeInput,
   parentId: string,
   subagent: Subagent,
-  counted: ReadonlySet<string>,
+  thread: Pick<Thread, "counted" | "subagentOf">,
 ): ImportedSession {
-  const { agentId, toolCallId, nodes, text } = subagent;
+  const { agentId, toolCallId, callerId, nodes, text } = subagent;
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
   const id = subagentSessionId(parentId, agentId);
   const builder = new SessionBuilder({
     source: "claude-code",
-    sourceId: id,
+    sourceId: subagentSourceId(parentId, agentId),
     sourcePath: text?.path ?? input.path,
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
     id,
     cwd: firstText(records, "cwd") ?? firstText(input.main.records, "cwd") ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
-    parent: { sourceId: parentId, relation: "subagent" },
+    parent: {
+      sourceId: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
+      relation: "subagent",
+    },
   });
   builder.issues.push(...(text?.issues ?? []), ...subagent.issues);
   builder.addBehind(`${id} link`, undefined, {
@@ -104,13 +109,22 @@ function importSubagent(
     customType: SUBAGENT_CUSTOM_TYPE,
     data: { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details },
   });
-  emitThread({ builder, nodes, records: text?.records, counted, subagentOf: () => undefined });
+  emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
   return builder.finish();
 }
 
-/** Names the session of a subagent after that of its main agent, since agents of two sessions may share an id. */
-function subagentSessionId(sessionId: string, agentId: string): string {
+/** Names a subagent by its main agent's session, since agents of two sessions may share an id. */
+function subagentSourceId(sessionId: string, agentId: string): string {
   return `${sessionId}.agent-${agentId}`;
+}
+
+/**
+ * Names the session of a subagent.
+ *
+ * Not with the main agent's in front, since the beginning of the one's id would then name the other as well.
+ */
+function subagentSessionId(sessionId: string, agentId: string): string {
+  return `agent-${agentId}.${sessionId}`;
 }
 
 /** Tells records that are part of a conversation from what a program notes beside it. */

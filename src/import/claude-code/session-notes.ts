@@ -60,7 +60,7 @@ export class SessionNotes {
         } else this.#builder.drop("summary of another session");
         break;
       case "cost-state":
-        if (!this.#costs.take(value)) this.#builder.drop("cost unchanged");
+        if (!this.#costs.take(record)) this.#builder.drop("cost unchanged");
         break;
       default:
         if (DROPPED.has(type)) this.#builder.drop(type);

@@ -21,6 +21,8 @@ export interface Subagent {
   readonly agentId: string;
   /** The call that started it, if that is known. */
   readonly toolCallId: string | undefined;
+  /** The subagent that made that call; undefined if the main agent did. */
+  readonly callerId: string | undefined;
   readonly nodes: readonly RecordNode[];
   /** Its own file; undefined if its records stand in that of the main agent. */
   readonly text: ClaudeSubagentText | undefined;
@@ -30,7 +32,7 @@ export interface Subagent {
 }
 
 /**
- * Finds the subagents of a session, and the call that started each.
+ * Finds the subagents of a session, and the call that started each, of the main agent or of another subagent.
  *
  * The call is named by the file beside the transcript, by the result of the call, by what was told of the agent's work,
  * or by the prompt: that of the call is the first that the subagent saw.
@@ -40,25 +42,40 @@ export function findSubagents(
   lanes: ReadonlyMap<string, readonly RecordNode[]>,
   texts: readonly ClaudeSubagentText[],
 ): Subagent[] {
-  if (lanes.size === 0 && texts.length === 0) return [];
-  const calls = new SubagentCalls(main);
-  const inFile = Array.from(lanes, ([agentId, nodes]): Subagent => {
-    const toolCallId = calls.of(agentId) ?? calls.withPrompt(firstPrompt(nodes));
-    return { agentId, toolCallId, nodes, text: undefined, issues: [], details: {} };
-  });
-  const inOwnFiles = texts.map((text): Subagent => {
-    const { agentId } = text;
-    const { nodes, issues } = linkRecords(text.records);
-    const told = text.records.find(({ value }) => value["type"] === "agent_metadata")?.value;
-    const meta = { ...fieldsOf(told), ...fieldsOf(text.meta) };
+  const transcripts: Transcript[] = [
+    ...Array.from(lanes, ([agentId, nodes]) => ({ agentId, nodes, text: undefined, issues: [], meta: {} })),
+    ...texts.map(readTranscript),
+  ];
+  if (transcripts.length === 0) return [];
+  const calls = new SubagentCalls();
+  calls.addThread(main, undefined);
+  for (const { agentId, nodes } of transcripts) calls.addThread(nodes, agentId);
+  const ids = new Set(transcripts.map(({ agentId }) => agentId));
+  return transcripts.map(({ meta, ...transcript }): Subagent => {
+    const { agentId, nodes } = transcript;
     const toolCallId = textOf(meta["toolUseId"]) ?? calls.of(agentId) ?? calls.withPrompt(firstPrompt(nodes));
-    const names = ["agentType", "description", "parentAgentId", "worktreePath"];
+    const named = textOf(meta["parentAgentId"]);
+    const callerId =
+      calls.callerOf(toolCallId) ?? (named !== undefined && ids.has(named) ? named : undefined);
     const details = Object.fromEntries(
-      names.flatMap((name) => (textOf(meta[name]) === undefined ? [] : [[name, meta[name]]])),
+      DETAILS.flatMap((name) => (textOf(meta[name]) === undefined ? [] : [[name, meta[name]]])),
     );
-    return { agentId, toolCallId, nodes, text, issues, details };
+    // One that started itself: its file, or what is told of it, is damaged.
+    return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
   });
-  return [...inFile, ...inOwnFiles];
+}
+
+/** What is known of a subagent that is worth keeping. */
+const DETAILS = ["agentType", "description", "parentAgentId", "worktreePath"] as const;
+
+interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issues"> {
+  readonly meta: JsonRecord;
+}
+
+function readTranscript(text: ClaudeSubagentText): Transcript {
+  const { nodes, issues } = linkRecords(text.records);
+  const told = text.records.find(({ value }) => value["type"] === "agent_metadata")?.value;
+  return { agentId: text.agentId, nodes, text, issues, meta: { ...fieldsOf(told), ...fieldsOf(text.meta) } };
 }
 
 function firstPrompt(nodes: readonly RecordNode[]): string {
@@ -66,14 +83,17 @@ function firstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : userText(prompt);
 }
 
-/** What a transcript says of the calls that started subagents. */
+/** What transcripts say of the calls that started subagents. */
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
   readonly #byPrompt = new Map<string, string[]>();
+  /** By the ids of calls, the agent that made each first: others repeat what they go on from. */
+  readonly #callers = new Map<string, string | undefined>();
 
-  constructor(nodes: readonly RecordNode[]) {
+  /** @param agentId - Whose transcript it is; undefined for the main agent's. */
+  addThread(nodes: readonly RecordNode[], agentId: string | undefined): void {
     for (const node of nodes) {
-      if (node.type === "assistant") this.#addCalls(node);
+      if (node.type === "assistant") this.#addCalls(node, agentId);
       else if (node.type === "user") this.#addResult(node);
       else if (node.type === "progress") this.#addProgress(node);
     }
@@ -88,11 +108,17 @@ class SubagentCalls {
     return prompt === "" ? undefined : this.#byPrompt.get(prompt)?.shift();
   }
 
-  #addCalls({ record: { value } }: RecordNode): void {
+  callerOf(toolCallId: string | undefined): string | undefined {
+    return toolCallId === undefined ? undefined : this.#callers.get(toolCallId);
+  }
+
+  #addCalls({ record: { value } }: RecordNode, agentId: string | undefined): void {
     for (const block of listOf(member(value, "message")["content"])) {
       const id = textOf(blockField(block, "id"));
       const prompt = textOf(blockField(blockField(block, "input"), "prompt"));
-      if (blockField(block, "type") !== "tool_use" || id === undefined || prompt === undefined) continue;
+      if (blockField(block, "type") !== "tool_use" || id === undefined || this.#callers.has(id)) continue;
+      this.#callers.set(id, agentId);
+      if (prompt === undefined) continue;
       this.#byPrompt.set(prompt, [...(this.#byPrompt.get(prompt) ?? []), id]);
     }
   }

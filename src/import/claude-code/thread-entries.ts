@@ -3,6 +3,8 @@ import type { SourceRecord } from "../source-text.ts";
 import { CostState } from "./cost-state.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
 import { SessionNotes } from "./session-notes.ts";
+import { SubagentTokens } from "./subagent-tokens.ts";
+import type { Subagent } from "./subagents.ts";
 import {
   callIds,
   groupRecords,
@@ -25,6 +27,8 @@ export interface Thread {
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
   readonly subagentOf: UnitContext["subagentOf"];
+  /** Subagents whose tokens are in the totals that the agent's file tells. */
+  readonly subagents: readonly Subagent[];
 }
 
 /**
@@ -43,13 +47,15 @@ class ThreadEmitter {
   readonly #open = new Set<Unit>();
   readonly #context: UnitContext;
   readonly #costs: CostState;
+  readonly #others: SubagentTokens;
 
   constructor(thread: Thread) {
-    const { builder, nodes, counted, subagentOf } = thread;
+    const { builder, nodes, records = [], counted, subagentOf, subagents } = thread;
     this.#thread = thread;
-    this.#costs = new CostState(builder);
     this.#units = groupRecords(nodes);
     const counting = countedOnce(this.#units.units);
+    this.#others = new SubagentTokens(records, subagents, new Set(counting.keys()));
+    this.#costs = new CostState(builder, this.#others);
     const byUuid = new Map(nodes.map((node) => [node.uuid, node]));
     this.#context = {
       builder,
@@ -112,7 +118,7 @@ class ThreadEmitter {
     if (draft.type === "compaction" || draft.type === "branch_summary") this.#costs.addSummary(draft);
     if (unit.role !== "assistant") return;
     if (!this.#context.isCounted(unit)) this.#costs.addAnswer(modelOf(unit), usageOfMessage(unit.nodes));
-    for (const call of callIds(unit)) if (this.#context.subagentOf(call)) this.#costs.addSubagent();
+    for (const id of callIds(unit)) this.#others.addCall(id, this.#units.toolNames.get(id));
   }
 
   #count(): void {

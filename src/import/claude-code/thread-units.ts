@@ -129,7 +129,11 @@ class Grouping {
 
   /** Tells whether a prompt follows a part of a message: then the message was left there, and begun again. */
   #hasPrompt(part: RecordNode, next: RecordNode): boolean {
-    return part.children.some((child) => child !== next && this.#roles.get(child) === "prompt");
+    return part.children.some((child) => child !== next && this.#isTyped(child));
+  }
+
+  #isTyped(node: RecordNode): boolean {
+    return this.#roles.get(node) === "prompt" && !saysInterrupted(node);
   }
 
   #indexCalls(unit: Unit): void {
@@ -228,7 +232,7 @@ class Grouping {
     const row = caller && this.#results.get(caller);
     const last = row?.at(-1);
     if (row === undefined || last === undefined || last === base) return;
-    const isBranch = base === caller ? unit.role === "prompt" : !row.includes(base);
+    const isBranch = base === caller ? unit.nodes.some((node) => this.#isTyped(node)) : !row.includes(base);
     if (!isBranch) unit.parent = last;
   }
 }
@@ -254,7 +258,12 @@ export function callIds(unit: Unit): string[] {
   return callBlocks(unit).flatMap((block) => textOf(blockField(block, "id")) ?? []);
 }
 
-const INTERRUPTION = "[Request interrupted by user]";
+const INTERRUPTION = "[Request interrupted by user";
+
+/** Tells whether a record is what the program writes when the user interrupts it: nobody typed that. */
+function saysInterrupted(node: RecordNode): boolean {
+  return userText(node).startsWith(INTERRUPTION);
+}
 
 /**
  * Tells whether the user broke an answer off while it came in.
@@ -267,7 +276,7 @@ export function isBrokenOff(unit: Unit): boolean {
   );
   if (unit.role !== "assistant" || !isOpen || callBlocks(unit).length > 0) return false;
   return unit.nodes.some(({ children }) =>
-    children.some((child) => child.type === "user" && userText(child).startsWith(INTERRUPTION)),
+    children.some((child) => child.type === "user" && userText(child).startsWith(`${INTERRUPTION}]`)),
   );
 }
 

@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { JsonRecord } from "../../schema/json.ts";
+import { parseJson } from "../../jsonl/decode.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
@@ -7,6 +8,14 @@ import { member, textOf } from "../source-values.ts";
 export interface CodexRolloutText extends SourceText {
   /** Path of the file. */
   readonly path?: string;
+}
+
+/** Parses the one JSON object that the first versions of Codex wrote; undefined if the text is none. */
+export function readOldCodexText(text: string): SourceText | undefined {
+  const { session, items } = fieldsOf(parseJson(text)?.value);
+  if (!isJsonRecord(session) || !Array.isArray(items)) return undefined;
+  const values = [session, ...items.filter(isJsonRecord)];
+  return { records: values.map((value) => ({ value, line: 1, offset: 0 })), issues: [] };
 }
 
 /** A file of Codex, and which part of which thread it holds. */
@@ -74,8 +83,12 @@ function inOrder(
   isCopy: boolean,
 ): { records: SourceRecord[]; repeated: number } {
   const seen = new Set<string>();
+  const times = new Map<unknown, number>();
+  for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
-    if (isCopy && ordinalOf(record) === undefined) return true;
+    const isNumbered = ordinalOf(record) !== undefined;
+    // Only what has the same time can be the same, and to spell it takes longer than all the rest.
+    if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
     const key = identityOf(record);
     if (seen.has(key)) return false;
     seen.add(key);

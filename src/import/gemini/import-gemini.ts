@@ -54,7 +54,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     ...(input.parentId !== undefined && { parent: { sourceId: input.parentId, relation: "subagent" } }),
   });
   builder.issues.push(...input.issues);
-  builder.counts.records = input.records.length;
+  builder.counts.records = input.records.length + log.listed + log.thanks;
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
   for (const { value } of log.unknown) {
@@ -66,6 +66,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     builder.counts.kept++;
   }
   for (let i = 0; i < log.replaced; i++) builder.drop("older version of a message");
+  for (let i = 0; i < log.thanks; i++) builder.drop("thanks for a summary");
   builder.counts.mapped = builder.counts.records - builder.counts.kept - builder.counts.dropped;
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = textOf(metadata["summary"]);

@@ -27,6 +27,10 @@ export interface PatchedLog {
   readonly tip: LogNode | undefined;
   /** Records that are newer versions of a message. */
   readonly replaced: number;
+  /** Messages that came in lists, not as records of their own. */
+  readonly listed: number;
+  /** Those of them that the program put behind a summary as the model's thanks for it, which were never said. */
+  readonly thanks: number;
   /** Records that are none of what is known. */
   readonly unknown: readonly SourceRecord[];
 }
@@ -49,8 +53,12 @@ class PatchLog implements PatchedLog {
   readonly nodes: LogNode[] = [];
   readonly unknown: SourceRecord[] = [];
   replaced = 0;
+  listed = 0;
+  thanks = 0;
   /** The session as it is now. */
   #current: LogNode[] = [];
+  /** Its messages by their ids. */
+  #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
 
   get tip(): LogNode | undefined {
@@ -76,11 +84,17 @@ class PatchLog implements PatchedLog {
 
   #rewind(id: string): void {
     const at = this.#current.findIndex(({ message }) => message["id"] === id);
-    this.#current = this.#current.slice(0, Math.max(0, at));
+    this.#goTo(this.#current.slice(0, Math.max(0, at)));
+  }
+
+  #goTo(nodes: LogNode[]): void {
+    this.#current = nodes;
+    const messages = nodes.filter(({ isCompaction }) => !isCompaction);
+    this.#byId = new Map(messages.map((node) => [node.message["id"], node]));
   }
 
   #put(message: JsonRecord): void {
-    const known = this.#current.find((node) => !node.isCompaction && node.message["id"] === message["id"]);
+    const known = this.#byId.get(message["id"]);
     if (known === undefined) {
       this.#add(message, {});
       return;
@@ -103,6 +117,7 @@ class PatchLog implements PatchedLog {
     };
     this.nodes.push(node);
     this.#current.push(node);
+    if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
   /** Takes a list of messages that is the session from now on. */
@@ -116,26 +131,28 @@ class PatchLog implements PatchedLog {
       same++;
     }
     const rest = messages.slice(same);
+    const before = this.nodes.length;
     const [summary] = rest;
     if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
       this.#compact(summary, rest.slice(1));
     else {
-      this.#current = this.#current.slice(0, same);
+      this.#goTo(this.#current.slice(0, same));
       for (const message of rest) this.#add(message, {});
     }
+    this.listed += this.nodes.length - before;
   }
 
   /** Takes a list that begins with a summary of what was: that goes on behind it all. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
-    // The model's thanks for the summary were never said.
     const kept = isThanks(following[0]) ? following.slice(1) : following;
+    this.thanks += following.length - kept.length;
     const start = this.#current.length - kept.length;
     const tail = this.#current.slice(Math.max(0, start));
     const isTail = start >= 0 && kept.every((message, i) => tail[i]?.message["id"] === message["id"]);
     this.#add(summary, { isCompaction: true, ...(isTail && { firstKept: tail[0] }) });
     const compaction = this.tip;
     if (compaction === undefined) return;
-    this.#current = isTail ? [...tail, compaction] : [compaction];
+    this.#goTo(isTail ? [...tail, compaction] : [compaction]);
     if (!isTail) for (const message of kept) this.#add(message, {});
   }
 }

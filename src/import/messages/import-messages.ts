@@ -1,7 +1,8 @@
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
-import type { JsonRecord } from "../../schema/json.ts";
+import type { UnknownEntry } from "../../schema/entry.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textOf } from "../source-values.ts";
 import { convertItems } from "./convert-items.ts";
 import { readMessageDocument } from "./message-form.ts";
@@ -24,7 +25,8 @@ export interface MessagesInput {
 /**
  * Makes a session of an array of messages, by the converters of `sessiontree/convert`.
  *
- * Ids are derived from place and content: a longer array appends, and one that was changed in the middle makes a branch.
+ * Ids are derived from content and what is in front: a longer array appends, and one that was changed in the middle makes
+ * a branch.
  *
  * @returns Undefined if the value is no such array, or an empty one.
  * @throws {TypeError} If one of the messages is none of its SDK's.
@@ -50,15 +52,26 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   });
   builder.counts.records = items.length;
   let last: Draft | undefined;
-  for (const [i, message] of messages.entries()) {
-    const { timestamp, ...said } = message;
-    last = builder.addMessage(`message ${i} ${JSON.stringify(said)}`, last, timestamp, () => message);
+  for (const message of messages) {
+    const key = keyOf((last ?? builder.tip).id, message);
+    last = builder.addMessage(key, last, message.timestamp, () => message);
   }
   const left = issues.filter(({ code }) => code.endsWith("_DROPPED"));
   builder.issues.push(...left.map(issueOf));
   for (const { code } of left) if (code === "MESSAGE_DROPPED") builder.drop("message");
   builder.counts.mapped = builder.counts.records - builder.counts.dropped;
   return builder.finish();
+}
+
+/** What the id of a message's entry is derived from: all that is said up to there. */
+function keyOf(parentId: string, message: object): string {
+  const { timestamp: _, ...said } = { timestamp: undefined, ...message };
+  return `message ${parentId} ${JSON.stringify(said)}`;
+}
+
+/** Tells whether an entry was made of a message in an array, this one or an older one. */
+export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
+  return parentId !== null && isJsonRecord(message) && id === entryIdOf(keyOf(parentId, message));
 }
 
 /** Finds the time of each message: its own, else that of the one before. */

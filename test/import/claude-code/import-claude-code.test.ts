@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readSourceText } from "../../../src/import/source-text.ts";
 import {
   call,
   importAll,
@@ -93,6 +94,29 @@ test("what goes on from the first of several results goes on from the last of th
     part("b1", "r1", "msg_2", text("all")),
   ]);
   expect(path).toEqual(["user hello", "assistant t1+t2", "result t1", "result t2", "assistant all"]);
+});
+
+test("an interruption in the middle of parallel calls stands behind the results that there are, whatever it hangs on", () => {
+  const calls = [
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+    part("a2", "a1", "msg_1", call("t2"), { stop: "tool_use" }),
+    part("a3", "a2", "msg_1", call("t3"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "1"),
+    result("r2", "a2", "t2", "2"),
+  ];
+  const said = "[Request interrupted by user for tool use]";
+  for (const parent of ["a3", "a2", "a1", "r2", "r1"]) {
+    const path = pathOf([...calls, user("i", parent, [text(said)]), user("p2", "i", "go on")]);
+    expect(path, parent).toEqual([
+      "user hello",
+      "assistant t1+t2+t3",
+      "result t1",
+      "result t2",
+      `user ${said}`,
+      "user go on",
+    ]);
+  }
 });
 
 test("a second result of one call, and a prompt beside a result, are branches", () => {
@@ -359,6 +383,57 @@ test("of several summaries between two totals the tokens are told together; afte
   ).toMatchObject({ usage: { input: 10, output: 70, cacheRead: 10 } });
 });
 
+/** A compaction between two totals, while a subagent works; each record a second after the one before. */
+function compactedWithSubagent({ agentAt = [2.5, 6.5], isThere = true } = {}) {
+  const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 5, 0, 0, second * 1000)).toISOString();
+  const start = part("a1", "q", "msg_1", call("t1", "Agent", { prompt: "look" }), { stop: "tool_use" });
+  const [, , p2, a2, boundary, summary, p3, a3] = withTokens(compacted({}));
+  const started = withTokens([QUESTION, start, result("r1", "a1", "t1", "launched")]);
+  const main = [...started, { ...p2, parentUuid: uuid("r1") }, a2, boundary, summary, p3, a3].map(
+    (one, second) => ({ ...one, timestamp: at(second) }),
+  );
+  const side = { isSidechain: true, agentId: "abc" };
+  const agent = withTokens([
+    user("u1", null, "look", side),
+    ...agentAt.map((second, n) =>
+      part(`v${n}`, n === 0 ? "u1" : `v${n - 1}`, `msg_s${n}`, text("seen"), {
+        ...side,
+        timestamp: at(second),
+      }),
+    ),
+  ]);
+  const subagents = isThere
+    ? [{ agentId: "abc", meta: { toolUseId: "t1" }, ...readSourceText(linesOf(agent)) }]
+    : [];
+  // The first totals stand behind the result, at 2, before the answer at 4; the second behind the summary, before that at 8.
+  const records = [
+    ...main.slice(0, 3),
+    totals({ "claude-x": [1, 10] }, 1),
+    ...main.slice(3, 7),
+    totals({ "claude-x": [10, 60] }, 2),
+    ...main.slice(7),
+  ];
+  const [session] = importAll(records, { subagents });
+  return session?.entries.find(({ type }) => type === "compaction");
+}
+
+test.each([
+  ["between the totals", [4.5, 5.5], 60 - 10 - 3 * 10],
+  ["before and after them", [1.5, 8.5], 60 - 10 - 10],
+  ["before, between and after them", [0.5, 4.5, 9], 60 - 10 - 2 * 10],
+])("tokens of a subagent that worked %s are none of a summary's", (_, agentAt, output) => {
+  expect(compactedWithSubagent({ agentAt })).toMatchObject({ usage: { output } });
+});
+
+test.each([
+  ["that nobody knows to be before or after the first totals", { agentAt: [2.5] }],
+  ["that nobody knows to be before or after the second totals", { agentAt: [6.5] }],
+  ["whose transcript is missing", { isThere: false }],
+])("where a subagent worked %s, no tokens of a summary are told", (_, more) => {
+  expect(compactedWithSubagent({ agentAt: [4.5] })).toHaveProperty("usage");
+  expect(compactedWithSubagent(more)).not.toHaveProperty("usage");
+});
+
 test("what was not typed is no prompt, and is in the context all the same", () => {
   const path = pathOf([
     QUESTION,
@@ -580,6 +655,59 @@ test("subagents in the same file are sessions of their own, linked on both sides
     data: { agentId, toolCallId: "t1", sessionId: agent?.session.header.id },
   });
   expect(agent?.path[1]).toMatchObject({ data: { agentId, toolCallId: "t1" } });
+});
+
+test("a subagent of a subagent is linked with that, and what both repeat counts once", () => {
+  const inner = { isSidechain: true, agentId: "inner" };
+  const outer = { isSidechain: true, agentId: "outer" };
+  const outerRecords = [
+    user("u1", null, "look", outer),
+    part("v1", "u1", "msg_o", call("t2", "Agent", { prompt: "look closer" }), { ...outer, stop: "tool_use" }),
+    result("w1", "v1", "t2", "seen", outer),
+  ];
+  const innerRecords = [
+    user("u2", null, "look closer", inner),
+    part("v2", "u2", "msg_o", text("as before"), inner),
+    part("v3", "v2", "msg_i", text("seen"), inner),
+  ];
+  const read = (agentId: string, records: readonly object[], meta?: object) => ({
+    agentId,
+    ...(meta && { meta }),
+    ...readSourceText(linesOf(records)),
+  });
+  const main = [
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1", "Agent", { prompt: "look" }), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "launched"),
+  ];
+  for (const subagents of [
+    // Named by files beside the transcripts, and by prompts alone; in any order.
+    [read("outer", outerRecords, { toolUseId: "t1" }), read("inner", innerRecords, { toolUseId: "t2" })],
+    [read("outer", outerRecords), read("inner", innerRecords)],
+    [read("outer", outerRecords), read("inner", innerRecords, { toolUseId: "gone", parentAgentId: "outer" })],
+  ]) {
+    const [mainView, outerView, innerView] = importAll(main, { subagents }).map(viewOf);
+    const sourceId = mainView?.session.sourceId;
+    expect(mainView?.session.parent).toBeUndefined();
+    expect(outerView?.session.parent).toEqual({ sourceId, relation: "subagent" });
+    expect(innerView?.session.parent).toEqual({
+      sourceId: outerView?.session.sourceId,
+      relation: "subagent",
+    });
+    const links = (view: typeof mainView) =>
+      view?.entries.filter((entry) => brief(entry) === "sessiontree.subagent");
+    expect(links(mainView)).toMatchObject([{ data: { agentId: "outer", toolCallId: "t1" } }]);
+    if (!subagents.some(({ meta }) => meta && "parentAgentId" in meta)) {
+      const sessionId = innerView?.session.header.id;
+      expect(links(outerView)?.[1]).toMatchObject({
+        data: { agentId: "inner", toolCallId: "t2", sessionId },
+      });
+    }
+    const outputs = [outerView, innerView].flatMap(
+      (view) => view?.messages.flatMap((one) => (one.role === "assistant" ? [one.usage.output] : [])) ?? [],
+    );
+    expect(outputs).toEqual([10, 0, 10]);
+  }
 });
 
 test("what a subagent repeats of its main agent's messages counts no tokens", () => {

@@ -171,6 +171,26 @@ test("commands and notes of the program are kept, and are no prompts", () => {
   ]);
 });
 
+test("every message of a list counts as a record, and what the program made up is counted as left out", () => {
+  const info = { id: "i1", timestamp: time, type: "info", content: "note" };
+  const whole = readGeminiText(
+    JSON.stringify({ ...META, messages: [info, user("u1", "one"), { ...info, id: "i2" }] }),
+  );
+  expect(importGemini({ ...whole, importedAt })?.counts).toMatchObject({
+    records: 4,
+    mapped: 2,
+    kept: 2,
+    dropped: 0,
+  });
+  const snapshot = user("s", "<state_snapshot>all of it</state_snapshot>");
+  const { session } = view([
+    META,
+    user("u1", "one"),
+    { $set: { messages: [snapshot, gemini("k", "Got it. Thanks!")] } },
+  ]);
+  expect(session.counts).toMatchObject({ records: 5, mapped: 4, kept: 0, dropped: 1 });
+});
+
 test("a subagent names its parent, and a file without a conversation is no session", () => {
   const text = readGeminiText(linesOf([{ ...META, kind: "subagent" }, user("u1", "go")]));
   expect(importGemini({ ...text, parentId: "p", importedAt })?.parent).toEqual({

@@ -1,0 +1,26 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { ThreadResult, ThreadTask } from "./import-threads.ts";
+import { type MadeSession, SessionImporter } from "./session-importer.ts";
+import { FileTarget } from "./session-target.ts";
+import type { SourceSession } from "./source-session.ts";
+
+// What a thread of `ImportThreads` runs: it imports the sessions that it is sent, and answers in their order.
+const { target, facts }: ThreadTask = workerData;
+const importer = new SessionImporter(FileTarget.at(target), facts);
+
+async function importWhole(session: SourceSession): Promise<ThreadResult> {
+  const made: MadeSession[] = [];
+  try {
+    for await (const one of importer.import(session)) made.push(one);
+    return { made, isWhole: true };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    // Whoever sent the session goes on with it, meets the same error, and tells it.
+    return { made, isWhole: false };
+  }
+}
+
+let last = Promise.resolve();
+parentPort?.on("message", (session: SourceSession) => {
+  last = last.then(async () => parentPort?.postMessage(await importWhole(session)));
+});

@@ -1,0 +1,140 @@
+import type { SourceRecord } from "../source-text.ts";
+import { textOf } from "../source-values.ts";
+import { addTokens, NO_TOKENS, type Tokens } from "./cost-state.ts";
+import type { RecordNode } from "./record-graph.ts";
+import type { Subagent } from "./subagents.ts";
+import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread-units.ts";
+import { countingKey } from "./unit-entries.ts";
+import { usageOfMessage } from "./usage.ts";
+
+/** Tools that start subagents, in older versions and in newer ones. */
+const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
+
+/** What a subagent's model was called for, and when its answer was written. */
+interface SubagentCall {
+  readonly model: string;
+  /** Undefined for a call that no record tells the tokens of: it wrote a summary. */
+  readonly tokens: Tokens | undefined;
+  /** Unix milliseconds; NaN if it is not known. */
+  readonly timeMs: number;
+}
+
+/** Between which times totals were written, Unix milliseconds. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
+
+/**
+ * The tokens of a session's subagents, which the program's running totals hold as well.
+ *
+ * Totals have no time of their own, but stand between records that have one. A call that may have been before them or
+ * after makes what lies between two of them unknown, as does a subagent whose transcript is missing.
+ */
+export class SubagentTokens {
+  readonly #records: readonly SourceRecord[];
+  readonly #subagents: readonly Subagent[];
+  readonly #counted: ReadonlySet<string>;
+  #calls: readonly SubagentCall[] | undefined;
+  #isMissing = false;
+
+  /**
+   * @param records - Of the main agent's file.
+   * @param counted - Messages of the main agent: what subagents repeat of them is no call of theirs.
+   */
+  constructor(
+    records: readonly SourceRecord[],
+    subagents: readonly Subagent[],
+    counted: ReadonlySet<string>,
+  ) {
+    this.#records = records;
+    this.#subagents = subagents;
+    this.#counted = counted;
+  }
+
+  /** Takes note of a call of the main agent: it may start a subagent of which nothing is known. */
+  addCall(id: string, toolName: string | undefined): void {
+    if (STARTERS.has(toolName) && !this.#isKnown(id)) this.#isMissing = true;
+  }
+
+  /**
+   * Returns the tokens that subagents took between two totals, by model; undefined if nobody can tell.
+   *
+   * @param before - The earlier totals; undefined for the beginning of the session.
+   */
+  between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined {
+    this.#calls ??= this.#findCalls();
+    if (this.#isMissing) return undefined;
+    const sums = new Map<string, Tokens>();
+    if (this.#calls.length === 0) return sums;
+    const [from, to] = [before === undefined ? BEGINNING : this.#spanOf(before), this.#spanOf(totals)];
+    for (const { model, tokens, timeMs } of this.#calls) {
+      const isBefore = isLater(from, timeMs);
+      const isAfter = isEarlier(to, timeMs);
+      if (isBefore || isAfter) continue;
+      if (tokens === undefined || !isEarlier(from, timeMs) || !isLater(to, timeMs)) return undefined;
+      sums.set(model, addTokens(sums.get(model) ?? NO_TOKENS, tokens));
+    }
+    return sums;
+  }
+
+  #isKnown(toolCallId: string): boolean {
+    return this.#subagents.some((subagent) => subagent.toolCallId === toolCallId);
+  }
+
+  #findCalls(): SubagentCall[] {
+    const calls: SubagentCall[] = [];
+    const counted = new Set(this.#counted);
+    for (const { nodes } of this.#subagents) {
+      const { units, toolNames } = groupRecords(nodes);
+      for (const unit of units) {
+        const timeMs = lastTime(unit);
+        if (unit.role === "boundary") calls.push({ model: "", tokens: undefined, timeMs });
+        if (unit.role !== "assistant") continue;
+        for (const id of callIds(unit)) this.addCall(id, toolNames.get(id));
+        const key = countingKey(unit) ?? "";
+        if (counted.has(key) || isBrokenOff(unit)) continue;
+        if (key !== "") counted.add(key);
+        calls.push({ model: modelOf(unit), tokens: usageOfMessage(unit.nodes), timeMs });
+      }
+    }
+    return calls;
+  }
+
+  /** Finds the span: from all that was said before, since that was written before, to the next answer. */
+  #spanOf(totals: SourceRecord): Span {
+    const place = this.#records.indexOf(totals);
+    const times = (records: readonly SourceRecord[]) =>
+      records.map(({ value }) => timeOf(value["timestamp"])).filter((time) => !Number.isNaN(time));
+    const earlier = times(this.#records.slice(0, place));
+    const later = times(this.#records.slice(place + 1).filter(({ value }) => value["type"] === "assistant"));
+    return {
+      fromMs: earlier.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY),
+      toMs: later.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY),
+    };
+  }
+}
+
+/** Tells whether totals were certainly written later than something. */
+function isLater({ fromMs, toMs }: Span, timeMs: number): boolean {
+  return timeMs <= fromMs && timeMs < toMs;
+}
+
+/** Tells whether totals were certainly written earlier than something. */
+function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
+  return timeMs >= toMs && timeMs > fromMs;
+}
+
+function lastTime({ nodes }: Unit): number {
+  return nodes.map(timeOfNode).reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+}
+
+function timeOfNode({ record: { value } }: RecordNode): number {
+  return timeOf(value["timestamp"]);
+}
+
+function timeOf(timestamp: unknown): number {
+  return Date.parse(textOf(timestamp) ?? "");
+}
