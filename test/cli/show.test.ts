@@ -37,6 +37,7 @@ test("shows what a session is and what is in it", async () => {
       branches: 2,
       leafId: session.getLeafId(),
       labels: [{ entryId: root, label: "here" }],
+      failures: 0,
       issues: 0,
     },
   ]);

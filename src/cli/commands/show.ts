@@ -61,6 +61,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
       branches,
       leafId,
       labels: named,
+      failures: counts.failed,
       issues,
     });
     return EXIT_CODES.ok;
@@ -78,6 +79,10 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
     ["labels", named.map(({ entryId, label }) => `[${label}] on ${entryId}`).join(", ")],
+    [
+      "failures",
+      counts.failed === 0 ? "" : `${count(counts.failed)}: sessiontree search --failed lists them`,
+    ],
     ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
   ];
   writeFacts(facts, out);

@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { outcomeOf } from "../../core.ts";
 import { kindOf } from "./entry-kind.ts";
-import { outcomeOf } from "./outcome.ts";
 import type { SessionModel } from "./session-model.ts";
 import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";
 

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Place, Step } from "../model/navigation.ts";
-import { nextFailure } from "../model/outcome.ts";
+import { nextFailure } from "../model/next-failure.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";

@@ -1,8 +1,8 @@
 import type { AnySessionEntry } from "../../core.ts";
+import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
 import { dateAndTimeOf, dollars, timeOf, tokens } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
 import { costOf } from "../model/usage.ts";

@@ -1,7 +1,7 @@
+import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { titleOfEntry } from "../model/entry-title.ts";
 import { count } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { resultToolName } from "../model/tool-calls.ts";
