@@ -95,7 +95,10 @@ export function App({ live, opening, indexUrl }: AppProps) {
     search: () => searchField.current?.focus(),
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
-    toggleModelView: () => go({ go: "view", view: view === "model" ? "path" : "model" }),
+    toggleModelView: () => {
+      if (view === "model") go({ go: "whole" });
+      else go(focus === NONE ? { go: "view", view: "model" } : { go: "context", ordinal: focus });
+    },
     usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
     tree: () => showTree(!isTreeShown),
     theme: toggleTheme,
