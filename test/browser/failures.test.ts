@@ -217,8 +217,7 @@ test("a search marks what the session says, not what the page says of it", async
   await expect.poll(marked).toEqual(["fold-excerpt"]);
   // An id stands apart from the text.
   await page.locator(".search input").fill(failed.slice(1));
-  await page.locator(".hit mark").first().waitFor();
-  expect(await page.locator(".hit-text").first().textContent()).toBe(`id ${failed}`);
+  await expect.poll(() => page.locator(".hit-text").first().textContent()).toBe(`id ${failed}`);
 });
 
 test("filters by failure, tool, role, compaction and label, each with a count that holds", async () => {

@@ -67,12 +67,38 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     expect(await head.locator("time").isVisible()).toBe(true);
     expect(await head.getByLabel("Link to entry").isVisible()).toBe(true);
   }
+  const tree = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await tree.page.getByRole("button", { name: "Tree" }).click();
+  for (const row of await tree.page.locator(".tree-entry, .tree-run, .filter-choice, .filter-more").all()) {
+    expect((await row.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+  }
   const { page } = await open(text, {
     viewport: { width: 390, height: 844 },
     hash: `#entry=${parallel}&end=${parallel}`,
   });
   await page.getByText("Go to the leaf").click();
   await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+});
+
+test("what is looked at stands whole below the bar, its heading first", async () => {
+  const { text, failures, parallel } = failingSession();
+  for (const { viewport } of SCREENS) {
+    const { page } = await open(text, { viewport });
+    const top = (selector: string) =>
+      page.locator(selector).evaluate((one) => {
+        const list = one.closest(".conversation")?.getBoundingClientRect();
+        return one.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
+      });
+    for (const id of failures) {
+      await page.keyboard.press("f");
+      const selector = `.is-focused[data-entry="${id}"]`;
+      await page.locator(selector).waitFor();
+      await expect.poll(() => top(selector), { message: id }).toBeGreaterThanOrEqual(2);
+    }
+    await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
+    await page.locator(`.is-focused[data-entry="${parallel}"]`).waitFor();
+    await expect.poll(() => top(`[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(2);
+  }
 });
 
 test("a finger reaches the actions of a result", async () => {

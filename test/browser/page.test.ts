@@ -131,12 +131,12 @@ test("tells exactly what an answer used, and leads from the dearest call to its 
   const entries = () => rows.locator("button").allTextContents();
   expect(await entries()).toEqual(["Answer 1", "Answer 2", "Answer 0"]);
   expect(await rows.first().locator("td").allTextContents()).toEqual([
-    expect.stringMatching(/^\d\d:\d\d$/),
-    "acme/acorn-2",
+    "$1.50",
     "2,234",
     "1,000",
     "567",
-    "$1.50",
+    expect.stringMatching(/^\d\d:\d\d$/),
+    "acme/acorn-2",
   ]);
   await page.locator(".call-table").locator("..").locator("..").getByText("in order").click();
   expect(await entries()).toEqual(["Answer 0", "Answer 1", "Answer 2"]);

@@ -11,6 +11,7 @@ import { IssuesView } from "./issues-view.tsx";
 import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
+import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
@@ -21,9 +22,6 @@ import { useKeys } from "./use-keys.ts";
 import { usePlace } from "./use-place.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
-
-/** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
-const WIDE = "(min-width: 900px)";
 
 interface AppProps {
   readonly live: LiveSession;

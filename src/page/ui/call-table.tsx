@@ -29,7 +29,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
         <table class="model-table call-table">
           <thead>
             <tr>
-              {["Entry", "Time", "Model", "In", "From cache", "Out", "Cost"].map((name) => (
+              {["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"].map((name) => (
                 <th key={name}>{name}</th>
               ))}
             </tr>
@@ -61,12 +61,12 @@ function CallRow({ call }: { call: ModelCall }) {
           {(entry && excerptOf(entry)) || (entry?.id ?? "")}
         </button>
       </th>
-      <td>{timeOf(entry?.timestamp)}</td>
-      <td>{model}</td>
+      <td>{dollars(cost)}</td>
       <td>{count(input + cacheRead + cacheWrite)}</td>
       <td>{count(cacheRead)}</td>
       <td>{count(output)}</td>
-      <td>{dollars(cost)}</td>
+      <td>{timeOf(entry?.timestamp)}</td>
+      <td>{model}</td>
     </tr>
   );
 }

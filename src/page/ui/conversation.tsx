@@ -111,7 +111,9 @@ export function Conversation({ path, place, sight }: ConversationProps) {
 function showResult(list: HTMLElement, id: string | undefined): boolean {
   const result = list.querySelector(".tool-use.is-focused");
   if (id === undefined || !(result instanceof HTMLElement) || result.dataset["entry"] !== id) return false;
-  result.scrollIntoView({ block: "nearest" });
+  // Of one that is longer than the screen, the beginning says what it is.
+  const isLong = result.offsetHeight > list.clientHeight;
+  result.scrollIntoView({ block: isLong ? "start" : "nearest" });
   return true;
 }
 
