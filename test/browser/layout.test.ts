@@ -95,6 +95,12 @@ test("what is looked at stands whole below the bar, its heading first", async ()
       await page.locator(selector).waitFor();
       await expect.poll(() => top(selector), { message: id }).toBeGreaterThanOrEqual(2);
     }
+    await page.keyboard.press("F");
+    await page.keyboard.press("F");
+    await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
+    await page.keyboard.press("m");
+    await page.locator("[aria-label='What the model sees'] .is-focused").waitFor();
+    await expect.poll(() => top(".is-focused"), { message: "the eye" }).toBeGreaterThanOrEqual(2);
     await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
     await page.locator(`.is-focused[data-entry="${parallel}"]`).waitFor();
     await expect.poll(() => top(`[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(2);
