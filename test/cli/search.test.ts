@@ -123,6 +123,10 @@ describe("--failed", () => {
     scribe.user("All is well.");
     const { code, stderr } = await cli(["search", "--failed", scribe.path]);
     expect([code, stderr]).toEqual([1, "No failure found.\n"]);
+    const asText = await cli(["search", "--failed", ID(1), "--dir", folder]);
+    expect(asText.stderr).toContain(
+      `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,
+    );
     for (const args of [["search"], ["search", ""]]) {
       const wrong = await cli(args);
       expect(wrong.code).toBe(2);

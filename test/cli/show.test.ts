@@ -140,6 +140,12 @@ test("a result without its call, and an answer without usage, are shown without 
   const lost = scribe.result("done", false, "no-such-call");
   const { stdout } = await cli(["show", scribe.path, lost]);
   expect(stdout).not.toMatch(/^(?:call|called by|next answer|cost) /m);
+  const call = scribe.call("bash", { command: "ls" });
+  const result = scribe.result("a");
+  const silent = scribe.session.append({ type: "message", message: { role: "assistant", content: [] } });
+  const ofResult = await cli(["show", scribe.path, result]);
+  expect(ofResult.stdout).toContain(`→ bash ls, in ${call}\n`);
+  expect(ofResult.stdout).toMatch(new RegExp(`^next answer +${silent}$`, "m"));
   const odd = scribe.session.append({ type: "message", message: { role: "assistant", content: 7 } });
   expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });

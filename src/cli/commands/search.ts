@@ -255,6 +255,9 @@ function writeNothing(call: CommandCall): void {
   const { text, name } = readArguments(call);
   const what = get(FAILED) ? "No failure" : "Nothing";
   note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
+  if (get(FAILED) && text !== "" && name === undefined) {
+    note(`To look into a session of that name: sessiontree search --failed "" ${plainLine(text)}`);
+  }
   if (dir === undefined && !get(ALL) && name === undefined) {
     note("sessiontree search --all looks into the sessions of all projects.");
   }

@@ -136,7 +136,10 @@ function costFacts(session: SessionView, { ordinal, entry }: PlacedEntry): Facts
     return [
       ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
       ["called by", answerText(call.entry)],
-      ["next answer", next === undefined ? "" : `${idAt(next.ordinal)}: ${answerText(next.entry)}`],
+      [
+        "next answer",
+        next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+      ],
     ];
   }
   const usage = usageOf(entry);
