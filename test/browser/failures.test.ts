@@ -172,7 +172,7 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   const eye = page
     .locator(`.entry[data-entry="${parallel}"] > .entry-head`)
     .getByLabel("What the model saw when it wrote this");
-  for (const back of [() => page.getByText("Back to the whole path").click(), () => page.goBack()]) {
+  for (const back of [() => page.goBack(), () => page.getByText("Back to the whole path").click()]) {
     await eye.click();
     await page.locator(`.path-bar:has-text("What the model saw before answer ${parallel}")`).waitFor();
     expect(await page.locator(`.entry[data-entry="${parallel}"]`).count()).toBe(0);

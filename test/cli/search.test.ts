@@ -141,7 +141,7 @@ describe("--failed", () => {
     await cli(["copy", scribe.path, "--to", URL_OF_STORE], { stores });
     const all = await cli(["search", "--failed", "--all"], { stores, env });
     expect(all.code).toBe(2);
-    expect(all.stderr).toContain("name one session");
+    expect(all.stderr).toContain("name one session of the database");
     const one = await cli(["search", "--failed", "", ID(1), "--json"], { stores, env });
     expect(jsonLines(one)[0]).toMatchObject({ entryId: result });
   });

@@ -140,7 +140,9 @@ async function* searchStored(
     throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
   }
   if (get(FAILED)) {
-    throw new UsageError("A search for failures reads whole sessions; name one session of the database.");
+    throw new UsageError(
+      'A search for failures reads whole sessions; name one session of the database: search --failed "" SESSION.',
+    );
   }
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));

@@ -21,7 +21,7 @@ export function tokensText({ input, output, cacheRead, cacheWrite }: UsageTotals
   return `${count(input + cacheRead + cacheWrite)} in${parts}, ${count(output)} out`;
 }
 
-/** Writes which model answered, and for how much: `acme/acorn-2, 9,800 tokens in, 268 out, $0.01`. */
+/** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
 export function answerText(entry: AnySessionEntry | undefined): string {
   const message = fieldsOf(fieldsOf(entry)["message"]);
   const names = [message["provider"], message["model"]].filter((name) => typeof name === "string");

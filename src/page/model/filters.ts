@@ -1,5 +1,4 @@
-import type { AnySessionEntry } from "../../core.ts";
-import { outcomeOf } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import { kindOf } from "./entry-kind.ts";
 import type { SessionModel } from "./session-model.ts";
 import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";

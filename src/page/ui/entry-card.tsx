@@ -1,5 +1,4 @@
-import type { AnySessionEntry } from "../../core.ts";
-import { outcomeOf } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import type { Block } from "../model/blocks.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
 import { kindOf } from "../model/entry-kind.ts";
