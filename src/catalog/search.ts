@@ -1,3 +1,4 @@
+import { outcomeOf } from "../context/outcome.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASession } from "../log/file-errors.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
@@ -30,6 +31,8 @@ export interface SearchOptions extends CatalogOptions {
   readonly regex?: boolean;
   /** Default false. */
   readonly caseSensitive?: boolean;
+  /** Only failures, as `outcomeOf` tells them; an empty query then finds all of them. Default false. */
+  readonly failed?: boolean;
   /** At most this many hits. */
   readonly limit?: number;
 }
@@ -39,6 +42,7 @@ const SEARCH_RULES: OptionRules<SearchOptions> = {
   roles: TEXTS,
   regex: FLAG,
   caseSensitive: FLAG,
+  failed: FLAG,
   limit: COUNT,
 };
 
@@ -68,6 +72,8 @@ interface Wanted {
   /** Undefined if any line can hold it. */
   readonly patterns: TextPatterns | undefined;
   readonly roles: ReadonlySet<string> | undefined;
+  /** Whether only failures are wanted. */
+  readonly isFailed: boolean;
 }
 
 /**
@@ -79,13 +85,13 @@ interface Wanted {
  * than a quarter of a second for some entries is left, and reported to `onSkipped` as `too-slow`: an expression can
  * delay the process, but not hang it.
  *
- * @param query - Text, or a regular expression with `regex`; an empty one is nowhere. Composed and decomposed accents
- *   are different texts.
+ * @param query - Text, or a regular expression with `regex`; an empty one is nowhere, unless with `failed`. Composed
+ *   and decomposed accents are different texts.
  * @returns Hits in the order of the files and of the entries in them, one for each entry.
  * @throws {TypeError} At once, if it is no regular expression, or an option is none that can be meant.
  * @throws {SessionError} `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are passed over; a read into the tree for each file with hits that no list has
- *   found in order.
+ * @remarks Cost: O(bytes), most of which are passed over, but for a regular expression and an empty query; a read into the
+ *   tree for each file with hits that no list has found in order.
  */
 export function searchSessions(
   query: string,
@@ -106,22 +112,30 @@ export function searchSessions(
 export function searchSession(
   path: string,
   query: string,
-  options: Pick<SearchOptions, "roles" | "regex" | "caseSensitive" | "limit" | "onSkipped" | "signal"> = {},
+  options: Pick<
+    SearchOptions,
+    "roles" | "regex" | "caseSensitive" | "failed" | "limit" | "onSkipped" | "signal"
+  > = {},
 ): AsyncGenerator<FileHit, void, undefined> {
   return searchAt(path, wantedBy(query, options), options, limitOf(query, options));
 }
 
-function wantedBy(query: string, { roles, regex = false, caseSensitive = false }: SearchOptions): Wanted {
+function wantedBy(
+  query: string,
+  { roles, regex = false, caseSensitive = false, failed = false }: SearchOptions,
+): Wanted {
   return {
-    match: (regex ? expressionMatcher : literalMatcher)(query, caseSensitive),
-    patterns: regex ? undefined : textPatterns(query, caseSensitive),
+    // An empty expression fits nothing; an empty text fits everywhere.
+    match: (regex && query !== "" ? expressionMatcher : literalMatcher)(query, caseSensitive),
+    patterns: regex || query === "" ? undefined : textPatterns(query, caseSensitive),
     roles: roles && new Set(roles),
+    isFailed: failed,
   };
 }
 
-/** An empty text is nowhere. */
-function limitOf(query: string, { limit = Number.POSITIVE_INFINITY }: SearchOptions): number {
-  return query === "" ? 0 : Math.floor(limit);
+/** An empty text is nowhere, but in every failure. */
+function limitOf(query: string, { failed = false, limit = Number.POSITIVE_INFINITY }: SearchOptions): number {
+  return query === "" && !failed ? 0 : Math.floor(limit);
 }
 
 async function* searchAt(
@@ -262,9 +276,12 @@ function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefine
 function* findInBatch(batch: readonly SearchedEntry[], wanted: Wanted): Generator<Found, void> {
   const searched: { entryId: string; offset: number; role: string; text: string }[] = [];
   for (const { entryId, offset, entry } of batch) {
-    const found = entry && searchedText(entry);
+    if (entry === undefined || (wanted.isFailed && outcomeOf(entry) !== "failed")) continue;
+    const found = searchedText(entry);
     if (found === undefined || wanted.roles?.has(found.role) === false) continue;
-    for (const text of found.texts) searched.push({ entryId, offset, role: found.role, text });
+    // A failure that says nothing is one, too.
+    for (const text of found.texts.length > 0 ? found.texts : [""])
+      searched.push({ entryId, offset, role: found.role, text });
   }
   const matches = wanted.match(searched.map((one) => one.text));
   let foundBefore = -1;

@@ -3,6 +3,9 @@ import type { TextMatch } from "./text-matcher.ts";
 /** Characters shown before and behind what was found. */
 const AROUND = 60;
 
+/** Characters shown of a text in which nothing was looked for. */
+const BEGINNING = 200;
+
 /** Characters of what was found itself, at most. */
 const MAX_MATCH = 200;
 
@@ -17,11 +20,12 @@ export interface Snippet {
 /** Cuts out what stands around a fit, each run of white space as one space, and no character cut in half. */
 export function snippetOf(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
+  const behind = end + (length === 0 ? BEGINNING : AROUND);
   const before = onOneLine(wellFormed(text.slice(Math.max(0, start - AROUND), start))).trimStart();
   const found = onOneLine(wellFormed(text.slice(start, end)));
-  const after = onOneLine(wellFormed(text.slice(end, end + AROUND))).trimEnd();
+  const after = onOneLine(wellFormed(text.slice(end, behind))).trimEnd();
   const front = `${start > AROUND ? "…" : ""}${before}`;
-  const snippet = `${front}${found}${after}${end + AROUND < text.length ? "…" : ""}`;
+  const snippet = `${front}${found}${after}${behind < text.length ? "…" : ""}`;
   return { snippet, match: { start: front.length, length: found.length } };
 }
 

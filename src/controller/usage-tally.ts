@@ -53,7 +53,7 @@ export class UsageTally {
     const key = JSON.stringify(names);
     const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
     this.#byModel.set(key, ofModel);
-    const totals = totalsOf(usage);
+    const totals = usageTotals(usage);
     addTo(this.#total, totals);
     addTo(ofModel, totals);
   }
@@ -83,7 +83,8 @@ function noUsage(): UsageTotals {
   };
 }
 
-function totalsOf(usage: Usage): UsageTotals {
+/** Returns the numbers of one stored usage; those that are missing are 0. */
+export function usageTotals(usage: Usage): UsageTotals {
   const { input, output, cacheRead, cacheWrite, reasoning, cost } = fieldsOf(usage);
   return {
     count: 1,

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 
 const open = useBrowser();
 
@@ -147,6 +148,76 @@ test("shows what the model saw when it called the tool that failed, and with the
   const block = page.locator(`.tool-use[data-entry="${results[2]}"]`);
   await block.getByLabel("What the model saw with this").click();
   await view.locator(`.tool-use.is-focused[data-entry="${results[2]}"]`).waitFor();
+});
+
+test("a key shows what the model saw at a failure, and leads back; so does the browser", async () => {
+  const { text, failures, parallel, results } = failingSession();
+  const { page } = await open(text);
+  const bar = page.locator(".path-bar");
+  await page.keyboard.press("f");
+  await page.keyboard.press("f");
+  await waitForFocus(page, failures[1] ?? "");
+  await page.keyboard.press("m");
+  await page.locator(`.path-bar:has-text("What the model saw with tool result ${failures[1]}")`).waitFor();
+  const view = page.locator("[aria-label='What the model sees']");
+  await view.locator(`.tool-use.is-focused[data-entry="${failures[1]}"]`).waitFor();
+  // Nothing that came later.
+  expect(await view.textContent()).not.toContain("Go on.");
+  expect(await view.locator(".entry").last().getAttribute("data-entry")).toBe(parallel);
+  await page.keyboard.press("m");
+  await page.locator(".conversation[aria-label='Conversation']").waitFor();
+  await waitForFocus(page, failures[1] ?? "");
+  expect(await bar.textContent()).toContain("Path to the leaf");
+
+  const eye = page
+    .locator(`.entry[data-entry="${parallel}"] > .entry-head`)
+    .getByLabel("What the model saw when it wrote this");
+  for (const back of [() => page.goBack(), () => page.getByText("Back to the whole path").click()]) {
+    await eye.click();
+    await page.locator(`.path-bar:has-text("What the model saw before answer ${parallel}")`).waitFor();
+    expect(await page.locator(`.entry[data-entry="${parallel}"]`).count()).toBe(0);
+    await page.reload();
+    await page.locator(`.path-bar:has-text("What the model saw before answer ${parallel}")`).waitFor();
+    await back();
+    await page.locator(".conversation[aria-label='Conversation']").waitFor();
+    await waitForFocus(page, parallel);
+    expect(await bar.textContent()).toContain("Path to the leaf");
+  }
+  await page.keyboard.press("?");
+  expect(await page.locator("dialog.help").textContent()).toContain("what the model saw at this entry");
+  expect(results).toContain(failures[1]);
+});
+
+test("a failure that the model had not seen is shown on its own path", async () => {
+  const { text, failures, single } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${single}` });
+  await waitForFocus(page, single);
+  await page.keyboard.press("m");
+  await page.locator(".path-bar:has-text('What the model saw with')").waitFor();
+  await page.keyboard.press("f");
+  await waitForFocus(page, failures[1] ?? "");
+  expect(await page.locator(".path-bar").textContent()).toContain("Path to the leaf");
+});
+
+test("a search marks what the session says, not what the page says of it", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.user("Run the checks.");
+  const failed = session.tool("bash", { command: "make" }, "1 check has failed", { isError: true });
+  const { page } = await open(session.text);
+  await page.keyboard.press("/");
+  await page.keyboard.type("fail");
+  await page.locator(".panel-facts").waitFor();
+  const marked = () =>
+    page.evaluate(() =>
+      [...(CSS.highlights.get("found") ?? [])].map((range) => {
+        const { startContainer } = range as Range;
+        return startContainer.parentElement?.className ?? "";
+      }),
+    );
+  await expect.poll(marked).toEqual(["fold-excerpt"]);
+  // An id stands apart from the text.
+  await page.locator(".search input").fill(failed.slice(1));
+  await expect.poll(() => page.locator(".hit-text").first().textContent()).toBe(`id ${failed}`);
 });
 
 test("filters by failure, tool, role, compaction and label, each with a count that holds", async () => {

@@ -31,6 +31,82 @@ test("actions never cover content: on no screen, and whatever is looked at", asy
   }
 });
 
+test("on a phone everything that can be pressed is forty pixels high, and nothing is out of reach", async () => {
+  const { text, failures, parallel } = failingSession();
+  for (const hash of [
+    `#entry=${failures[1]}`,
+    `#entry=${parallel}&end=${parallel}`,
+    `#entry=${failures[0]}`,
+    "#view=usage",
+  ]) {
+    const { page } = await open(text, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      isMobile: true,
+      hash,
+    });
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll("button, .icon-button, .search input")].flatMap((one) => {
+        const { width, height } = one.getBoundingClientRect();
+        if (width === 0 || (height >= 40 && width >= 24) || one.matches(".search input")) return [];
+        return `${one.className} ${one.getAttribute("aria-label") ?? one.textContent} ${width}×${height}`;
+      }),
+    );
+    expect(small, hash).toEqual([]);
+    const outside = await page.evaluate(() =>
+      [...document.querySelectorAll(".path-bar *, .top-bar *")].flatMap((one) => {
+        const { left, right, width } = one.getBoundingClientRect();
+        return width > 0 && (left < 0 || right > innerWidth + 1) ? [one.textContent] : [];
+      }),
+    );
+    expect(outside, hash).toEqual([]);
+    if (hash === "#view=usage") continue;
+    expect(await page.locator(".path-bar").textContent()).toMatch(/context (?:about )?[\d.]+k? tokens/);
+    expect(await page.getByRole("button", { name: "Print" }).isVisible()).toBe(true);
+    const head = page.locator(".is-focused .entry-head, .entry:has(.is-focused) > .entry-head").first();
+    expect(await head.locator("time").isVisible()).toBe(true);
+    expect(await head.getByLabel("Link to entry").isVisible()).toBe(true);
+  }
+  const tree = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await tree.page.getByRole("button", { name: "Tree" }).click();
+  for (const row of await tree.page.locator(".tree-entry, .tree-run, .filter-choice, .filter-more").all()) {
+    expect((await row.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+  }
+  const { page } = await open(text, {
+    viewport: { width: 390, height: 844 },
+    hash: `#entry=${parallel}&end=${parallel}`,
+  });
+  await page.getByText("Go to the leaf").click();
+  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+});
+
+test("what is looked at stands whole below the bar, its heading first", async () => {
+  const { text, failures, parallel } = failingSession();
+  for (const { viewport } of SCREENS) {
+    const { page } = await open(text, { viewport });
+    const top = (selector: string) =>
+      page.locator(selector).evaluate((one) => {
+        const list = one.closest(".conversation")?.getBoundingClientRect();
+        return one.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
+      });
+    for (const id of failures) {
+      await page.keyboard.press("f");
+      const selector = `.is-focused[data-entry="${id}"]`;
+      await page.locator(selector).waitFor();
+      await expect.poll(() => top(selector), { message: id }).toBeGreaterThanOrEqual(2);
+    }
+    await page.keyboard.press("F");
+    await page.keyboard.press("F");
+    await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
+    await page.keyboard.press("m");
+    await page.locator("[aria-label='What the model sees'] .is-focused").waitFor();
+    await expect.poll(() => top(".is-focused"), { message: "the eye" }).toBeGreaterThanOrEqual(2);
+    await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
+    await page.locator(`.is-focused[data-entry="${parallel}"]`).waitFor();
+    await expect.poll(() => top(`[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(2);
+  }
+});
+
 test("a finger reaches the actions of a result", async () => {
   const { text, failures } = failingSession();
   const { page } = await open(text, {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { bigSession, NEEDLE } from "./support/big-session.ts";
 import { type OpenedPage, useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
@@ -109,6 +110,38 @@ test("is driven by keys", async () => {
   await page.locator(".usage .bar").first().waitFor();
   await page.keyboard.press("t");
   expect(await page.locator(".panel").count()).toBe(0);
+});
+
+test("tells exactly what an answer used, and leads from the dearest call to its entry", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.user("Start.");
+  const answers = [0.25, 1.5, 0.5].map((total, i) =>
+    session.assistant(`Answer ${i}`, {
+      usage: {
+        ...{ input: 1234, output: 567, cacheRead: i * 1000, cacheWrite: 0, totalTokens: 1801 + i * 1000 },
+        cost: { input: total, output: 0, cacheRead: 0, cacheWrite: 0, total },
+      },
+    }),
+  );
+  const { page } = await open(session.text);
+  const facts = page.locator(`.entry[data-entry="${answers[1]}"] .entry-facts`);
+  expect(await facts.textContent()).toBe("$1.50 · 2,234 in (1,000 from the cache), 567 out");
+  await page.keyboard.press("u");
+  const rows = page.locator(".call-table tbody tr");
+  const entries = () => rows.locator("button").allTextContents();
+  expect(await entries()).toEqual(["Answer 1", "Answer 2", "Answer 0"]);
+  expect(await rows.first().locator("td").allTextContents()).toEqual([
+    "$1.50",
+    "2,234",
+    "1,000",
+    "567",
+    expect.stringMatching(/^\d\d:\d\d$/),
+    "acme/acorn-2",
+  ]);
+  await page.locator(".call-table").locator("..").locator("..").getByText("in order").click();
+  expect(await entries()).toEqual(["Answer 0", "Answer 1", "Answer 2"]);
+  await rows.getByText("Answer 1").click();
+  await page.locator(`.entry[data-entry="${answers[1]}"].is-focused`).waitFor();
 });
 
 test("finds texts on all branches and in folds, and marks them", async () => {

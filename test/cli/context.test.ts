@@ -33,7 +33,7 @@ test("one line for each message that the model sees, in its order, with entry an
   expect(lines.slice(0, 4)).toEqual([
     "anthropic/claude, thinking high",
     "context: 15 tokens, counted by the model",
-    "4 messages, each estimated alone: 13 tokens in all",
+    "4 messages; the tokens of each are estimated",
     "",
   ]);
   expect(lines.slice(4).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
@@ -56,6 +56,60 @@ test("--leaf shows it at another entry, and moves nothing", async () => {
   const unknown = await cli(["context", scribe.path, "--leaf", "zzzz"]);
   expect(unknown.code).toBe(1);
   expect(unknown.stderr).toMatch(/^sessiontree: Entry zzzz not found[^\n]+\n$/);
+});
+
+test("--before shows what the model had when it wrote an answer, or the call of a result", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const question = scribe.user("Run the tests.");
+  const cost = { input: 0.01, output: 0.002, cacheRead: 0, cacheWrite: 0, total: 0.012 };
+  const usage = { input: 900, output: 40, cacheRead: 8000, cacheWrite: 100, totalTokens: 9040, cost };
+  const first = scribe.call("bash", { command: "npm test" }, "a");
+  const call = scribe.assistant("", {
+    content: [
+      { type: "toolCall", id: "b", name: "bash", arguments: { command: "make" } },
+      { type: "toolCall", id: "c", name: "bash", arguments: { command: "make check" } },
+    ],
+    usage,
+  });
+  scribe.result("done", false, "b");
+  const result = scribe.result("no rule to make check", true, "c");
+  const end = scribe.assistant("There is no such rule.");
+  for (const name of [call, result]) {
+    const { lines, stdout } = await cli(["context", scribe.path, "--before", name], { columns: 200 });
+    expect(lines[2]).toBe(
+      `before assistant ${call}: anthropic/claude, tokens: 9,000 in (8,000 from the cache, 100 written to it), 40 out, $0.0120`,
+    );
+    expect(lines[3]).toBe("2 messages; the tokens of each are estimated");
+    expect(stdout).toContain("Run the tests.");
+    expect(stdout).toContain("→ bash npm test");
+    expect(stdout).not.toContain("→ bash make");
+  }
+  const before = async (name: string, ...more: string[]) =>
+    cli(["context", scribe.path, "--before", name, ...more], { columns: 200 });
+  expect((await before(end)).stdout).toContain("no rule to make check");
+  expect((await before(first)).lines).toHaveLength(6);
+  expect((await before(question)).stdout).toContain("0 messages;");
+  expect((await before("@leaf")).stdout).toContain(`before assistant ${end}`);
+  const [json] = jsonLines(await before(first, "--json"));
+  expect(json).toMatchObject({ messages: [{ role: "user" }] });
+  const both = await before(end, "--leaf", end);
+  expect([both.code, both.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^sessiontree: Give --leaf or --before, not both\./),
+  ]);
+});
+
+test("--tail shows the last messages, and says that there are more", async () => {
+  const { scribe } = compacted();
+  const { lines } = await cli(["context", scribe.path, "--tail", "2"]);
+  expect(lines[2]).toBe("4 messages, of which these are the last 2; the tokens of each are estimated");
+  expect(lines.slice(4).map((line) => line.slice(9).replace(/\s+/g, " "))).toEqual([
+    "command 1 $ ls",
+    "assistant 5 → read a.ts",
+  ]);
+  expect((await cli(["context", scribe.path, "--tail", "9"])).lines[2]).not.toContain("last");
+  const [json] = jsonLines(await cli(["context", scribe.path, "--tail", "1", "--json"]));
+  expect(json).toMatchObject({ messages: [{ role: "assistant" }], context: { tokens: 15 } });
 });
 
 test("--json gives what an agent would load", async () => {
@@ -91,7 +145,7 @@ test("a session without messages has an empty context", async () => {
   const { code, stdout } = await cli(["context", path]);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    "no model, thinking off\ncontext: about 0 tokens, estimated\n0 messages, each estimated alone: 0 tokens in all\n",
+    "no model, thinking off\ncontext: about 0 tokens, estimated\n0 messages; the tokens of each are estimated\n",
   );
 });
 

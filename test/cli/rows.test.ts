@@ -38,7 +38,7 @@ function rowsOf(tree: EntryTree, leaf: number, landmarks?: Landmarks) {
   const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
   const labels = new Map();
   const chosen = landmarks ?? chooseLandmarks({ tree, labels, leaf }, trunk, kinds);
-  return [...treeRows({ tree, trunk, kinds, landmarks: chosen })];
+  return [...treeRows({ tree, trunk, kinds, failures: new Set<number>(), landmarks: chosen })];
 }
 
 test("everything is drawn once, parents before children, side by side as it hangs", () => {

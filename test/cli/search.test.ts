@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
+import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const ID = (number: number) => `0198aaaa-0000-7000-8000-00000000000${number}`;
 
@@ -65,6 +66,85 @@ test("--json tells where each hit is", async () => {
       offset: expect.any(Number),
     },
   ]);
+});
+
+describe("--failed", () => {
+  /** A session with three failures, and another with one. */
+  function failing() {
+    const folder = temporaryFolder();
+    const sessions = join(folder, "sessions");
+    const scribe = new Scribe(sessions, ID(1), folder);
+    scribe.user("Why did it fail?");
+    scribe.call("bash", { command: "npm test" });
+    const result = scribe.result("expected 3 to be 4", true);
+    scribe.result("12 passing");
+    const command = { role: "bashExecution" as const, output: "", cancelled: false, truncated: false };
+    const failed = scribe.session.appendMessage({ ...command, command: "make", exitCode: 2, timestamp: 0 });
+    scribe.session.appendMessage({ ...command, command: "ls", exitCode: 0, timestamp: 0 });
+    const answer = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+    scribe.assistant("", { content: [], stopReason: "aborted" });
+    const other = new Scribe(sessions, ID(2), join(folder, "other"));
+    other.user("Run it.");
+    const silent = other.result("", true);
+    const settings = { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
+    const ids = async (...args: string[]) => {
+      const found = jsonLines(await cli(["search", "--failed", ...args, "--json"], settings));
+      return found.map((hit): unknown => Object(hit).entryId);
+    };
+    return { scribe, settings, ids, result, failed, answer, silent };
+  }
+
+  test("lists what failed, in the order in which it did", async () => {
+    const { scribe, settings, ids, result, failed, answer, silent } = failing();
+    expect(await ids()).toEqual([result, failed, answer]);
+    expect((await ids("--all")).toSorted()).toEqual([result, failed, answer, silent].toSorted());
+    for (const named of [["@last"], [scribe.path], ["", ID(1)]]) {
+      expect(await ids(...named), named.join()).toEqual([result, failed, answer]);
+    }
+    const { code, lines } = await cli(["search", "--failed"], settings);
+    expect(code).toBe(0);
+    expect(lines[0]).toBe([ID(1), result, "toolResult", "expected 3 to be 4", scribe.path].join("\t"));
+  });
+
+  test("goes together with a text, roles, a limit and an expression", async () => {
+    const { ids, result, failed, answer } = failing();
+    expect(await ids("expected")).toEqual([result]);
+    expect(await ids("OVERLOADED", "@last")).toEqual([answer]);
+    expect(await ids("--role", "bashExecution")).toEqual([failed]);
+    expect(await ids("--limit", "2")).toEqual([result, failed]);
+    expect(await ids("--regex", "over|make")).toEqual([failed, answer]);
+    expect(await ids("--regex")).toHaveLength(3);
+    expect(await ids("12 passing")).toEqual([]);
+  });
+
+  test("says that nothing failed, and that without it a text is needed", async () => {
+    const folder = temporaryFolder();
+    const scribe = new Scribe(folder);
+    scribe.user("All is well.");
+    const { code, stderr } = await cli(["search", "--failed", scribe.path]);
+    expect([code, stderr]).toEqual([1, "No failure found.\n"]);
+    const asText = await cli(["search", "--failed", ID(1), "--dir", folder]);
+    expect(asText.stderr).toContain(
+      `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,
+    );
+    for (const args of [["search"], ["search", ""]]) {
+      const wrong = await cli(args);
+      expect(wrong.code).toBe(2);
+      expect(wrong.stderr).toContain("--failed");
+    }
+  });
+
+  test("asks to name a session of a database, and then searches it", async () => {
+    const { scribe, result } = failing();
+    const stores = new TestDatabase();
+    const env = { SESSIONTREE_STORE: URL_OF_STORE };
+    await cli(["copy", scribe.path, "--to", URL_OF_STORE], { stores });
+    const all = await cli(["search", "--failed", "--all"], { stores, env });
+    expect(all.code).toBe(2);
+    expect(all.stderr).toContain("name one session of the database");
+    const one = await cli(["search", "--failed", "", ID(1), "--json"], { stores, env });
+    expect(jsonLines(one)[0]).toMatchObject({ entryId: result });
+  });
 });
 
 test("a hit is written as it is found, before the next is looked for", async () => {

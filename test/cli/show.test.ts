@@ -37,6 +37,7 @@ test("shows what a session is and what is in it", async () => {
       branches: 2,
       leafId: session.getLeafId(),
       labels: [{ entryId: root, label: "here" }],
+      failures: 0,
       issues: 0,
     },
   ]);
@@ -95,6 +96,58 @@ test("a message is shown with all that is in it, as lines", async () => {
   expect(stdout).toContain("\nthinking\nhm\nhm\n");
   expect(stdout).toContain("\nfirst line\n  second line\n");
   expect(stdout).toContain('\n→ bash\n{\n  "command": "ls\\nls"\n}\n');
+});
+
+test("a result tells its call, what that answer cost, and the next answer; a call tells its results", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Run the tests.");
+  const cost = { input: 1, output: 0.25, cacheRead: 0, cacheWrite: 0, total: 1.25 };
+  const usage = { input: 900, output: 40, cacheRead: 8000, cacheWrite: 0, totalTokens: 8940, cost };
+  const call = scribe.assistant("", {
+    content: [
+      { type: "toolCall", id: "a", name: "bash", arguments: { command: "npm test" } },
+      { type: "toolCall", id: "b", name: "read", arguments: { path: "a.ts" } },
+    ],
+    usage,
+  });
+  const failed = scribe.result("1 test failed", true, "a");
+  scribe.session.appendLabelChange(failed, "here");
+  const read = scribe.result("export {}", false, "b");
+  const next = scribe.assistant("I see.");
+  const factsOf = async (id: string) => {
+    const { lines } = await cli(["show", scribe.path, id], { columns: 200, env: { NO_COLOR: "1" } });
+    return new Map(lines.map((line) => [line.split("  ")[0], line.replace(/^\S+(?: \S+)*\s{2,}/, "")]));
+  };
+  const ofFailed = await factsOf(failed);
+  expect(ofFailed.get("call")).toBe(`→ bash npm test, in ${call}`);
+  expect(ofFailed.get("called by")).toBe(
+    "anthropic/claude, tokens: 8,900 in (8,000 from the cache), 40 out, $1.25",
+  );
+  expect(ofFailed.get("next answer")).toBe(`${next}: anthropic/claude, tokens: 10 in, 5 out, $0.00`);
+  expect((await factsOf(read)).get("call")).toBe(`→ read a.ts, in ${call}`);
+  const ofCall = await factsOf(call);
+  expect(ofCall.get("tokens")).toBe("8,900 in (8,000 from the cache), 40 out");
+  expect(ofCall.get("cost")).toBe("$1.25");
+  expect(ofCall.get("results")).toBe(`${failed} (failed), ${read}`);
+  const ofNext = await factsOf(next);
+  expect(ofNext.get("cost")).toBe("$0.00");
+  expect(ofNext.has("results")).toBe(false);
+});
+
+test("a result without its call, and an answer without usage, are shown without what is unknown", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Go on.");
+  const lost = scribe.result("done", false, "no-such-call");
+  const { stdout } = await cli(["show", scribe.path, lost]);
+  expect(stdout).not.toMatch(/^(?:call|called by|next answer|cost) /m);
+  const call = scribe.call("bash", { command: "ls" });
+  const result = scribe.result("a");
+  const silent = scribe.session.append({ type: "message", message: { role: "assistant", content: [] } });
+  const ofResult = await cli(["show", scribe.path, result]);
+  expect(ofResult.stdout).toContain(`→ bash ls, in ${call}\n`);
+  expect(ofResult.stdout).toMatch(new RegExp(`^next answer +${silent}$`, "m"));
+  const odd = scribe.session.append({ type: "message", message: { role: "assistant", content: 7 } });
+  expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });
 
 test("every role and type can be shown, and none drives the terminal", async () => {

@@ -69,6 +69,36 @@ test("long lines of entries are folded and counted; --all draws them", async () 
   expect(all.lines.filter((line) => line.includes(" tool  "))).toHaveLength(30);
 });
 
+test("a fold says how many failures it holds, and where they are listed", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("Do it all");
+  scribe.work(10);
+  scribe.call("bash", { command: "npm test" });
+  const failed = scribe.result("1 test failed", true);
+  scribe.work(10);
+  const done = scribe.assistant("Done.");
+  for (let branch = 0; branch < 120; branch++) {
+    scribe.session.branch(root);
+    scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+  }
+  scribe.session.branch(done);
+  scribe.assistant("The end.");
+  const env = { NO_COLOR: "1" };
+  const { stdout } = await cli(["tree", scribe.path], { columns: 80, env });
+  expect(stdout).toContain("121 failed,");
+  expect(stdout).toMatch(/^… \d+ entries, 1 failed: /m);
+  expect(stdout).toMatch(/more branches, \d+ entries, \d+ failed: /);
+  expect(stdout).toContain("sessiontree search --failed lists the failures.");
+  const coloured = await cli(["tree", scribe.path], { columns: 80, env: { FORCE_COLOR: "1" } });
+  expect(coloured.stdout).toContain("\u001b[31m… 42 entries, 1 failed");
+  const failures = jsonLines(await cli(["tree", scribe.path, "--json"])).filter(
+    (one) => "failed" in Object(one),
+  );
+  expect(failures).toHaveLength(121);
+  expect(failures[0]).toMatchObject({ id: failed, failed: true });
+  expect((await cli(["show", scribe.path])).stdout).toContain("121: sessiontree search --failed lists them");
+});
+
 test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in more detail", async () => {
   const scribe = new Scribe(temporaryFolder());
   const questions: string[] = [];

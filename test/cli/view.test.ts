@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { sessionPage } from "../../src/cli/page/session-page.ts";
@@ -33,6 +33,29 @@ test("view writes a page to a temporary file that only its owner can read, and s
     expect(statSync(page).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(page)).mode & 0o777).toBe(0o700);
   }
+});
+
+test("view replaces a page with --force, and nothing else", async () => {
+  const { path, folder } = story();
+  const view = (file: string, ...more: string[]) =>
+    cli(["view", path, "-o", file, "--no-open", ...more], { cwd: folder });
+  expect((await view("a.html")).code).toBe(0);
+  const refused = await view("a.html");
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain("or replace the page with --force.");
+  writeFileSync(join(folder, "a.html"), "<!DOCTYPE html>\n<title>old</title>");
+  expect((await view("a.html", "--force")).code).toBe(0);
+  expect(readFileSync(join(folder, "a.html"), "utf8")).toContain("What is ");
+  expect((await view("new.html", "--force")).code).toBe(0);
+  const session = readFileSync(path);
+  const kept = await view(path, "--force");
+  expect(kept.code).toBe(1);
+  expect(kept.stderr).toContain("is no page, and is kept");
+  expect(readFileSync(path).equals(session)).toBe(true);
+  expect((await view(folder, "--force")).code).toBe(1);
+  const nowhere = await cli(["view", path, "--force"]);
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining("name it with -o")]);
+  expect(readdirSync(folder).filter((name) => name.includes("html"))).toEqual(["a.html", "new.html"]);
 });
 
 test("view opens the page where somebody sits at the terminal, unless told not to", async () => {

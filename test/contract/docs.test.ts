@@ -80,7 +80,9 @@ describe("code of the documents runs", () => {
   test.concurrent.for(runnable.map((program) => [program.place, program] as const))(
     "%s",
     async ([, program]) => {
-      expect(await workshop.run(program)).toBeUndefined();
+      // Somebody who tries a recipe runs it more than once.
+      const times = program.file === "docs/recipes.md" ? 2 : 1;
+      expect(await workshop.run(program, times)).toBeUndefined();
     },
   );
 });

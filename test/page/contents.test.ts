@@ -2,10 +2,19 @@ import { expect, test } from "vitest";
 import { blocksOfEntry } from "../../src/page/model/blocks.ts";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { excerptOf } from "../../src/page/model/excerpt.ts";
-import { dollars, tokens } from "../../src/page/model/format.ts";
+import { dollars, exactDollars, tokens } from "../../src/page/model/format.ts";
 import { roundValues } from "../../src/page/model/scale.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
-import { cacheShare, groupCalls, modelCalls, sumOf, sumsByModel } from "../../src/page/model/usage.ts";
+import {
+  type CallOrder,
+  cacheShare,
+  groupCalls,
+  type ModelCall,
+  modelCalls,
+  orderCalls,
+  sumOf,
+  sumsByModel,
+} from "../../src/page/model/usage.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
@@ -136,9 +145,24 @@ test("a search finds texts of every kind, in any case, with what stands around t
   const index = new SearchIndex(modelOf(lines));
   expect(index.find(" Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
   expect(index.find("needle [")).toHaveLength(1);
-  expect(index.find("needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines a "]);
+  expect(index.find("needle")[0]?.snippet).toEqual(["a ", "NEEDLE", " in two lines"]);
+  // An id is told from what the entry says.
+  const named = new SearchIndex(modelOf([["4f86", null, "some text"]]));
+  expect(named.find("F8")[0]?.snippet).toEqual(["id 4", "f8", "6"]);
   expect(index.find("  ")).toEqual([]);
   expect(index.find("nothing like it")).toEqual([]);
+});
+
+test("calls are ordered by cost, by tokens, or as they were made", () => {
+  const call = (ordinal: number, cost: number, total: number): ModelCall => ({
+    ...{ ordinal, model: "m", input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    ...{ total, cost },
+  });
+  const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
+  const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
+  expect(ordinalsBy("cost")).toEqual([1, 0, 2]);
+  expect(ordinalsBy("tokens")).toEqual([2, 0, 1]);
+  expect(ordinalsBy("time")).toEqual([0, 1, 2]);
 });
 
 test("usage is added up by model, whatever numbers are missing", () => {
@@ -178,6 +202,13 @@ test("numbers are written short, and scales end above what they show", () => {
     "1.8B",
   ]);
   expect([0, 0.00123, 0.25, 3, 12.5].map(dollars)).toEqual(["$0", "$0.0012", "$0.250", "$3", "$12.50"]);
+  expect([0, 0.00012, 0.01012, 0.25, 12.5].map(exactDollars)).toEqual([
+    "$0",
+    "$0.00012",
+    "$0.0101",
+    "$0.25",
+    "$12.50",
+  ]);
   for (const most of [0.003, 1, 7, 99, 100, 12_345]) {
     const values = roundValues(most);
     expect(values.at(-1)).toBeGreaterThanOrEqual(most);

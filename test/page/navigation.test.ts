@@ -14,7 +14,7 @@ const model = modelOf([
 ]);
 const at = (id: string) => model.ordinals.get(id) ?? NONE;
 const idOf = (ordinal: number) => model.entries[ordinal]?.id ?? null;
-const START: Place = { end: at("f"), focus: NONE, view: "path", reveal: undefined };
+const START: Place = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 
 /** Takes steps from the leaf; gives where they lead: end and focus. */
 function after(...steps: Step[]): [end: string | null, focus: string | null] {
@@ -51,8 +51,50 @@ test("branches are changed where the path parts, around the end", () => {
   expect(after({ go: "branch", direction: 1 })).toEqual(["c", "b"]);
   expect(after({ go: "branch", direction: -1 }, { go: "branch", direction: -1 })).toEqual(["f", "d"]);
   const line = modelOf([["x", null, "alone"]]);
-  const place: Place = { end: 0, focus: 0, view: "path", reveal: undefined };
+  const place: Place = { end: 0, focus: 0, view: "path", asked: NONE, reveal: undefined };
   expect(takeStep(line, place, { go: "branch", direction: 1 })).toBe(place);
+});
+
+test("what the model saw at an entry is a place of its own, with a way back to the whole path", () => {
+  const context = takeStep(model, START, { go: "context", ordinal: at("d") });
+  expect(context).toMatchObject({ end: at("a"), asked: at("d"), focus: at("a"), view: "model" });
+  expect(takeStep(model, START, { go: "context", ordinal: at("e") })).toMatchObject({ end: at("e") });
+  const whole = { end: at("f"), asked: NONE, focus: at("d"), view: "path" };
+  expect(takeStep(model, context, { go: "whole" })).toMatchObject(whole);
+  expect(takeStep(model, context, { go: "view", view: "path" })).toMatchObject(whole);
+  // On another branch, the newest path there.
+  expect(after({ go: "context", ordinal: at("b") }, { go: "whole" })).toEqual(["c", "b"]);
+  // Usage in between loses nothing.
+  const usage = takeStep(model, context, { go: "view", view: "usage" });
+  expect(takeStep(model, usage, { go: "view", view: "model" })).toMatchObject({
+    asked: at("d"),
+    end: at("a"),
+  });
+  expect(takeStep(model, usage, { go: "whole" })).toMatchObject(whole);
+  // What it saw is stepped through; what it did not see is shown on its own path.
+  expect(takeStep(model, context, { go: "entry", ordinal: at("a") })).toMatchObject({
+    asked: at("d"),
+    view: "model",
+  });
+  expect(takeStep(model, context, { go: "entry", ordinal: at("e") })).toMatchObject({
+    end: at("f"),
+    asked: NONE,
+    focus: at("e"),
+    view: "path",
+  });
+  expect(takeStep(model, context, { go: "end", ordinal: at("f") })).toMatchObject({
+    asked: NONE,
+    view: "model",
+  });
+  expect(placeOf(model, hashOf(model, context), at("f"))).toMatchObject({
+    ...context,
+    reveal: { align: "start" },
+  });
+  expect(placeOf(model, "#saw=d", at("f"))).toMatchObject({ asked: NONE });
+  expect(takeStep(model, { ...START, view: "model" }, { go: "whole" })).toMatchObject({
+    end: at("f"),
+    view: "path",
+  });
 });
 
 test("an address leads back to the place that it was made for", () => {
@@ -64,7 +106,7 @@ test("an address leads back to the place that it was made for", () => {
       ["c", "b"],
       ["f", "a"],
     ] as const) {
-      const place = { end: at(end), focus: at(focus), view, reveal: undefined };
+      const place = { end: at(end), focus: at(focus), view, asked: NONE, reveal: undefined };
       const back = placeOf(model, hashOf(model, place), at("f"));
       expect(back, `${end} ${focus} ${view}`).toMatchObject({ end: at(end), focus: at(focus), view });
     }

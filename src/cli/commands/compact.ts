@@ -191,7 +191,7 @@ function writePortions({ summarised, turnPrefix, kept }: ExplainedPlan, out: Out
   for (const [name, { messages, tokens }] of portions) {
     if (messages.length === 0) continue;
     const facts = [row(name, count(messages.length), count(tokens))];
-    const { kinds } = countKinds(messages.map(kindOfMessage));
+    const { kinds } = countKinds({ kinds: messages.map(kindOfMessage), failures: new Set() });
     out.line(excerptLine(facts, { text: kinds, isError: false }, out));
   }
 }

@@ -1,21 +1,25 @@
-import { type ContextUsageEstimate, estimateAll, estimateTokens } from "../../compaction/tokens.ts";
+import { type ContextUsageEstimate, estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { flag, textOption } from "../parameters.ts";
+import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
-import { column, truncate } from "../text/width.ts";
+import { column, truncate, wrap } from "../text/width.ts";
 import { count, counted } from "../text/words.ts";
+import { UsageError } from "../usage-error.ts";
+import { answerText } from "../view/answer-cost.ts";
+import { callOf } from "../view/call-links.ts";
 import { paintOf } from "../view/colour.ts";
 import { contextSizeText } from "../view/context-size.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
+import { kindOf, kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOfMessage } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
@@ -24,6 +28,11 @@ const LEAF = textOption(
   "--leaf <entry>",
   "stand at this entry instead of the leaf: an id or its beginning, or a label",
 );
+const BEFORE = textOption(
+  "--before <entry>",
+  "what the model had when it wrote this answer, or the call that this is the result of",
+);
+const TAIL = numberOption("--tail <number>", "only the last messages, so many");
 const LLM = flag("--llm", "as a provider gets them: only its roles, every tool call with its result");
 
 const KIND_WIDTH = 10;
@@ -38,18 +47,30 @@ interface ContextLine {
 /** What a context is, and what was done to make a valid request of it. */
 interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
   readonly lines: readonly ContextLine[];
+  /** How many messages there are, also those that are not shown. */
+  readonly count: number;
   readonly repairs: readonly ToolPairRepair[] | undefined;
   /** Size of the context, as `stats` and the page tell it. */
   readonly size: ContextUsageEstimate;
+  /** Says before which answer the context stands, and what that used; undefined if it stands at an entry. */
+  readonly answer: string | undefined;
 }
 
 /** `sessiontree context`: shows what a model sees. */
 export const contextCommand: Command = {
-  details: `Prints one line per message, with the entry it comes from and an estimate of its tokens. With --json it prints the whole messages, as an agent would load them.`,
-  parameters: [SESSION, LEAF, LLM],
+  details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
+
+The size of the context stands above them: the number that stats and the page tell, too. What a model counted also holds what is sent beside the messages, such as the descriptions of tools; so the estimates need not add up to it.
+
+--leaf ends with the entry; --before leaves the entry out. With --json it prints the whole messages, as an agent would load them.`,
+  parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
   examples: [
     ["context @last", "at the leaf"],
     ["context session.jsonl --leaf 1a2b3c4d", "at another entry"],
+    [
+      "context session.jsonl --before 1a2b3c4d --tail 10",
+      "the end of what the model saw when it wrote an answer",
+    ],
     ["context session.jsonl --llm --json", "the messages of a request, as JSON"],
   ],
   run: async (call) => {
@@ -62,16 +83,39 @@ export const contextCommand: Command = {
 
 async function readContext(call: CommandCall): Promise<ShownContext> {
   const path = await call.findSession(call.get(SESSION));
-  const leaf = call.get(LEAF);
   const session = SessionManager.open(path, { mode: "read-only" });
-  if (leaf !== undefined) session.branch(new SessionView(path).findEntry(leaf));
+  const answer = moveTo(call, session, path);
   const { entries, model, thinkingLevel } = session.buildSessionProjection();
-  const lines = entries.flatMap(({ sourceEntry: { id }, messages }) =>
+  const all = entries.flatMap(({ sourceEntry: { id }, messages }) =>
     messages.map((message): ContextLine => ({ message, entryId: id })),
   );
   const size = contextUsage(session);
-  if (!call.get(LLM)) return { lines, model, thinkingLevel, repairs: undefined, size };
-  return { ...asRequest(lines), model, thinkingLevel, size };
+  const { lines, repairs } = call.get(LLM) ? asRequest(all) : { lines: all, repairs: undefined };
+  const shown = lines.slice(-(call.get(TAIL) ?? lines.length));
+  return { lines: shown, count: lines.length, model, thinkingLevel, repairs, size, answer };
+}
+
+/**
+ * Goes to the entry of which the call speaks.
+ *
+ * @returns The answer before which it stands; undefined if it stands at an entry.
+ */
+function moveTo({ get }: CommandCall, session: SessionManager, path: string): string | undefined {
+  const [leaf, before] = [get(LEAF), get(BEFORE)];
+  if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
+  if (leaf === undefined && before === undefined) return undefined;
+  const view = new SessionView(path);
+  if (leaf !== undefined) session.branch(view.findEntry(leaf));
+  if (before === undefined) return undefined;
+  const named = view.tree.find(view.findEntry(before));
+  const ordinal = callOf(view, named)?.ordinal ?? named;
+  const parent = view.tree.parentAt(ordinal);
+  if (parent === NONE) session.resetLeaf();
+  else session.branch(view.tree.idAt(parent));
+  const entry = view.entryAt(ordinal);
+  const used = answerText(entry);
+  const id = view.tree.idAt(ordinal);
+  return `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
 }
 
 /** Turns the messages into those of a valid request. */
@@ -95,15 +139,16 @@ function writeJson({ out }: CommandCall, { model, thinkingLevel, lines, repairs,
 
 function writeLines(
   { out }: CommandCall,
-  { model, thinkingLevel, lines, repairs, size }: ShownContext,
+  { model, thinkingLevel, lines, count: total, repairs, size, answer }: ShownContext,
 ): void {
   const { colours, width } = out;
   const sizes = lines.map(({ message }) => estimateTokens(message));
   const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
   out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
   out.line(truncate(`context: ${contextSizeText(size)}`, width));
-  const estimate = estimateAll(lines.map(({ message }) => message));
-  out.line(`${counted(lines.length, "message")}, each estimated alone: ${counted(estimate, "token")} in all`);
+  if (answer !== undefined) for (const line of wrap(plainLine(answer), width)) out.line(line);
+  const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
+  out.line(`${counted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
   const idLength = shortIdLength(lines.map(({ entryId = "" }) => entryId));
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));

@@ -2,8 +2,8 @@ import { type SearchHit, type SearchOptions, searchSession, searchSessions } fro
 import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { argument, flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
-import { sessionScope } from "../session-argument.ts";
+import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
@@ -17,8 +17,15 @@ import { kindOfMessage } from "../view/entry-kind.ts";
 import { titleOf } from "../view/session-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
-const TEXT = argument("<text>", "what to look for");
+const TEXT = {
+  ...optionalArgument("[text]", "what to look for; with --failed it can be left out"),
+  parse: (given: unknown) => (typeof given === "string" ? given : undefined),
+};
 const SESSION = optionalArgument("[session]", "look only into this session");
+const FAILED = flag(
+  "--failed",
+  "only failures: of tools, of commands with an exit code other than 0, of the model",
+);
 const ALL = flag("--all", "in the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = flag("--case", "tell upper case from lower case");
@@ -39,13 +46,17 @@ interface FoundEntry extends SearchHit {
 export const searchCommand: Command = {
   details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, the latest first. Exits with 1 if nothing is found.
 
+--failed finds where it went wrong, with a text or without: results of tools that are errors, commands with an exit code other than 0, and answers that ended in an error. Without a text, a session is named as @last or by a path, or by an id behind an empty text: search "" 1a2b3c4d --failed.
+
 Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
 
 In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path.`,
-  parameters: [TEXT, SESSION, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
+  parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
     ["search password @last", "in the latest one alone"],
+    ["search --failed @last", "what failed in the latest session"],
+    ["search timeout --failed --all", "failures of all projects that say so"],
     ["search TODO --case --role user,assistant --all", "in all projects, only what was said"],
     ["search fix(es|ed)?_#\\d+ --regex --limit 5", "by a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
@@ -82,13 +93,30 @@ async function search(call: CommandCall): Promise<ExitCode> {
 /** Looks where the call says: into a session, into those of a database, or into files. */
 async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>> {
   const { findSession, get, locationOf, stored } = call;
-  const name = get(SESSION);
-  if (name === undefined) return stored === undefined ? searchFiles(call) : searchStored(call, stored);
+  const { text, name } = readArguments(call);
+  if (name === undefined)
+    return stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
   if (get(ALL)) throw new UsageError("Name one session, or give --all.");
   // Also says what is wrong with a file that is missing, or no session.
   const { path } = new SessionView(await findSession(name));
-  const hits = asExpression(call, () => searchSession(path, get(TEXT), searchOptions(call)));
+  const hits = asExpression(call, () => searchSession(path, text, searchOptions(call)));
   return namedAs(locationOf(path).json, hits);
+}
+
+/**
+ * Tells what is looked for, and in which session.
+ *
+ * @throws {UsageError} If nothing is looked for.
+ */
+function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name: string | undefined } {
+  const [text, name] = [get(TEXT), get(SESSION)];
+  if (!get(FAILED)) {
+    if (text) return { text, name };
+    throw new UsageError("Say what to look for, or add --failed to find what went wrong.");
+  }
+  // A session alone: what names one in a way in which nobody writes a text.
+  const isSession = name === undefined && text !== undefined && (text === LATEST || looksLikePath(text));
+  return isSession ? { text: "", name: text } : { text: text ?? "", name };
 }
 
 /** Says of hits in a copy where the session itself is. */
@@ -106,9 +134,15 @@ async function* namedAs(
 async function* searchStored(
   { get, io }: CommandCall,
   stored: StoredSessions,
+  text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   if (get(REGEX) || get(CASE)) {
     throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
+  }
+  if (get(FAILED)) {
+    throw new UsageError(
+      'A search for failures reads whole sessions; name one session of the database: search --failed "" SESSION.',
+    );
   }
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));
@@ -117,7 +151,7 @@ async function* searchStored(
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
   };
-  for await (const { session, ...hit } of (await stored.store()).search(get(TEXT), options)) {
+  for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
     yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
   }
 }
@@ -127,20 +161,21 @@ function rolesOf(text: string | undefined): string[] | undefined {
 }
 
 /** @throws {UsageError} If the text is no regular expression. */
-function searchFiles(call: CommandCall): AsyncIterable<SearchHit> {
+function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
   const scope = sessionScope(call, call.get(ALL));
-  return asExpression(call, () => searchSessions(call.get(TEXT), { ...scope, ...searchOptions(call) }));
+  return asExpression(call, () => searchSessions(text, { ...scope, ...searchOptions(call) }));
 }
 
 function searchOptions(
   call: CommandCall,
-): Pick<SearchOptions, "regex" | "caseSensitive" | "limit" | "roles" | "onSkipped"> {
+): Pick<SearchOptions, "regex" | "caseSensitive" | "failed" | "limit" | "roles" | "onSkipped"> {
   const { get } = call;
   const limit = get(LIMIT);
   const roles = rolesOf(get(ROLE));
   return {
     regex: get(REGEX),
     caseSensitive: get(CASE),
+    failed: get(FAILED),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
     onSkipped: warnOfSkipped(call),
@@ -217,9 +252,15 @@ function plainPart(text: string): string {
   return plainLine(`.${text}.`).slice(1, -1);
 }
 
-function writeNothing({ dir, get, note }: CommandCall): void {
-  note(`Nothing found for ${plainLine(get(TEXT))}.`);
-  if (dir === undefined && !get(ALL) && get(SESSION) === undefined) {
+function writeNothing(call: CommandCall): void {
+  const { dir, get, note } = call;
+  const { text, name } = readArguments(call);
+  const what = get(FAILED) ? "No failure" : "Nothing";
+  note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
+  if (get(FAILED) && text !== "" && name === undefined) {
+    note(`To look into a session of that name: sessiontree search --failed "" ${plainLine(text)}`);
+  }
+  if (dir === undefined && !get(ALL) && name === undefined) {
     note("sessiontree search --all looks into the sessions of all projects.");
   }
 }

@@ -6,10 +6,13 @@ import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { bytes, count } from "../text/words.ts";
+import { bytes, count, dollars } from "../text/words.ts";
+import { answerText, tokensText, usageOf } from "../view/answer-cost.ts";
+import { callOf, nextAnswer, type PlacedEntry, resultsOf } from "../view/call-links.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
-import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
+import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
+import { callText } from "../view/excerpt.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 
@@ -20,6 +23,7 @@ const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const showCommand: Command = {
+  details: `Of an answer, also tells its tokens and cost, and the results of its calls; of a tool's result, the call, what the answer with that call cost, and the answer that came next.`,
   parameters: [SESSION, ENTRY],
   examples: [
     ["show @last", "what session this is and what is in it"],
@@ -61,6 +65,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
       branches,
       leafId,
       labels: named,
+      failures: counts.failed,
       issues,
     });
     return EXIT_CODES.ok;
@@ -78,6 +83,10 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
     ["labels", named.map(({ entryId, label }) => `[${label}] on ${entryId}`).join(", ")],
+    [
+      "failures",
+      counts.failed === 0 ? "" : `${count(counts.failed)}: sessiontree search --failed lists them`,
+    ],
     ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
   ];
   writeFacts(facts, out);
@@ -105,6 +114,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, id: string)
     ["time", dateAndTime(head.timestampMs)],
     ["place", `line ${line}, offset ${offset}`],
     ...details.facts,
+    ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
   for (const { title, text } of details.blocks) {
@@ -115,6 +125,32 @@ function showEntry({ out, json }: CommandCall, session: SessionView, id: string)
   if (entry !== undefined) return EXIT_CODES.ok;
   out.line(colours.red("\nThe body of this entry cannot be read; it keeps its place in the tree."));
   return EXIT_CODES.failed;
+}
+
+/** Says in words what the answer cost that an entry is or belongs to, and which call and result belong together. */
+function costFacts(session: SessionView, { ordinal, entry }: PlacedEntry): Facts {
+  const idAt = (at: number) => session.tree.idAt(at);
+  const call = callOf(session, ordinal);
+  if (call !== undefined) {
+    const next = nextAnswer(session, ordinal);
+    return [
+      ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
+      ["called by", answerText(call.entry)],
+      [
+        "next answer",
+        next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+      ],
+    ];
+  }
+  const usage = usageOf(entry);
+  const results = resultsOf(session, ordinal).map(
+    (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
+  );
+  return [
+    ["tokens", usage === undefined ? "" : tokensText(usage)],
+    ["cost", usage === undefined ? "" : dollars(usage.cost)],
+    ["results", results.join(", ")],
+  ];
 }
 
 function childrenText(tree: EntryTree, ordinal: number): string {

@@ -11,7 +11,7 @@ import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
+import { count, counted, dollars } from "../text/words.ts";
 import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
@@ -147,10 +147,6 @@ function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals)
 function modelName({ provider, model }: ModelUsage): string {
   if (model === null) return "(unknown model)";
   return plainLine(provider === null ? model : `${provider}/${model}`);
-}
-
-function dollars(cost: number): string {
-  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }
 
 function percent(part: number): string {

@@ -10,7 +10,7 @@ import { writeHeading } from "../tree/heading.ts";
 import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
 import { treeRows } from "../tree/rows.ts";
 import { findTrunk } from "../tree/trunk.ts";
-import { countKinds, kindOf, readKinds } from "../view/entry-kind.ts";
+import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
 import { excerptOf, wholeTextOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
@@ -35,20 +35,23 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
 };
 
 function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
-  const kinds = readKinds(session);
-  writeHeading(session, countKinds(kinds), out);
+  const read = readKinds(session);
+  const { kinds, failures } = read;
+  writeHeading(session, countKinds(read), out);
   const { tree } = session;
   const trunk = findTrunk(tree, session.leaf);
   const landmarks = get(ALL) ? drawEverything(tree) : chooseLandmarks(session, trunk, kinds);
   let isFolded = false;
   const noted = function* () {
-    for (const row of treeRows({ tree, trunk, kinds, landmarks })) {
+    for (const row of treeRows({ tree, trunk, kinds, failures, landmarks })) {
       isFolded ||= row.kind === "run" || row.kind === "branches";
       yield row;
     }
   };
   new TreeWriter(session, kinds, out).write(noted());
   if (isFolded) out.line(out.colours.dim("\nFolded to be readable; --all draws every entry."));
+  if (isFolded && failures.size > 0)
+    out.line(out.colours.dim("sessiontree search --failed lists the failures."));
   return EXIT_CODES.ok;
 }
 
@@ -79,6 +82,7 @@ function writeEntries({ out }: CommandCall, session: SessionView): ExitCode {
       timestamp: isoTime(timestampMs) || null,
       ...(label !== undefined && { label }),
       isLeaf: ordinal === leaf,
+      ...(isFailure(entry) && { failed: true }),
       excerpt: excerptOf(entry).text,
     });
   });

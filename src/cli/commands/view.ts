@@ -1,10 +1,11 @@
 import { mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { writeNewFile } from "../export/new-file.ts";
+import { writeNewFile, writePageAt } from "../export/new-file.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
@@ -25,6 +26,7 @@ const FILE = {
   ...textOption("--output <file>", "write to this new file instead of a temporary one"),
   form: "-o, --output <file>",
 };
+const FORCE = flag("--force", "replace the page that -o names");
 // An option whose name begins with "no-" is true unless it is given.
 const OPEN = flag("--no-open", "open no browser, only print where the page is");
 
@@ -32,11 +34,12 @@ const OPEN = flag("--no-open", "open no browser, only print where the page is");
 export const viewCommand: Command = {
   details: `Writes one HTML file that holds everything and loads nothing: the tree, every branch,
 what the model sees at any entry, search, and what was used. Without a terminal it is
-only written, and its path printed. A file that is there already is not replaced.
+only written, and its path printed. A file that is there already is not
+replaced, and with --force only if it is a page.
 
 With --live, and of a folder or with --all, pages come from a server that only this
 machine can reach, at an address that nobody can guess. It ends with the command.`,
-  parameters: [SESSION, ALL, LIVE, LEAF, FILE, OPEN],
+  parameters: [SESSION, ALL, LIVE, LEAF, FILE, FORCE, OPEN],
   examples: [
     ["view @last", "the latest session of this project"],
     ["view @last --live", "what an agent is doing"],
@@ -44,6 +47,8 @@ machine can reach, at an address that nobody can guess. It ends with the command
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
+    if (call.get(FORCE) && call.get(FILE) === undefined)
+      throw new UsageError("--force is about a file; name it with -o.");
     const index = indexOf(call);
     if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
     else if (call.get(LIVE)) await serveSession(call);
@@ -115,7 +120,8 @@ async function writePage(call: CommandCall): Promise<void> {
   const page = sessionPage(session.path, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
   const file = get(FILE);
   const path = file === undefined ? temporaryPath(session.path) : resolve(io.cwd, file);
-  writeNewFile(path, [page]);
+  if (get(FORCE)) writePageAt(path, [page]);
+  else writeNewPage(path, page);
   const entries = session.tree.size;
   if (json) out.json({ path, entries });
   else {
@@ -123,6 +129,17 @@ async function writePage(call: CommandCall): Promise<void> {
     note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
   }
   await openPage(call, path);
+}
+
+/** @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`. */
+function writeNewPage(path: string, page: string): void {
+  try {
+    writeNewFile(path, [page]);
+  } catch (error) {
+    if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+    const message = `${path} exists already; choose another path, or replace the page with --force.`;
+    throw new SessionError(error.code, message, { details: error.details });
+  }
 }
 
 /** A place in a folder of its own, which only its owner can enter. */

@@ -2,7 +2,7 @@ import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
 import type { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
-import { KindCount, type KindStyle, kindOf } from "../view/entry-kind.ts";
+import { isFailure, KindCount, type KindStyle, kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 import { shortId } from "../view/short-ids.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
@@ -129,7 +129,7 @@ function countRuns(session: SessionView, heads: Int32Array): Map<number, KindCou
   }
   if (runs.size === 0) return runs;
   session.readEntries(tree.ordinals(), (ordinal, entry) => {
-    runs.get(heads[ordinal] ?? ordinal)?.add(kindOf(entry));
+    runs.get(heads[ordinal] ?? ordinal)?.add(kindOf(entry), isFailure(entry));
   });
   return runs;
 }

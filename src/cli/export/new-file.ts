@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
 import { fileError } from "../../log/file-errors.ts";
-import { isThere, makeFolder, realFileSystem } from "../../log/file-system.ts";
-import { writeWhole } from "../../log/write-whole.ts";
+import { closeQuietly, isThere, makeFolder, readRange, realFileSystem } from "../../log/file-system.ts";
+import { removeTemporary } from "../../log/temporary-files.ts";
+import { writeTemporary, writeWhole } from "../../log/write-whole.ts";
 import { SessionError } from "../../schema/errors.ts";
 
 /**
@@ -21,5 +22,50 @@ export function writeNewFile(path: string, pieces: Iterable<string | Uint8Array>
     writeWhole({ fs: realFileSystem, path, pieces });
   } catch (error) {
     throw error instanceof SessionError ? error : fileError(path, "write", error);
+  }
+}
+
+/** How a page begins, as this program and others write it. */
+const PAGE = /^\s*<!doctype html>/i;
+
+/**
+ * Writes a page like `writeNewFile`, and takes the place of one that stands at the path.
+ *
+ * @param path - Absolute.
+ * @throws {SessionError} `SESSION_EXISTS` if something else than a page stands there, or `WRITE_FAILED`.
+ */
+export function writePageAt(path: string, pieces: Iterable<string | Uint8Array>): void {
+  if (!isThere(path, realFileSystem)) {
+    writeNewFile(path, pieces);
+    return;
+  }
+  if (!isPage(path)) {
+    throw new SessionError("SESSION_EXISTS", `${path} is no page, and is kept; choose another path.`, {
+      details: { path },
+    });
+  }
+  try {
+    const temporary = writeTemporary({ fs: realFileSystem, path, pieces });
+    try {
+      realFileSystem.renameSync(temporary, path);
+    } catch (error) {
+      removeTemporary(realFileSystem, temporary);
+      throw error;
+    }
+  } catch (error) {
+    throw fileError(path, "write", error);
+  }
+}
+
+function isPage(path: string): boolean {
+  try {
+    const fd = realFileSystem.openSync(path, "r");
+    try {
+      return PAGE.test(readRange(realFileSystem, fd, 0, 64).toString());
+    } finally {
+      closeQuietly(realFileSystem, fd);
+    }
+  } catch (error) {
+    throw fileError(path, "write", error);
   }
 }

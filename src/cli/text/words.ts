@@ -10,6 +10,11 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
+/** Writes US dollars; of small sums, four decimal places. */
+export function dollars(cost: number): string {
+  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
+}
+
 /** Writes a number of bytes in the unit that fits. */
 export function bytes(value: number): string {
   if (value < 1000) return counted(value, "byte");

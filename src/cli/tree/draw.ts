@@ -11,6 +11,9 @@ import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
 import { timeRange } from "../view/time-range.ts";
 import type { TreeRow } from "./rows.ts";
 
+/** A row that stands for several entries. */
+type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
+
 /** Rows whose bodies are read together. */
 const BATCH = 256;
 
@@ -71,7 +74,7 @@ export class TreeWriter {
       this.#out.line(
         row.kind === "entry"
           ? this.#entryLine(row, row.ordinal, excerpts.get(row.ordinal) ?? NO_EXCERPT)
-          : this.#foldLine(row, foldText(row)),
+          : this.#foldLine(row),
       );
     }
   }
@@ -104,10 +107,11 @@ export class TreeWriter {
       .trimEnd();
   }
 
-  #foldLine(row: TreeRow, text: string): string {
+  #foldLine(row: FoldRow): string {
     const gutter = this.#gutter(row);
     const { colours, width } = this.#out;
-    return colours.dim(gutter + truncate(text, width - widthOf(gutter)));
+    const paint = row.kind !== "start" && row.counts.failed > 0 ? colours.red : colours.dim;
+    return painted(colours.dim, gutter) + paint(truncate(foldText(row), width - widthOf(gutter)));
   }
 
   /** The bars of the lines that go on further down, and the fork where a branch begins. */
@@ -133,7 +137,7 @@ function isQuiet(style: KindStyle): boolean {
   return style === "tool" || style === "quiet";
 }
 
-function foldText(row: Exclude<TreeRow, { kind: "entry" }>): string {
+function foldText(row: FoldRow): string {
   if (row.kind === "start") return `○ ${count(row.roots)} beginnings`;
   const { kind, branches, counts } = row;
   if (kind === "branches") return `… ${counted(branches, "more branch", "more branches")}, ${counts}`;

@@ -4,7 +4,7 @@ import type { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { span } from "../text/times.ts";
 import { truncate, wrap } from "../text/width.ts";
-import { counted } from "../text/words.ts";
+import { count, counted } from "../text/words.ts";
 import type { KindCount } from "../view/entry-kind.ts";
 import { timeRange } from "../view/time-range.ts";
 
@@ -20,6 +20,7 @@ export function writeHeading(session: SessionView, counts: KindCount, out: Outpu
     ...counts
       .list()
       .flatMap(({ kind, number }) => (kind.style === "summary" ? counted(number, kind.one, kind.many) : [])),
+    ...(counts.failed > 0 ? [`${count(counts.failed)} failed`] : []),
     ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
     `version ${version}`,
   ].filter(Boolean);

@@ -1,5 +1,5 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
-import { type EntryKind, KindCount } from "../view/entry-kind.ts";
+import { type EntryKind, type EntryKinds, KindCount } from "../view/entry-kind.ts";
 import { sidesOf } from "./branches.ts";
 import type { Landmarks } from "./landmarks.ts";
 import type { Trunk } from "./trunk.ts";
@@ -24,10 +24,9 @@ interface RowPlace {
 }
 
 /** What the rows are made of. */
-export interface DrawnTree {
+export interface DrawnTree extends EntryKinds {
   readonly tree: EntryTree;
   readonly trunk: Trunk;
-  readonly kinds: readonly EntryKind[];
   readonly landmarks: Landmarks;
 }
 
@@ -84,7 +83,7 @@ function* straightLine(
 
 /** Draws entries that need no line of their own; such a line has no branches that are drawn. */
 function* runRows(drawn: DrawnTree, run: readonly number[], depth: number): Generator<TreeRow, void> {
-  const { tree, trunk, kinds } = drawn;
+  const { tree, trunk } = drawn;
   if (run.length < SHORTEST_RUN) {
     for (const ordinal of run) {
       yield { kind: "entry", ordinal, depth, isBranchStart: false };
@@ -96,7 +95,7 @@ function* runRows(drawn: DrawnTree, run: readonly number[], depth: number): Gene
   const counts = new KindCount();
   let branches = 0;
   for (const ordinal of run) {
-    counts.add(kindAt(kinds, ordinal));
+    countEntry(drawn, ordinal, counts);
     branches += sidesOf(tree, trunk, ordinal).length;
   }
   yield { kind: "run", counts, branches, depth, isBranchStart: false };
@@ -123,18 +122,18 @@ function openChildren(
 }
 
 /** The row for branches that are not drawn, with all that hangs on them counted. */
-function foldedBranches({ tree, kinds }: DrawnTree, heads: readonly number[], depth: number): TreeRow {
+function foldedBranches(drawn: DrawnTree, heads: readonly number[], depth: number): TreeRow {
   const counts = new KindCount();
   const open = [...heads];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
-    counts.add(kindAt(kinds, ordinal));
-    for (const child of tree.children(ordinal)) open.push(child);
+    countEntry(drawn, ordinal, counts);
+    for (const child of drawn.tree.children(ordinal)) open.push(child);
   }
   return { kind: "branches", branches: heads.length, counts, depth, isBranchStart: true };
 }
 
-function kindAt(kinds: readonly EntryKind[], ordinal: number): EntryKind {
-  const kind = kinds[ordinal];
+function countEntry({ kinds, failures }: EntryKinds, ordinal: number, counts: KindCount): void {
+  const kind: EntryKind | undefined = kinds[ordinal];
   if (kind === undefined) throw new RangeError(`entry ${ordinal} has no kind`);
-  return kind;
+  counts.add(kind, failures.has(ordinal));
 }

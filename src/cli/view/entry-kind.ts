@@ -1,8 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { outcomeOf } from "../../context/outcome.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
-import { counted } from "../text/words.ts";
+import { count, counted } from "../text/words.ts";
 
 /** How entries of a kind are drawn: which colour, and how strongly. */
 export type KindStyle = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
@@ -54,6 +55,11 @@ export function kindOf(entry: AnySessionEntry | undefined): EntryKind {
   return BY_TYPE.get(entry.type) ?? otherKind(entry.type);
 }
 
+/** Tells whether an entry failed; undefined stands for a damaged body. */
+export function isFailure(entry: AnySessionEntry | undefined): boolean {
+  return entry !== undefined && outcomeOf(entry) === "failed";
+}
+
 /** Tells a message's kind by its role. */
 export function kindOfMessage(message: unknown): EntryKind {
   const role = String(fieldsOf(message)["role"]);
@@ -64,17 +70,26 @@ function otherKind(name: string): EntryKind {
   return kind("quiet", plainLine(name).slice(0, 40) || "?");
 }
 
+/** What the entries of a session are, by ordinal. */
+export interface EntryKinds {
+  readonly kinds: readonly EntryKind[];
+  /** The entries that failed. */
+  readonly failures: ReadonlySet<number>;
+}
+
 /**
- * Reads the kinds of all entries, by ordinal.
+ * Reads what all entries are, and which of them failed.
  *
  * @remarks Cost: O(session).
  */
-export function readKinds(session: SessionView): EntryKind[] {
+export function readKinds(session: SessionView): EntryKinds {
   const kinds: EntryKind[] = [];
+  const failures = new Set<number>();
   session.readEntries(session.tree.ordinals(), (ordinal, entry) => {
     kinds[ordinal] = kindOf(entry);
+    if (isFailure(entry)) failures.add(ordinal);
   });
-  return kinds;
+  return { kinds, failures };
 }
 
 /** Known kinds in the order in which they are counted out, the conversation first. */
@@ -84,12 +99,15 @@ const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 export class KindCount {
   readonly #numbers = new Map<string, { kind: EntryKind; number: number }>();
   total = 0;
+  /** How many of them failed. */
+  failed = 0;
 
-  add(one: EntryKind): void {
+  add(one: EntryKind, hasFailed: boolean): void {
     const known = this.#numbers.get(one.many);
     if (known === undefined) this.#numbers.set(one.many, { kind: one, number: 1 });
     else known.number++;
     this.total++;
+    if (hasFailed) this.failed++;
   }
 
   /** The kinds and how many there are of each. */
@@ -105,15 +123,16 @@ export class KindCount {
       .join(", ");
   }
 
-  /** Says how many entries there are, and of what kinds. */
+  /** Says how many entries there are, how many failed, and of what kinds they are. */
   toString(): string {
-    return `${counted(this.total, "entry", "entries")}: ${this.kinds}`;
+    const failed = this.failed === 0 ? "" : `, ${count(this.failed)} failed`;
+    return `${counted(this.total, "entry", "entries")}${failed}: ${this.kinds}`;
   }
 }
 
 /** Counts the kinds of entries. */
-export function countKinds(kinds: Iterable<EntryKind>): KindCount {
+export function countKinds({ kinds, failures }: EntryKinds): KindCount {
   const counts = new KindCount();
-  for (const one of kinds) counts.add(one);
+  for (const [ordinal, one] of kinds.entries()) counts.add(one, failures.has(ordinal));
   return counts;
 }

@@ -91,7 +91,8 @@ function assistantExcerpt(message: JsonRecord): Excerpt {
   return stopReason === "aborted" ? failure(`(aborted) ${text}`) : success(text);
 }
 
-function callText(name: string, given: unknown): string {
+/** Says in a few words what a tool was called for: `→ bash npm test`. */
+export function callText(name: string, given: unknown): string {
   const fields = fieldsOf(given);
   const telling = TELLING_ARGUMENTS.map((key) => fields[key]).find((value) => typeof value === "string");
   return `→ ${name} ${textOf(telling)}`.trimEnd();

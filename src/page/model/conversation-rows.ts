@@ -1,4 +1,4 @@
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOf } from "../../core.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 import { callsIn, resultCallId } from "./tool-calls.ts";
 

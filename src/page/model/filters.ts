@@ -1,6 +1,5 @@
-import type { AnySessionEntry } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import { kindOf } from "./entry-kind.ts";
-import { outcomeOf } from "./outcome.ts";
 import type { SessionModel } from "./session-model.ts";
 import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";
 

@@ -24,6 +24,12 @@ export function dollars(value: number): string {
   return `$${value.toFixed(value < 1 ? 3 : 2).replace(/\.00$/, "")}`;
 }
 
+/** Writes what one call cost, so that it can be compared: with four decimal places where it is little. */
+export function exactDollars(value: number): string {
+  if (value < 0.001) return dollars(value);
+  return `$${value.toFixed(value < 0.1 ? 4 : 2)}`;
+}
+
 /** Writes a part of a whole as a percentage. */
 export function percent(part: number): string {
   return `${Math.round(part * 100)} %`;

@@ -11,6 +11,8 @@ export interface Place {
   /** The entry that is looked at; NONE for none. */
   readonly focus: number;
   readonly view: View;
+  /** The entry of which it is asked what the model saw there, so that the path ends where it does; NONE for none. */
+  readonly asked: number;
   /** Where the focus is to stand, or without one the end; a new object asks for it anew, undefined does not ask. */
   readonly reveal: { readonly align: "start" | "end" | "auto" } | undefined;
 }
@@ -25,9 +27,11 @@ export type Step =
   | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
   | { readonly go: "first" }
   | { readonly go: "last" }
-  /** To the branch before or after the one that is shown, where they part. */
   /** To what the model saw at an entry: of an answer, when it wrote that; else with the entry. */
   | { readonly go: "context"; readonly ordinal: number }
+  /** From what the model saw, or another view, back to the whole path, at the same entry. */
+  | { readonly go: "whole" }
+  /** To the branch before or after the one that is shown, where they part. */
   | { readonly go: "branch"; readonly direction: 1 | -1 }
   /** The session has grown: to a new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
@@ -40,7 +44,7 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
     case "entry":
       return lookAt(session, place, step.ordinal, "start");
     case "end":
-      return { ...place, end: step.ordinal, focus: step.ordinal, reveal: { align: "auto" } };
+      return { ...place, end: step.ordinal, asked: NONE, focus: step.ordinal, reveal: { align: "auto" } };
     case "by":
       return stepOnPath(session, place, step);
     case "first":
@@ -52,8 +56,10 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
       const { entries, parents } = session;
       const isAnswer = kindOfOrdinal(entries, step.ordinal) === "assistant";
       const end = isAnswer ? (parents[step.ordinal] ?? NONE) : step.ordinal;
-      return { end, focus: end, view: "model", reveal: { align: "end" } };
+      return { end, asked: step.ordinal, focus: end, view: "model", reveal: { align: "end" } };
     }
+    case "whole":
+      return toWholePath(session, place, place.asked);
     case "branch":
       return switchBranch(session, place, step.direction);
     case "grown":
@@ -61,6 +67,7 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
         ? { ...place, end: step.end, focus: NONE, reveal: { align: "end" } }
         : { ...place, end: step.end, reveal: undefined };
     case "view":
+      if (step.view === "path" && place.asked !== NONE) return toWholePath(session, place, place.asked);
       return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
     case "place":
       return step.place;
@@ -70,9 +77,21 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
 function lookAt(session: SessionModel, place: Place, ordinal: number, align: "start" | "auto"): Place {
   const isShown = pathTo(session, place.end).includes(ordinal);
+  // What the model saw at one entry says nothing about another one that it did not see.
+  if (place.asked !== NONE && !isShown) return toWholePath(session, place, ordinal);
   const view = place.view === "model" ? "model" : "path";
   const end = isShown ? place.end : (session.newestTip[ordinal] ?? ordinal);
-  return { end, view, focus: ordinal, reveal: { align } };
+  return { end, view, asked: place.asked, focus: ordinal, reveal: { align } };
+}
+
+/** The whole path at an entry: to the leaf if that leads through it, else the newest one; at NONE, the path that is shown. */
+function toWholePath(session: SessionModel, place: Place, ordinal: number): Place {
+  if (ordinal === NONE) {
+    return { ...place, view: "path", reveal: place.focus === NONE ? undefined : { align: "start" } };
+  }
+  const isOnLeafPath = pathTo(session, session.leaf).includes(ordinal);
+  const end = isOnLeafPath ? session.leaf : (session.newestTip[ordinal] ?? ordinal);
+  return { end, asked: NONE, focus: ordinal, view: "path", reveal: { align: "start" } };
 }
 
 function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { go: "by" }>): Place {
@@ -108,5 +127,5 @@ function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): P
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
-  return { ...place, end, focus: other, reveal: { align: "auto" } };
+  return { ...place, end, asked: NONE, focus: other, reveal: { align: "auto" } };
 }

@@ -12,14 +12,25 @@ export interface SearchHit {
   readonly snippet: readonly [before: string, match: string, after: string];
 }
 
+/** Stands between the parts of an entry, so that a snippet ends where its part does. */
+const SEPARATOR = "\u0000";
+
 const BEFORE = 32;
 const AFTER = 96;
+
+/** What of an entry is searched. */
+interface SearchedText {
+  readonly plain: string;
+  readonly folded: string;
+  /** Where the entry's id begins, behind what it shows; its label follows. */
+  readonly idAt: number;
+}
 
 /** Finds texts in all entries of a session, whatever case they are written in. */
 export class SearchIndex {
   readonly #session: SessionModel;
   /** What was made searchable so far, by ordinal. */
-  readonly #texts: { plain: string; folded: string }[] = [];
+  readonly #texts: SearchedText[] = [];
 
   constructor(session: SessionModel) {
     this.#session = session;
@@ -36,9 +47,9 @@ export class SearchIndex {
     const wanted = query.trim().toLowerCase();
     if (wanted === "") return [];
     return this.#session.entries.flatMap((_, ordinal) => {
-      const { plain, folded } = this.#textAt(ordinal);
-      const at = folded.indexOf(wanted);
-      return at === -1 ? [] : [{ ordinal, snippet: snippetAt(plain, at, wanted.length) }];
+      const text = this.#textAt(ordinal);
+      const at = text.folded.indexOf(wanted);
+      return at === -1 ? [] : [{ ordinal, snippet: snippetAt(text, at, wanted.length) }];
     });
   }
 
@@ -48,9 +59,10 @@ export class SearchIndex {
     const entry = this.#session.entries[ordinal];
     const label = this.#session.labels.get(ordinal) ?? "";
     const parts = entry === undefined ? [] : partsOf(entry);
-    const plain = [...parts, entry?.id ?? "", label].join("\n");
+    const texts = parts.join(SEPARATOR);
+    const plain = [texts, entry?.id ?? "", label].join(SEPARATOR);
     // Few characters change their length with their case; there a snippet may be off by a little.
-    const made = { plain, folded: plain.toLowerCase() };
+    const made = { plain, folded: plain.toLowerCase(), idAt: texts.length + 1 };
     this.#texts[ordinal] = made;
     return made;
   }
@@ -77,13 +89,15 @@ function argumentText(given: unknown): string {
     .join("\n");
 }
 
-function snippetAt(text: string, at: number, length: number): SearchHit["snippet"] {
+function snippetAt({ plain: text, idAt }: SearchedText, at: number, length: number): SearchHit["snippet"] {
   const tidy = (part: string) => part.replace(/\s+/g, " ");
-  const from = Math.max(0, at - BEFORE);
+  const first = text.lastIndexOf(SEPARATOR, at) + 1;
+  const from = Math.max(first, at - BEFORE);
   const end = at + length;
+  const last = text.indexOf(SEPARATOR, end);
   return [
-    `${from > 0 ? "…" : ""}${tidy(text.slice(from, at))}`,
+    `${first === idAt ? "id " : ""}${from > first ? "…" : ""}${tidy(text.slice(from, at))}`,
     tidy(text.slice(at, end)),
-    tidy(text.slice(end, end + AFTER)),
+    tidy(text.slice(end, Math.min(end + AFTER, last === -1 ? text.length : last))),
   ];
 }

@@ -1,9 +1,14 @@
-import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
+import {
+  type AnySessionEntry,
+  outcomeOf,
+  readSession,
+  type SessionHeader,
+  type SessionIssue,
+} from "../../core.ts";
 import type { EmbeddedSession } from "./embedded-session.ts";
 import { excerptOf, oneLine } from "./excerpt.ts";
 import { fieldsOf, textOf } from "./fields.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
-import { outcomeOf } from "./outcome.ts";
 
 /** Stands for "no entry" where an ordinal is expected. */
 export const NONE = -1;

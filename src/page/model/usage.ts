@@ -57,6 +57,16 @@ export function costOf({ total, input, output, cacheRead, cacheWrite }: ReturnTy
   return numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
 }
 
+/** By what calls are ordered: as they were made, the dearest first, or the largest first. */
+export type CallOrder = "time" | "cost" | "tokens";
+
+/** Returns calls in another order; equals stay in that of the file. */
+export function orderCalls(calls: readonly ModelCall[], order: CallOrder): ModelCall[] {
+  if (order === "time") return [...calls];
+  const sizeOf = (call: ModelCall) => (order === "cost" ? call.cost : call.total);
+  return [...calls].sort((a, b) => sizeOf(b) - sizeOf(a));
+}
+
 /** Adds calls up. */
 export function sumOf(calls: readonly ModelCall[]): UsageSum {
   return calls.reduce(

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Place, Step } from "../model/navigation.ts";
-import { nextFailure } from "../model/outcome.ts";
+import { nextFailure } from "../model/next-failure.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
@@ -11,6 +11,7 @@ import { IssuesView } from "./issues-view.tsx";
 import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
+import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
@@ -21,9 +22,6 @@ import { useKeys } from "./use-keys.ts";
 import { usePlace } from "./use-place.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
-
-/** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
-const WIDE = "(min-width: 900px)";
 
 interface AppProps {
   readonly live: LiveSession;
@@ -95,7 +93,10 @@ export function App({ live, opening, indexUrl }: AppProps) {
     search: () => searchField.current?.focus(),
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
-    toggleModelView: () => go({ go: "view", view: view === "model" ? "path" : "model" }),
+    toggleModelView: () => {
+      if (view === "model") go({ go: "whole" });
+      else go(focus === NONE ? { go: "view", view: "model" } : { go: "context", ordinal: focus });
+    },
     usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
     tree: () => showTree(!isTreeShown),
     theme: toggleTheme,

@@ -59,16 +59,17 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
   const marked = useRef(0);
   // A result stands somewhere in the row of its call, which may be longer than the screen.
-  const wanted = useRef<string | undefined>(undefined);
+  const wanted = useRef<Wanted | undefined>(undefined);
   useLayoutEffect(() => {
-    wanted.current = reveal === undefined ? undefined : session.entries[focus]?.id;
+    const id = session.entries[focus]?.id;
+    wanted.current = reveal === undefined || id === undefined ? undefined : { id, tries: MOST_TRIES };
   }, [reveal]);
   const onDrawn = useCallback(
     (list: HTMLElement) => {
       cancelAnimationFrame(marked.current);
       marked.current = requestAnimationFrame(() => {
         markText(list, query);
-        if (showResult(list, wanted.current)) wanted.current = undefined;
+        if (wanted.current !== undefined) wanted.current = showResult(list, wanted.current);
       });
     },
     [query],
@@ -107,12 +108,24 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   );
 }
 
-/** Scrolls a result into sight; tells whether it is drawn. */
-function showResult(list: HTMLElement, id: string | undefined): boolean {
+/** A result that is to be seen, and how often the list may still be moved for it. */
+interface Wanted {
+  readonly id: string;
+  readonly tries: number;
+}
+
+/** Rows that are drawn for the first time change their heights, and so the place of what stands below them. */
+const MOST_TRIES = 5;
+
+/** Scrolls a result into sight; gives what is still to be done. */
+function showResult(list: HTMLElement, { id, tries }: Wanted): Wanted | undefined {
   const result = list.querySelector(".tool-use.is-focused");
-  if (id === undefined || !(result instanceof HTMLElement) || result.dataset["entry"] !== id) return false;
-  result.scrollIntoView({ block: "nearest" });
-  return true;
+  if (!(result instanceof HTMLElement) || result.dataset["entry"] !== id) return { id, tries };
+  const before = list.scrollTop;
+  // Of one that is longer than the screen, the beginning says what it is.
+  const isLong = result.offsetHeight > list.clientHeight;
+  result.scrollIntoView({ block: isLong ? "start" : "nearest" });
+  return list.scrollTop === before || tries === 1 ? undefined : { id, tries: tries - 1 };
 }
 
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */

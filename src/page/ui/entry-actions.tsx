@@ -23,7 +23,7 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
       <button
         type="button"
         class="icon-button"
-        title={seen}
+        title={`${seen} (m)`}
         aria-label={seen}
         onClick={() => go({ go: "context", ordinal })}
       >

@@ -1,10 +1,9 @@
-import type { AnySessionEntry } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import type { Block } from "../model/blocks.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { excerptOf } from "../model/excerpt.ts";
 import { counted } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import { BlockView } from "./block-view.tsx";
 import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";

@@ -1,8 +1,7 @@
-import type { AnySessionEntry } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
-import { dateAndTimeOf, dollars, timeOf, tokens } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
+import { count, dateAndTimeOf, exactDollars, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
 import { costOf } from "../model/usage.ts";
@@ -103,9 +102,11 @@ function factsOf(entry: AnySessionEntry): string {
   }
   const usage = fieldsOf(fieldsOf(fields["message"])["usage"]);
   const [input, output] = [sumOf(usage, ["input", "cacheRead", "cacheWrite"]), numberOf(usage["output"])];
-  const spent = input + output > 0 ? `${tokens(input)} in, ${tokens(output)} out` : "";
+  const cached = numberOf(usage["cacheRead"]);
+  const fromCache = cached > 0 ? ` (${count(cached)} from the cache)` : "";
+  const spent = input + output > 0 ? `${count(input)} in${fromCache}, ${count(output)} out` : "";
   const cost = costOf(fieldsOf(usage["cost"]));
-  return [cost > 0 ? dollars(cost) : "", spent].filter(Boolean).join(" · ");
+  return [cost > 0 ? exactDollars(cost) : "", spent].filter(Boolean).join(" · ");
 }
 
 function byHook(fields: ReturnType<typeof fieldsOf>): string {

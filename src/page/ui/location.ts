@@ -4,7 +4,7 @@ import { NONE, pathTo, type SessionModel } from "../model/session-model.ts";
 const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
 
 /** Writes a place as the part of an address behind `#`. */
-export function hashOf(session: SessionModel, { end, focus, view }: Place): string {
+export function hashOf(session: SessionModel, { end, focus, view, asked }: Place): string {
   const { entries, leaf, newestTip } = session;
   const parts = new URLSearchParams();
   const [entry, last] = [entries[focus], entries[end]];
@@ -13,6 +13,8 @@ export function hashOf(session: SessionModel, { end, focus, view }: Place): stri
   const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
   if (last !== undefined && end !== usual) parts.set("end", last.id);
   if (view !== "path") parts.set("view", view);
+  const about = entries[asked];
+  if (about !== undefined) parts.set("saw", about.id);
   const text = parts.toString();
   return text === "" ? "" : `#${text}`;
 }
@@ -36,7 +38,8 @@ export function placeOf(session: SessionModel, hash: string, opening: number): P
   const ends = [named, opening, newestTip[focus] ?? opening];
   const end = ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
   const view = VIEWS.find((one) => one === parts.get("view")) ?? "path";
-  return { end: end ?? opening, focus, view, reveal: revealOf(session, end ?? opening, focus) };
+  const asked = view === "path" ? NONE : ordinalOf("saw");
+  return { end: end ?? opening, focus, view, asked, reveal: revealOf(session, end ?? opening, focus) };
 }
 
 /** A path with a compaction opens at its end: what stands before is folded, and was long ago. */

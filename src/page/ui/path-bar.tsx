@@ -1,6 +1,8 @@
+import { kindOf } from "../model/entry-kind.ts";
 import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
+import { NONE, type SessionModel } from "../model/session-model.ts";
 import { ContextSize } from "./context-size.tsx";
 import { DownIcon, UpIcon } from "./icons.tsx";
 import { usePage } from "./use-page.ts";
@@ -27,7 +29,7 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="path-bar" aria-label="This path" tabIndex={0}>
       <span class="path-facts">
-        {end === session.leaf ? "Path to the leaf" : `Path to ${session.entries[end]?.id ?? "the start"}`}
+        <strong>{titleOf(session, place)}</strong>
         {[...facts, ...settings].filter(Boolean).map((fact) => (
           <span key={fact}>{fact}</span>
         ))}
@@ -45,7 +47,12 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
           )}
         </span>
       )}
-      {end !== session.leaf && (
+      {place.asked !== NONE && (
+        <button type="button" class="link-button" title="Back (m)" onClick={() => go({ go: "whole" })}>
+          Back to the whole path
+        </button>
+      )}
+      {place.asked === NONE && end !== session.leaf && (
         <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
           Go to the leaf
         </button>
@@ -53,6 +60,19 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
       <FailureButtons at={place.focus} onFailure={onFailure} />
     </section>
   );
+}
+
+/** Says what is looked at: a path, or what the model sees, and where. */
+function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Place): string {
+  const about = entries[asked];
+  if (about !== undefined) {
+    const { word } = kindOf(about);
+    return word === "assistant"
+      ? `What the model saw before answer ${about.id}`
+      : `What the model saw with ${word} ${about.id}`;
+  }
+  const where = end === leaf ? "the leaf" : (entries[end]?.id ?? "the start");
+  return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */

@@ -1,6 +1,6 @@
+import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { counted } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
 import { resultToolName } from "../model/tool-calls.ts";

@@ -1,6 +1,9 @@
 /** The name under which the style sheet knows the places that were found. */
 const NAME = "found";
 
+/** What the page says of an entry, in which nothing is searched. */
+const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, time";
+
 /** More places than this are not marked at once. */
 const MOST_RANGES = 2000;
 
@@ -24,6 +27,7 @@ function rangesOf(within: HTMLElement, query: string): Range[] {
   const ranges: Range[] = [];
   const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    if (node.parentElement?.closest(NOT_SEARCHED)) continue;
     const text = (node.nodeValue ?? "").toLowerCase();
     for (let at = text.indexOf(query); at !== -1; at = text.indexOf(query, at + query.length)) {
       if (ranges.length >= MOST_RANGES || at + query.length > (node.nodeValue ?? "").length) return ranges;

@@ -1,9 +1,9 @@
+import { outcomeOf } from "../../core.ts";
 import type { Block } from "../model/blocks.ts";
 import type { ConversationItem, EntryRow } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
 import { tellingArgument } from "../model/excerpt.ts";
 import { fieldsOf, prettyJson } from "../model/fields.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";

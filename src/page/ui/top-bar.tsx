@@ -42,8 +42,8 @@ export function TopBar(props: TopBarProps) {
   const { header, issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
   const views: (readonly [View, string, string])[] = [
-    ["path", "Everything", "Every entry on this path (m)"],
-    ["model", "Model's view", "Exactly what the model sees at the end of this path (m)"],
+    ["path", "Everything", "Every entry on this path"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this path"],
     ["usage", "Usage", "Tokens, cache and cost (u)"],
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
   ];
@@ -88,7 +88,7 @@ export function TopBar(props: TopBarProps) {
         <ThemeButton />
         <button
           type="button"
-          class="icon-button only-wide"
+          class="icon-button"
           aria-label="Print"
           title="Print this path"
           onClick={() => print()}

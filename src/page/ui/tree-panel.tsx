@@ -12,7 +12,7 @@ import {
 } from "../model/tree-rows.ts";
 import { Segments } from "./segments.tsx";
 import { type Sight, useSight } from "./sight.ts";
-import { TreeRowView, treeRowId } from "./tree-row.tsx";
+import { TREE_ROW_HEIGHT, TreeRowView, treeRowId } from "./tree-row.tsx";
 import { usePage } from "./use-page.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
 
@@ -23,7 +23,6 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
 ];
 
 /** Height of a row, in pixels; the style sheet has the same. */
-const ROW_HEIGHT = 30;
 
 /** Where keys lead among so many rows. */
 const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
@@ -82,7 +81,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         label={`Tree of ${count(session.entries.length)} entries`}
         items={rows}
         keyOf={({ ordinal }) => ordinal}
-        estimate={() => ROW_HEIGHT}
+        estimate={() => TREE_ROW_HEIGHT}
         jump={jump}
         list={{
           role: "tree",

@@ -1,11 +1,12 @@
+import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { titleOfEntry } from "../model/entry-title.ts";
 import { count } from "../model/format.ts";
-import { outcomeOf } from "../model/outcome.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { resultToolName } from "../model/tool-calls.ts";
 import type { TreeRow } from "../model/tree-rows.ts";
+import { WIDE } from "./screen.ts";
 import { usePage } from "./use-page.ts";
 
 interface TreeRowProps {
@@ -24,11 +25,13 @@ interface TreeRowProps {
   readonly onToggle: () => void;
 }
 
+/** Pixels of a row: more where fingers choose. */
+export const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
+
 /** Pixels between the lines of two depths, and the deepest that has a line of its own. */
 const STEP = 14;
 const DEEPEST = 9;
-const HEIGHT = 30;
-const MIDDLE = HEIGHT / 2;
+const MIDDLE = TREE_ROW_HEIGHT / 2;
 
 /** A row of the tree: its piece of the graph, and what it says. */
 export function TreeRowView(props: TreeRowProps) {
@@ -56,6 +59,7 @@ export function TreeRowView(props: TreeRowProps) {
     <div
       class={classes.filter(Boolean).join(" ")}
       role="treeitem"
+      style={{ height: `${TREE_ROW_HEIGHT}px` }}
       id={treeRowId(ordinal)}
       aria-level={depth + 1}
       aria-posinset={position}
@@ -121,12 +125,12 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   const x = xOf(at);
   const below = run.length > 0 && !isOpen ? "edge is-run" : "edge";
   return (
-    <svg class="graph" width={xOf(at) + STEP} height={HEIGHT} aria-hidden="true">
+    <svg class="graph" width={xOf(at) + STEP} height={TREE_ROW_HEIGHT} aria-hidden="true">
       {row.passing.slice(0, at).map(({ to, from }, lane) => (
         <path
           key={xOf(lane)}
           class={onPath("edge", isAnyOn(path, to, from))}
-          d={`M${xOf(lane)} 0V${HEIGHT}`}
+          d={`M${xOf(lane)} 0V${TREE_ROW_HEIGHT}`}
         />
       ))}
       {start === undefined && <path class={onPath("edge", isOnPath)} d={`M${x} 0V${MIDDLE}`} />}
@@ -136,7 +140,9 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
           d={`M${xOf(at - 1)} 0C${xOf(at - 1)} ${MIDDLE} ${xOf(at - 1)} ${MIDDLE} ${x} ${MIDDLE}`}
         />
       )}
-      {goesOn && <path class={onPath(below, isOnPath && isBelowOnPath)} d={`M${x} ${MIDDLE}V${HEIGHT}`} />}
+      {goesOn && (
+        <path class={onPath(below, isOnPath && isBelowOnPath)} d={`M${x} ${MIDDLE}V${TREE_ROW_HEIGHT}`} />
+      )}
       <Node row={row} x={x} isLeaf={isLeaf} />
     </svg>
   );

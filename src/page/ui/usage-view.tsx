@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { count, dollars, percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { cacheShare, modelCalls, sumOf, sumsByModel, type UsageSum } from "../model/usage.ts";
+import { CallTable } from "./call-table.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import { TokenChart } from "./token-chart.tsx";
 import { usePage } from "./use-page.ts";
@@ -32,6 +33,7 @@ export function UsageView({ path }: { path: PathView }) {
         <TokenChart calls={calls} path={path} />
         <CostChart calls={calls} models={models.map(({ model }) => model)} />
         <ModelTable models={models} all={all} />
+        <CallTable calls={calls} />
       </div>
     </section>
   );

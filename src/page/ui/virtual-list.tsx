@@ -47,6 +47,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     onChange: () => redraw((times) => times + 1),
     overscan: 8,
     paddingEnd: 24,
+    // The frame around an entry that is looked at is whole.
+    scrollPaddingStart: 8,
   };
   made.current ??= new Virtualizer(options);
   const virtualizer = made.current;

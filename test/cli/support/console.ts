@@ -33,6 +33,49 @@ const EXAMPLES: readonly Example[] = [
   { fixture: "v1/fix-the-totals", name: "old", id: "0199d8e6-4b00-7f31-8c5d-e42a906b17fd", days: -120 },
 ];
 
+/** A session in which something fails, outside of the folder of sessions. */
+const NIGHTLY = "nightly.jsonl";
+const NIGHTLY_ID = "019c4610-2200-7b3c-8e11-6f0a5d94c7b2";
+
+/** Makes the lines of that session. */
+function nightlyLines(cwd: string): object[] {
+  const message = (number: number, given: object) => ({
+    type: "message",
+    id: `e000000${number}`,
+    parentId: number === 1 ? null : `e000000${number - 1}`,
+    timestamp: `2026-02-10T03:0${number}:00.000Z`,
+    message: { ...given, timestamp: Date.parse(`2026-02-10T03:0${number}:00.000Z`) },
+  });
+  const answer = (input: number, cacheRead: number, output: number, total: number, ...content: object[]) => {
+    const cost = { input: total, output: 0, cacheRead: 0, cacheWrite: 0, total };
+    const usage = { input, output, cacheRead, cacheWrite: 0, totalTokens: input + cacheRead + output, cost };
+    const model = { api: "messages", provider: "acme", model: "acorn-2" };
+    return { role: "assistant", content, ...model, usage, stopReason: "stop" };
+  };
+  const call = (id: string, command: string) => ({
+    type: "toolCall",
+    id,
+    name: "bash",
+    arguments: { command },
+  });
+  const result = (toolCallId: string, text: string, isError: boolean) => ({
+    role: "toolResult",
+    toolCallId,
+    toolName: "bash",
+    content: [{ type: "text", text }],
+    isError,
+  });
+  return [
+    { type: "session", version: 3, id: NIGHTLY_ID, timestamp: "2026-02-10T03:00:00.000Z", cwd },
+    message(1, { role: "user", content: "Run the checks and mend what fails." }),
+    message(2, answer(1850, 0, 31, 0.0061, call("c1", "npm run lint"))),
+    message(3, result("c1", "No problems found.", false)),
+    message(4, answer(120, 1850, 28, 0.0012, call("c2", "npm test"))),
+    message(5, result("c2", "1 of 12 failed: expected 2997, got 2996.9999", true)),
+    message(6, answer(190, 1970, 64, 0.0018, { type: "text", text: "The total is rounded too late." })),
+  ];
+}
+
 /** What ends a line whose output goes into a pipe. */
 const PIPE = " | cat";
 
@@ -59,6 +102,9 @@ export class Project {
     });
     mkdirSync(join(this.#folder, "till", "sessions"), { recursive: true });
     for (const example of EXAMPLES) this.#write(example);
+    const nightly = nightlyLines(join(this.#folder, "till")).map((line) => JSON.stringify(line));
+    this.#known = [...this.#known, NIGHTLY_ID];
+    writeFileSync(join(this.#folder, "till", NIGHTLY), `${nightly.join("\n")}\n`);
   }
 
   /**

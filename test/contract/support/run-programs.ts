@@ -48,9 +48,10 @@ export interface Workshop {
   /**
    * Runs a program in a process, a working directory and a home folder of its own.
    *
+   * @param times - How often, one after the other in the same folders.
    * @returns What went wrong, as the process said it; undefined if it ended well.
    */
-  run(program: DocProgram): Promise<string | undefined>;
+  run(program: DocProgram, times?: number): Promise<string | undefined>;
   /** Removes the folder. */
   remove(): void;
 }
@@ -68,13 +69,17 @@ export async function openWorkshop(): Promise<Workshop> {
   let count = 0;
   return {
     remove,
-    run(program) {
+    async run(program, times = 1) {
       count += 1;
       const home = join(folder, `program-${count}`);
       const script = join(home, "program.mjs");
       mkdirSync(home);
       writeFileSync(script, transpile(program));
-      return execute(script, home);
+      for (let time = 1; time <= times; time++) {
+        const fault = await execute(script, home);
+        if (fault !== undefined) return times === 1 ? fault : `run ${time} of ${times}: ${fault}`;
+      }
+      return undefined;
     },
   };
 }

@@ -1,0 +1,72 @@
+import { useState } from "preact/hooks";
+import { excerptOf } from "../model/excerpt.ts";
+import { count, exactDollars, timeOf } from "../model/format.ts";
+import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
+import { Segments } from "./segments.tsx";
+import { usePage } from "./use-page.ts";
+
+/** So many calls are listed until somebody asks for all. */
+const FIRST = 20;
+
+const ORDERS: readonly (readonly [CallOrder, string])[] = [
+  ["cost", "by cost"],
+  ["tokens", "by tokens"],
+  ["time", "in order"],
+];
+
+/** Every call of a model with what it used, to single one out and go to its entry. */
+export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
+  const [order, setOrder] = useState<CallOrder>("cost");
+  const [isWhole, showWhole] = useState(false);
+  const shown = orderCalls(calls, order).slice(0, isWhole ? undefined : FIRST);
+  return (
+    <figure class="chart">
+      <figcaption>
+        Calls
+        <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />
+      </figcaption>
+      <div class="table-scroll">
+        <table class="model-table call-table">
+          <thead>
+            <tr>
+              {["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"].map((name) => (
+                <th key={name}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((call) => (
+              <CallRow key={call.ordinal} call={call} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown.length < calls.length && (
+        <button type="button" class="link-button" onClick={() => showWhole(true)}>
+          Show all {count(calls.length)} calls
+        </button>
+      )}
+    </figure>
+  );
+}
+
+function CallRow({ call }: { call: ModelCall }) {
+  const { session, go } = usePage();
+  const { ordinal, model, input, cacheRead, cacheWrite, output, cost } = call;
+  const entry = session.entries[ordinal];
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
+          {(entry && excerptOf(entry)) || (entry?.id ?? "")}
+        </button>
+      </th>
+      <td>{exactDollars(cost)}</td>
+      <td>{count(input + cacheRead + cacheWrite)}</td>
+      <td>{count(cacheRead)}</td>
+      <td>{count(output)}</td>
+      <td>{timeOf(entry?.timestamp)}</td>
+      <td>{model}</td>
+    </tr>
+  );
+}

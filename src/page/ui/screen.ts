@@ -1,0 +1,2 @@
+/** From this width on there is room for the tree beside the conversation; the style sheet has the same. */
+export const WIDE = "(min-width: 900px)";
