@@ -7,6 +7,7 @@
  * `PAIR_REPAIRED`: a tool call or result had to be paired. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
  * `CONTENT_MOVED`: content stands elsewhere. `CONTENT_REPLACED`: a text stands for content. `CONTENT_ADDED`: a text that
  * nobody said. `KEPT_IN_DETAILS`: the original is kept in `details` and comes back in a request of the same kind.
+ * `DETAILS_DROPPED`: what was kept that way cannot go into this request.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -20,7 +21,8 @@ export type ConversionIssueCode =
   | "CONTENT_MOVED"
   | "CONTENT_REPLACED"
   | "CONTENT_ADDED"
-  | "KEPT_IN_DETAILS";
+  | "KEPT_IN_DETAILS"
+  | "DETAILS_DROPPED";
 
 /** Something that a conversion did beside converting: reported, never thrown. */
 export interface ConversionIssue {

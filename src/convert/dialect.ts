@@ -34,8 +34,8 @@ export interface Dialect {
   newIds(): ToolIds;
   /** Whether a text is as good as none. */
   isBlank(text: string): boolean;
-  /** Whether an answer may end in thinking; else all of its thinking stays out. */
-  readonly mayEndInThinking: boolean;
+  /** Whether thinking goes back whole, in its place and with something behind it, or not at all. */
+  readonly wantsThinkingWhole: boolean;
   /** Whether an empty text of an API stays for its signature. */
   keepsSignedText(api: string): boolean;
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */

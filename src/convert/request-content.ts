@@ -7,13 +7,6 @@ import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
 import { plainName } from "./tool-ids.ts";
 
-/** Content of an answer as it can be sent. */
-export interface AnswerContent {
-  readonly blocks: AnswerBlock[];
-  /** Whether thinking had to be left out of it. */
-  readonly hasLostThinking: boolean;
-}
-
 /** Takes out of content what a provider refuses: empty texts, thinking of others, blocks that nobody knows. */
 export class RequestContent {
   readonly #dialect: Dialect;
@@ -29,21 +22,11 @@ export class RequestContent {
    *
    * @param isOwn - Whether the model that is asked wrote it.
    */
-  ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerContent {
+  ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
     const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
-    const kept = known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
-    const blocks = this.#dialect.mayEndInThinking ? kept : this.#withoutThinkingAtEnd(kept, index);
-    return { blocks, hasLostThinking: blocks.filter(isThinking).length < known.filter(isThinking).length };
-  }
-
-  /** Leaves out all thinking of an answer that ends in it: providers refuse that, and half of the thinking, too. */
-  #withoutThinkingAtEnd(blocks: AnswerBlock[], index: number): AnswerBlock[] {
-    const last = blocks.at(-1);
-    if (last === undefined || !isThinking(last) || blocks.every(isThinking)) return blocks;
-    this.#report("THINKING_DROPPED", index, "Left out the thinking of an answer that ends in it.");
-    return blocks.filter((block) => !isThinking(block));
+    return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
   }
 
   /** Returns what can be sent of what a user said; empty if that is nothing. */
@@ -140,10 +123,6 @@ function isText(block: unknown): block is TextContent {
 function isImage(block: unknown): block is ImageContent {
   const { type, data, mimeType } = fieldsOf(block);
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
-}
-
-function isThinking({ type }: AnswerBlock): boolean {
-  return type === "thinking";
 }
 
 function isAnswerBlock(block: unknown): block is AnswerBlock {

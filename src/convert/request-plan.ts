@@ -16,7 +16,7 @@ import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
-import { isSameJson, rawOf } from "./raw-form.ts";
+import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
@@ -56,8 +56,8 @@ export interface PlannedAnswer {
   readonly api: string;
   /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
   readonly isOwn: boolean;
-  /** Whether thinking had to be left out of it. */
-  readonly hasLostThinking: boolean;
+  /** Whether thinking, or something that `details` keeps, had to be left out of it. */
+  readonly isIncomplete: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
   /** The `details` of the message. */
@@ -233,7 +233,11 @@ class Planner {
         message.role === "assistant" ? this.#answer(message, index, results) : this.#other(message, index);
       if (item !== undefined) items.push(item);
       else
-        this.#issues.report("MESSAGE_DROPPED", index, `Left out a ${message.role} message without content.`);
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `Left out a message of role ${message.role}: it has no content.`,
+        );
     }
     return items;
   }
@@ -243,7 +247,8 @@ class Planner {
       return { kind: "system", index, text: systemText([message]), message };
     }
     const content = this.#content.ofUser(message.content, index);
-    const raw = this.#raw(message, this.#dialect.readUser, content);
+    const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
+    const raw = this.#raw(message, index, read, inBlocks(content));
     return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
   }
 
@@ -254,33 +259,45 @@ class Planner {
   ): PlannedAnswer | undefined {
     const mayThink = this.#dialect.isForDisplay || isWrittenBy(this.#target, message);
     const isOwn = this.#options.dropThinking !== true && mayThink;
-    const { blocks, hasLostThinking } = this.#content.ofAnswer(message, isOwn, index);
+    const blocks = this.#content.ofAnswer(message, isOwn, index);
     const calls = blocks.filter((block) => block.type === "toolCall");
     for (const { id, name } of calls) this.#callNames.set(id, name);
     const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
     if (changed.length > 0)
       this.#issues.report("ID_CHANGED", index, "Changed ids that the provider refuses.");
-    const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
+    const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
+    const raw = this.#raw(message, index, read, blocks);
     const { api, details } = message;
     // Thinking alone is no answer, and providers refuse it.
     const isNothing = this.#dialect.isForDisplay
       ? blocks.length === 0 && details === undefined
-      : blocks.every(({ type }) => type === "thinking");
+      : blocks.every(isThinking);
     if (raw === undefined && isNothing) return undefined;
-    return { kind: "answer", index, content: blocks, api, isOwn, hasLostThinking, results, raw, details };
+    const isIncomplete = raw === undefined && this.#hasLost(message, blocks);
+    const content = isIncomplete ? this.#withoutThinking(blocks, index) : blocks;
+    return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
+  }
+
+  /** Tells whether something is missing that the thinking of an answer belongs to. */
+  #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
+    const thoughts = message.content.filter((block) => fieldsOf(block)["type"] === "thinking");
+    const isPartial = blocks.filter(isThinking).length < thoughts.length;
+    const isAtEnd = this.#dialect.wantsThinkingWhole && fieldsOf(blocks.at(-1))["type"] === "thinking";
+    return isPartial || isAtEnd || this.#lostForms(message).length > 0;
+  }
+
+  #withoutThinking(blocks: AnswerBlock[], index: number): AnswerBlock[] {
+    if (!this.#dialect.wantsThinkingWhole || !blocks.some(isThinking)) return blocks;
+    this.#issues.report("THINKING_DROPPED", index, "Left out thinking without what it belongs to.");
+    return blocks.filter((block) => !isThinking(block));
   }
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
     const { toolCallId } = message;
     const content = this.#content.ofTool(message.content, index);
     const isError = message.isError === true;
-    const raw = this.#ids.isUnchanged(toolCallId)
-      ? this.#raw(message, this.#dialect.readResult, {
-          toolCallId: this.#ids.of(toolCallId),
-          content,
-          isError,
-        })
-      : undefined;
+    const read = this.#ids.isUnchanged(toolCallId) ? this.#dialect.readResult : () => undefined;
+    const raw = this.#raw(message, index, read, { toolCallId: this.#ids.of(toolCallId), content, isError });
     const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
     const isMade = this.#made.has(toolCallId);
     return { index, isMade, message: { ...message, toolName, content, isError }, raw };
@@ -308,11 +325,30 @@ class Planner {
     ];
   }
 
-  /** Returns what was kept of a message, if it still says what is to be sent. */
-  #raw(message: object, read: (raw: unknown) => unknown, sent: unknown): unknown {
+  /** Returns what was kept of a message, if it still says what is to be sent; reports what was kept in vain. */
+  #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const raw = rawOf(message, this.#dialect.form);
-    return raw !== undefined && isSameJson(read(raw), sent) ? raw : undefined;
+    if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
+    const lost = this.#lostForms(message).map((form) => `details.${form}`);
+    if (lost.length > 0)
+      this.#issues.report("DETAILS_DROPPED", index, `Left out what ${lost.join(" and ")} keeps.`);
+    return undefined;
   }
+
+  /** Lists the forms of what was kept of a message for a model. */
+  #lostForms(message: object): FormName[] {
+    if (this.#dialect.isForDisplay) return [];
+    return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
+  }
+}
+
+/** Makes a text and a block with that text equal. */
+function inBlocks(content: UserMessage["content"] | undefined): unknown {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+function isThinking({ type }: AnswerBlock): boolean {
+  return type === "thinking";
 }
 
 /** Tells whether the model was stopped while it wrote. */

@@ -20,7 +20,7 @@ import {
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { familyOfPart, identityOfFamily } from "./provider-state.ts";
+import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 
 const DEFAULTS: HistoryDefaults = { form: "modelMessage", api: "ai-sdk", provider: "unknown" };
 
@@ -72,6 +72,8 @@ class ModelMessageReader {
   readonly #options: ImportOptions;
   /** Our id of each call by the one that pairs it. */
   readonly #callIds = new Map<string, string>();
+  /** Whose state the answers since the user spoke carry. */
+  #family: Family | undefined;
 
   /** @throws {TypeError} If the options have no time. */
   constructor(options: ImportOptions) {
@@ -108,6 +110,7 @@ class ModelMessageReader {
   }
 
   #addUser(message: ModelMessageLike, index: number): void {
+    this.#family = undefined;
     const given = storableMessage(message);
     const content = readUser(given["content"]) ?? [];
     const again = { role: "user", content: writeUser(content) };
@@ -117,9 +120,9 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const given = storableMessage(message);
     const content = readAnswer(given["content"]);
-    const family = partsOf(message)
-      .map(familyOfPart)
-      .find((one) => one !== undefined);
+    // One model gives all answers until the user speaks again, and not each of them has state.
+    this.#family = familyOfParts(partsOf(message)) ?? this.#family;
+    const family = this.#family;
     const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
     const details = this.history.keep(index, given, again, "an answer", plainMessage);
     for (const block of content)

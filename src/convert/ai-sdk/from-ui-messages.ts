@@ -4,7 +4,7 @@ import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
-import { familyOfPart, identityOfFamily } from "./provider-state.ts";
+import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-message-types.ts";
 import {
   type PartResult,
@@ -52,6 +52,11 @@ class UIMessageReader {
 
   read(message: UIMessageLike, index: number): void {
     const { role, parts } = message;
+    if (!Array.isArray(parts)) {
+      throw new TypeError(
+        `Message ${index} has no parts, as before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
+      );
+    }
     switch (role) {
       case "system":
         this.history.system(
@@ -77,25 +82,25 @@ class UIMessageReader {
   #addTurn(message: UIMessageLike, index: number): void {
     const steps = splitSteps(message.parts);
     const read = steps.map(readStep);
-    const again = read.flatMap((step, at) => {
-      const family = steps[at]?.map(familyOfPart).find((one) => one !== undefined);
-      return writeStep(step.content, resultsOf(step), family, callIdOf);
-    });
+    // Not each step has state; one without is taken for one of the model that gave the others.
+    const families = steps.map((step) => familyOfParts(step) ?? familyOfParts(message.parts));
+    const again = read.flatMap((step, at) =>
+      writeStep(step.content, resultsOf(step), families[at], callIdOf),
+    );
     let details = this.#keep(message, again, index);
     if (read.length === 0) this.history.answer(index, [], withDetails(details));
     read.forEach((step, at) => {
-      this.#addStep(step, steps[at] ?? [], index, details);
+      this.#addStep(step, families[at], index, details);
       details = undefined;
     });
   }
 
   #addStep(
     { content, results }: ReadStep,
-    parts: readonly object[],
+    family: Family | undefined,
     index: number,
     details?: JsonObject,
   ): void {
-    const family = parts.map(familyOfPart).find((one) => one !== undefined);
     this.history.answer(index, content, {
       ...identityOfFamily(family, this.#options),
       ...withDetails(details),

@@ -32,8 +32,12 @@ export function familyOf(api: string): Family | undefined {
   return Object.hasOwn(FAMILIES, api) ? FAMILIES[api] : undefined;
 }
 
-/** Returns whose state a part carries. */
-export function familyOfPart(part: unknown): Family | undefined {
+/** Returns whose state parts carry: that of the first one with any. */
+export function familyOfParts(parts: readonly unknown[]): Family | undefined {
+  return parts.map(familyOfPart).find((family) => family !== undefined);
+}
+
+function familyOfPart(part: unknown): Family | undefined {
   const options = stateOf(part);
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }

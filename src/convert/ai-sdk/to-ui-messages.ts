@@ -17,7 +17,7 @@ const UI_MESSAGES: Dialect = {
   form: "uiMessage",
   isForDisplay: true,
   startsWithUser: false,
-  mayEndInThinking: true,
+  wantsThinkingWhole: false,
   takesImages: () => true,
   canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
   readUser: (raw) => readUserParts(partsOf(raw)),

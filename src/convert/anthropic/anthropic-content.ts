@@ -102,6 +102,19 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "toolCall", id, name, arguments: isJsonRecord(input) ? input : {} }];
 }
 
+/** Tells whether a text says nothing: models write such texts, and the API takes none of them back. */
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** Leaves out texts that say nothing. */
+export function withoutBlanks<Block extends object>(blocks: readonly Block[]): Block[] {
+  return blocks.filter((block) => {
+    const { type, text } = fieldsOf(block);
+    return type !== "text" || typeof text !== "string" || !isBlank(text);
+  });
+}
+
 /** Reads a result; undefined if it is none. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, tool_use_id, content, is_error } = fieldsOf(raw);

@@ -10,6 +10,7 @@ import {
   readResult,
   readUser,
   strippedBlock,
+  withoutBlanks,
   writeAnswerBlock,
   writeResult,
   writeUser,
@@ -100,8 +101,8 @@ function addAnswer(history: History, blocks: readonly object[], index: number): 
 function readStripped(history: History, blocks: readonly object[], index: number) {
   const stripped = blocks.map(strippedBlock);
   const content = readAnswer(stripped) ?? [];
-  const again = content.map((block) => writeAnswerBlock(block, (id) => id));
-  return { content, details: history.keep(index, stripped, again, "an answer") };
+  const again = withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id)));
+  return { content, details: history.keep(index, withoutBlanks(stripped), again, "an answer") };
 }
 
 function blocksOf(content: unknown): readonly object[] {

@@ -2,9 +2,11 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
+import { endsIn } from "../raw-form.ts";
 import { type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import {
+  isBlank,
   isBlocks,
   readAnswer,
   readResult,
@@ -31,14 +33,15 @@ const ANTHROPIC: Dialect = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: ({ isError }) => !isError,
   maxNameLength: MAX_NAME,
-  mayEndInThinking: false,
+  wantsThinkingWhole: true,
   keepsSignedText: () => false,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID),
-  isBlank: (text) => text.trim() === "",
+  isBlank,
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
   readUser,
-  readAnswer,
+  // The API refuses an answer that ends in thinking.
+  readAnswer: (raw) => (endsIn(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
   readResult,
 };
 

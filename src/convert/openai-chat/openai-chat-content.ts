@@ -8,6 +8,7 @@ import { parseArguments, parseJson } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
+  OpenAIChatMessage,
   OpenAIChatText,
   OpenAIChatToolCall,
   OpenAIChatToolMessage,
@@ -117,12 +118,15 @@ function addressOf(url: unknown): unknown {
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = fieldsOf(raw);
   if (message["role"] !== "assistant") return undefined;
-  const { content, refusal, tool_calls } = message;
+  const { content, refusal, audio, tool_calls } = message;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
-  const said = [...parts, { type: "refusal", refusal }].map(fieldsOf).flatMap((part): AnswerBlock[] => {
-    const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
-    return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
-  });
+  const { transcript } = fieldsOf(audio);
+  const said = [...parts, { type: "text", text: transcript }, { type: "refusal", refusal }]
+    .map(fieldsOf)
+    .flatMap((part): AnswerBlock[] => {
+      const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
+      return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
+    });
   return [...readReasoning(message), ...said, ...partsOf(tool_calls).flatMap(readCall)];
 }
 
@@ -162,6 +166,13 @@ export function readResult(raw: unknown): ReadResult | undefined {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
   return { toolCallId: tool_call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+}
+
+/** Makes what can be sent of a message that was kept: of what a model spoke, its id. */
+export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
+  const { id } = fieldsOf(fieldsOf(raw)["audio"]);
+  const spoken: object = typeof id === "string" ? { audio: { id } } : {};
+  return { ...raw, ...spoken };
 }
 
 /** Copies a message without what says nothing, as responses have it. */

@@ -5,6 +5,7 @@ import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
+  keptMessage,
   readAnswer,
   readResult,
   readUser,
@@ -27,7 +28,7 @@ const OPENAI_CHAT: Dialect = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => false,
   maxNameLength: MAX_NAME,
-  mayEndInThinking: true,
+  wantsThinkingWhole: false,
   keepsSignedText: () => false,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
@@ -68,7 +69,7 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
       plan.issues.report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
     return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
   });
-  return [isMessage(item.raw) ? item.raw : writeAnswer(item.content, idOf), ...results];
+  return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];
 }
 
 /** Tells whether a message was kept. Fields that came later are sent as they were received. */

@@ -6,6 +6,7 @@ import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { callIdOf } from "../tool-ids.ts";
+import { isHostOutput } from "./item-ids.ts";
 import type {
   OpenAIResponsesItemLike,
   OpenAIResponsesRequestLike,
@@ -73,7 +74,7 @@ class ItemReader {
     items.forEach((item, index) => {
       const { role } = fieldsOf(item);
       const result = readResult(item);
-      if (result === undefined && (role === undefined || role === "assistant")) {
+      if (result === undefined && (role === undefined || role === "assistant") && !isHostOutput(item)) {
         this.#group ??= { index, items: [] };
         this.#group.items.push(item);
         return;
