@@ -14,7 +14,13 @@ import {
   toUIMessages,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/schema/message.ts";
 import fc from "../support/fast-check.ts";
+import { checkAnthropicRequest } from "../support/provider-rules/anthropic.ts";
+import { checkGeminiRequest } from "../support/provider-rules/gemini.ts";
+import { checkModelMessages } from "../support/provider-rules/model-messages.ts";
+import { checkOpenAIChatRequest } from "../support/provider-rules/openai-chat.ts";
+import { checkOpenAIResponsesRequest } from "../support/provider-rules/openai-responses.ts";
 import {
   anthropicMessages,
   geminiContents,
@@ -39,6 +45,99 @@ function spelled(message: { content: unknown }): object {
   const text = JSON.stringify({ ...message, content: parts });
   return JSON.parse(text.replace(/\{"type":"url","url":"data:image\/png;base64,([^"]*)"\}/g, '"$1"'));
 }
+
+/** Something that happens to a conversation: another model is asked, thinking is dropped, messages go or change. */
+const harm = fc.record({
+  model: fc.constantFrom("m", "other"),
+  dropThinking: fc.boolean(),
+  store: fc.boolean(),
+  lost: fc.nat(20),
+  edited: fc.nat(20),
+});
+
+function harmed(messages: readonly Message[], { lost, edited }: { lost: number; edited: number }): Message[] {
+  return messages.flatMap((message, at) => {
+    if (at === lost) return [];
+    if (at !== edited || message.role !== "assistant") return [message];
+    const content = message.content.map((block) =>
+      block.type === "text" ? { ...block, text: "Edited." } : block,
+    );
+    return [{ ...message, content }];
+  });
+}
+
+/** The outputs that a list of items came from: what stands between what the host put in. */
+function outputsOf(items: readonly { readonly [field: string]: unknown }[]): object[][] {
+  const outputs: object[][] = [[]];
+  for (const item of items) {
+    if (item["role"] === "user" || String(item["type"]).endsWith("_output")) outputs.push([]);
+    else outputs.at(-1)?.push(item);
+  }
+  return outputs;
+}
+
+describe("what providers say makes no invalid request, whatever happens to it in a session", () => {
+  it("Anthropic's messages", () => {
+    fc.assert(
+      fc.property(anthropicMessages(), harm, (given, what) => {
+        const { messages } = fromAnthropic(given, { timestamp, model: "m" });
+        const { issues: _, ...request } = toAnthropic(harmed(messages, what), what);
+        const issued = given.flatMap(({ role, content }) => (role === "assistant" ? [content] : []));
+        if (request.messages.length > 0) expect(checkAnthropicRequest(request, { issued })).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("OpenAI's chat messages", () => {
+    fc.assert(
+      fc.property(openAIChatMessages(), harm, (given, what) => {
+        const { messages } = fromOpenAIChat(JSON.parse(JSON.stringify(given)), { timestamp, model: "m" });
+        const request = toOpenAIChat(harmed(messages, what), what).messages;
+        if (request.length > 0) expect(checkOpenAIChatRequest({ messages: request })).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("OpenAI's response items", () => {
+    fc.assert(
+      fc.property(openAIResponsesItems(), harm, (given, what) => {
+        const { messages } = fromOpenAIResponses(JSON.parse(JSON.stringify(given)), {
+          timestamp,
+          model: "m",
+        });
+        const { issues: _, ...request } = toOpenAIResponses(harmed(messages, what), what);
+        const asked = { ...request, store: what.store };
+        if (request.input.length > 0)
+          expect(checkOpenAIResponsesRequest(asked, { issued: outputsOf(given) })).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  it.each(["gemini-3-pro", "gemini-2.5-flash"])("contents of %s", (model) => {
+    fc.assert(
+      fc.property(geminiContents(), harm, (given, what) => {
+        const { messages } = fromGemini(given, { timestamp, model });
+        const { issues: _, ...request } = toGemini(harmed(messages, what), { ...what, model });
+        if (request.contents.length > 0) expect(checkGeminiRequest(request, { model })).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("UI messages, for the model", () => {
+    fc.assert(
+      fc.property(uiMessages(), harm, (given, what) => {
+        const { messages } = fromUIMessages(given, { timestamp, model: "m" });
+        const { issues: _, ...request } = toModelMessages(harmed(messages, what), what);
+        if (request.messages.length > 0) expect(checkModelMessages(request)).toEqual([]);
+      }),
+      { numRuns },
+    );
+  });
+});
 
 describe("what providers say comes back from a session as it was, with nothing reported", () => {
   it("Anthropic's messages", () => {
