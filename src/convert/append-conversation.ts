@@ -3,10 +3,12 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { isMadeResult } from "../context/tool-pairs.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
 import { isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /** What `appendConversation` needs of a session; `SessionManager` has it. */
 export interface ConversationSession {
@@ -125,19 +127,28 @@ function matchSteps(
   let matched = 0;
   for (const step of steps) {
     const next = matchStep(step, said, matched);
+    const mayPass = passer.mayPass(step);
     if (next > matched) matched = next;
-    else if (!passer.mayPass(step)) return { matched, parentId: parentOf(step.entry) };
+    else if (!mayPass) return { matched, parentId: parentOf(step.entry) };
   }
   return { matched, parentId: undefined };
 }
 
 /** Returns the number of messages that are found once a step is taken; no more than before if it says something else. */
 function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
+  const start = messages[0]?.role === "toolResult" ? matched : skipMade(said, matched);
   const isSame = messages.every((message, at) => {
-    const given = said[matched + at];
+    const given = said[start + at];
     return given !== undefined && isSameMessage(message, given);
   });
-  return isSame ? matched + messages.length : matched;
+  return isSame && messages.length > 0 ? start + messages.length : matched;
+}
+
+/** Passes over results that were made for a request, since their calls had none: the session still has none. */
+function skipMade(said: readonly Message[], matched: number): number {
+  let at = matched;
+  for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
+  return at;
 }
 
 /** Decides which entries of a path an array need not hold. */
@@ -150,11 +161,17 @@ class Passer {
     const { message } = entry;
     if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
     if (message.role !== "assistant") return message.role !== "user";
-    if (message.stopReason !== "error" && message.stopReason !== "aborted") return false;
     const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
     for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
     return true;
   }
+}
+
+/** Tells whether a block says nothing that a request would hold, if there is nothing beside it. */
+function isSilent(block: unknown): boolean {
+  const { type, text } = fieldsOf(block);
+  return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
 /** Looks through all branches for the one that says most of the list. */
@@ -168,7 +185,7 @@ function searchTree(session: ConversationSession, said: readonly Message[]): Mat
     for (const entry of session.getChildren(id)) {
       const step = stepOf(entry);
       const next = matchStep(step, said, matched);
-      if (next === matched && !passer.mayPass(step)) continue;
+      if (!passer.mayPass(step) && next === matched) continue;
       open.push({ id: entry.id, matched: next, passer });
       if (next > best.matched) best = { matched: next, parentId: entry.id };
     }

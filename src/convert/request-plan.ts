@@ -20,6 +20,7 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-f
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /** Instructions that stand between messages. */
 export interface PlannedSystem {
@@ -137,10 +138,10 @@ class Planner {
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
-    const front = this.#systemInFront(items);
-    const system = systemText(front.map(({ message }) => message));
+    const front = new Set(this.#systemInFront(items));
+    const system = systemText(Array.from(front, ({ message }) => message));
     const rest = items.filter(
-      (item) => item.kind !== "system" || !(front.includes(item) || this.#dialect.isBlank(item.text)),
+      (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
     );
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
@@ -349,11 +350,6 @@ function inBlocks(content: UserMessage["content"] | undefined): unknown {
 
 function isThinking({ type }: AnswerBlock): boolean {
   return type === "thinking";
-}
-
-/** Tells whether the model was stopped while it wrote. */
-function isUnfinished(message: AssistantMessage): boolean {
-  return message.stopReason === "error" || message.stopReason === "aborted";
 }
 
 function roleOf(message: unknown): string {

@@ -88,7 +88,9 @@ class UIMessageReader {
       writeStep(step.content, resultsOf(step), families[at], callIdOf),
     );
     let details = this.#keep(message, again, index);
-    if (read.length === 0) this.history.answer(index, [], withDetails(details));
+    if (read.length === 0 && details === undefined)
+      this.history.report("MESSAGE_DROPPED", index, "Left out an answer without parts.");
+    else if (read.length === 0) this.history.answer(index, [], withDetails(details));
     read.forEach((step, at) => {
       this.#addStep(step, families[at], index, details);
       details = undefined;

@@ -47,6 +47,8 @@ export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
+  /** The host's own; absent if there is none. */
+  metadata?: unknown;
   parts: UIPart[];
 }
 
