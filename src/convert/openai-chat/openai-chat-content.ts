@@ -59,6 +59,8 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
       return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
+  // Details hold what was shown, too.
+  if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
     const field = reasoningField(thinkingSignature);
@@ -66,12 +68,13 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
     const before = shown[field];
     shown[field] = before === undefined ? text : `${before}\n${text}`;
   }
-  return { ...shown, ...(details.length > 0 && { reasoning_details: details }) };
+  return shown;
 }
 
-/** Tells whether a signature says where in a message the thinking goes. */
-export function isReplayable(signature: string | undefined): boolean {
-  return reasoningField(signature) !== undefined || reasoningDetails(signature) !== undefined;
+/** Tells whether thinking says something, and its signature where in a message that goes. */
+export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
+  const isShown = thinking !== "" && reasoningField(signature) !== undefined;
+  return isShown || reasoningDetails(signature) !== undefined;
 }
 
 function reasoningField(signature: string | undefined): ReasoningField | undefined {
@@ -180,8 +183,9 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
   const hasAnnotations = partsOf(annotations).length > 0;
   const hasDetails = partsOf(reasoning_details).length > 0;
-  // The text of the details stands in a field of its own, too.
-  const said = hasDetails ? withoutFields(rest, REASONING_FIELDS) : rest;
+  // The text of the details stands in a field of its own, too; and some servers always send that field.
+  const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
+  const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 

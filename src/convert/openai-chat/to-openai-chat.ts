@@ -33,7 +33,7 @@ const OPENAI_CHAT: Dialect = {
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
-  canReplay: ({ thinkingSignature }) => isReplayable(thinkingSignature),
+  canReplay: isReplayable,
   readUser,
   readAnswer,
   readResult,
