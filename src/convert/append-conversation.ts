@@ -10,7 +10,7 @@ import { isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
 import { isUnfinished } from "./unfinished.ts";
 
-/** What `appendConversation` needs of a session; `SessionManager` has it. */
+/** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
   getLeafId(): string | null;
   getBranch(): SessionEntry[];
@@ -23,15 +23,15 @@ export interface ConversationSession {
 
 /** What `appendConversation` did. */
 export interface AppendedConversation {
-  /** Ids of the new entries, in order; empty if everything was there. */
+  /** Ids of the new entries, in order; empty if nothing was new. */
   readonly entryIds: string[];
-  /** Number of messages that were there already, without the instructions in front. */
+  /** Number of messages that the session already had, without leading instructions. */
   readonly matched: number;
-  /** Whether the leaf was moved, as after an older message was changed. */
+  /** Whether the leaf moved, as when an older message was changed. */
   readonly hasBranched: boolean;
 }
 
-/** Section of the system prompt that holds the instructions of an array; the latest of that name is in force. */
+/** Section of the system prompt that holds an array's instructions; the latest one applies. */
 const INSTRUCTIONS = "instructions";
 
 /** An entry and what it says to a model. */
@@ -49,17 +49,16 @@ interface Match {
 }
 
 /**
- * Makes a session hold a conversation that the host keeps as a whole array: appends what is new, and nothing when called
- * again.
+ * Appends what is new of a conversation that the host keeps as a whole array; called again, it does nothing.
  *
- * The messages are compared by content with those of the path. Where an older one was changed, answered anew or taken away,
- * the leaf moves there, or to the branch that already says the same, and what the session had stays. Entries that an array
- * cannot know, such as labels, commands and aborted answers, are passed over. An array that was made of a compacted context
- * is compared with that. Changed instructions in front replace the earlier ones without a branch.
+ * Compares the messages by content with those of the path. If an older one was changed, regenerated or removed, the leaf
+ * moves to the last common message, or to a branch that already says the same; nothing is lost. Skips entries that an array
+ * cannot contain, such as labels, commands and aborted answers. Compares an array made from a compacted context with that
+ * context. New instructions in front replace the earlier ones without a branch.
  *
  * @param session - A `SessionManager`, in a file, in memory or over a store.
  * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
- * @throws {SessionError} `WRITE_FAILED`; what was appended before stays, and the next call goes on behind it.
+ * @throws {SessionError} `WRITE_FAILED`; what was appended stays, and the next call continues behind it.
  * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
  */
 export function appendConversation(

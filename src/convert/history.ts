@@ -7,7 +7,7 @@ import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
 
-/** Messages made from those of an SDK. */
+/** Messages converted from an SDK's. */
 export interface ConvertedMessages {
   readonly messages: Message[];
   readonly issues: readonly ConversionIssue[];

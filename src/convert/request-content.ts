@@ -52,14 +52,15 @@ export class RequestContent {
     const given = typeof name === "string" && name !== "" ? name : "unknown";
     const { maxNameLength } = this.#dialect;
     const fitting = maxNameLength === undefined ? given : plainName(given, maxNameLength);
-    if (fitting !== name) this.#report("ID_CHANGED", index, `Calls tool ${JSON.stringify(name)} ${fitting}.`);
+    if (fitting !== name)
+      this.#report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
     return fitting;
   }
 
   #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
     if (block.type === "thinking") {
       if (isOwn && this.#dialect.canReplay(block, api)) return [block];
-      this.#report("THINKING_DROPPED", index, "Left out thinking that the model asked would not accept.");
+      this.#report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
@@ -73,7 +74,7 @@ export class RequestContent {
     const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
     if (signature === undefined) return block;
     if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature, api)) return block;
-    this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
+    this.#report("SIGNATURE_DROPPED", index, `Dropped the signature of a ${block.type} block.`);
     const {
       textSignature: _text,
       thoughtSignature: _thought,
@@ -89,25 +90,29 @@ export class RequestContent {
   #text(block: TextContent, mayBeSigned: boolean, index: number): TextContent[] {
     const isSigned = mayBeSigned && block.textSignature !== undefined;
     if (isSigned || !this.#dialect.isBlank(block.text)) return [block];
-    this.#report("BLOCK_DROPPED", index, "Left out an empty text.");
+    this.#report("BLOCK_DROPPED", index, "Dropped an empty text.");
     return [];
   }
 
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#report("CONTENT_REPLACED", index, `Put a text for an image of type ${block.mimeType}.`);
+    this.#report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
     return placeholder("image", block.mimeType);
   }
 
   #arguments(given: unknown, index: number): Record<string, unknown> {
     if (isJsonRecord(given)) return given;
-    this.#report("CONTENT_REPLACED", index, "Put {} for arguments of a tool call that are no object.");
+    this.#report(
+      "CONTENT_REPLACED",
+      index,
+      "Replaced the arguments of a tool call by {}: they are not an object.",
+    );
     return {};
   }
 
   #dropUnknown(index: number): void {
-    this.#report("BLOCK_DROPPED", index, "Left out a block of an unknown kind.");
+    this.#report("BLOCK_DROPPED", index, "Dropped a block of unknown type.");
   }
 
   #report(code: ConversionIssueCode, index: number, message: string): void {

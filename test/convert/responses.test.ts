@@ -311,6 +311,6 @@ describe("assistantMessage", () => {
   });
 
   it("wants a time", () => {
-    expect(() => assistantMessage("Hi", JSON.parse("{}"))).toThrow("give { timestamp: Date.now() }");
+    expect(() => assistantMessage("Hi", JSON.parse("{}"))).toThrow("pass { timestamp: Date.now() }");
   });
 });

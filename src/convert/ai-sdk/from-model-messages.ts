@@ -45,8 +45,8 @@ const PROVIDER_APIS: Readonly<Record<string, string>> = {
 /**
  * Converts model messages of the AI SDK to messages of a session.
  *
- * Whose messages they are is read from the state that they carry for their provider. What has no counterpart, such as
- * structured output of tools, is kept in `details`.
+ * Recognizes the provider by the state that its messages carry. Keeps what has no counterpart, such as structured output of
+ * tools, in `details`.
  *
  * @param request - Messages, or `{ instructions, messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
@@ -142,7 +142,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Left out a part of type ${String(type)}: it is a matter of one run.`,
+        `Dropped a part of type ${String(type)}, which has a meaning during one run only.`,
       );
       return;
     }
@@ -178,7 +178,7 @@ function plainMessage(message: object): object {
 }
 
 /**
- * Makes the messages of a result of `generateText`: each answer with the usage of its step, and the results of its tools.
+ * Makes the messages of a `generateText` result: each answer with the usage of its step, then the results of its tools.
  *
  * @param result - What `generateText` returned; of `streamText`, `{ steps, responseMessages }`, both awaited.
  * @param options - `model` is what was asked for, if that is an alias; the response says who answered.

@@ -20,14 +20,14 @@ import {
 const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: "unknown" };
 
 /**
- * Converts UI messages of the AI SDK to messages of a session: an assistant message becomes an answer for each of its steps,
- * with the results of its tools behind it.
+ * Converts UI messages of the AI SDK to messages of a session: one answer per step of an assistant message, each followed by
+ * the results of its tools.
  *
- * Messages with something that has no counterpart, such as data parts, sources, approvals and metadata, are kept whole in
- * `details` and come back from `toUIMessages`. Structured output of tools is kept with its result.
+ * Keeps a message whole in `details` if it has something without a counterpart, such as data parts, sources, approvals or
+ * metadata; `toUIMessages` brings it back. Structured output is kept with its result.
  *
- * @param messages - As the SDK's hooks hold them. Their ids are not kept.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @param messages - As the SDK's hooks hold them. Their ids are not kept; `saveChat` keeps them.
+ * @throws {TypeError} If a message has an unknown role or no parts, or there is no time.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
 export function fromUIMessages(
@@ -89,7 +89,7 @@ class UIMessageReader {
     );
     let details = this.#keep(message, again, index);
     if (read.length === 0 && details === undefined)
-      this.history.report("MESSAGE_DROPPED", index, "Left out an answer without parts.");
+      this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
     else if (read.length === 0) this.history.answer(index, [], withDetails(details));
     read.forEach((step, at) => {
       this.#addStep(step, families[at], index, details);

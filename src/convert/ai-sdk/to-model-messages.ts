@@ -38,10 +38,11 @@ export const MODEL_MESSAGES: Dialect = {
 /**
  * Converts the messages of a context to model messages of the AI SDK.
  *
- * Signatures and ids of items go where the SDK's own providers look for them. The results of an answer stand in one message.
+ * Signatures and item ids go where the SDK's own providers look for them. The results of an answer form one message. Files
+ * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `messages` for `generateText` and `streamText`, and what could not be said as it was.
+ * @returns `instructions` and `messages` for `generateText` and `streamText`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toModelMessages(

@@ -27,15 +27,14 @@ const UI_MESSAGES: Dialect = {
 };
 
 /**
- * Converts the messages of a context to UI messages of the AI SDK, the way that the SDK itself does not go.
+ * Converts the messages of a context to UI messages of the AI SDK, a direction that the SDK itself does not offer.
  *
- * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. All
- * thinking is there, whoever thought it, and the text of answers that were stopped. A call at the end that has no result is
+ * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. It
+ * shows the thinking of every model and the text of aborted answers. A call at the end without a result is
  * `input-available`.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and what could not be
- *   said as it was.
+ * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(

@@ -48,11 +48,11 @@ const ANTHROPIC: Dialect = {
 /**
  * Converts the messages of a context to a request of Anthropic's Messages API.
  *
- * The results of an answer stand in one message behind it, before anything else. Thinking of the model that is asked comes
- * back as it was, in its place; that of others is left out.
+ * Puts the results of an answer into one message directly behind it. Thinking of the model you ask goes back unchanged and
+ * in place; thinking of other models is dropped.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `system` and `messages` for `messages.create`, and what could not be said as it was.
+ * @returns `system` and `messages` for `messages.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
 export function toAnthropic(
@@ -85,7 +85,7 @@ function resultBlock(
 ): AnthropicToolResult {
   const result = isResult(raw) ? raw : writeResult(message, ids.of(message.toolCallId));
   if (result.is_error !== true || result.content !== undefined) return result;
-  issues.report("CONTENT_ADDED", index, "Put a text into the result of a failed call that said nothing.");
+  issues.report("CONTENT_ADDED", index, "Added a text to the empty result of a failed call.");
   return { ...result, content: [{ type: "text", text: NO_WORDS }] };
 }
 

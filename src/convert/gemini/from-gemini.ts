@@ -34,8 +34,8 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 /**
  * Converts Gemini's contents to messages of a session.
  *
- * Calls without ids get some, the same at every conversion, and results find them by name and order. Parts without a
- * counterpart, such as files, are kept in `details`.
+ * Gives calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps parts
+ * without a counterpart, such as files, in `details`.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
  * @throws {TypeError} If a content has an unknown role, or there is no time.
@@ -148,7 +148,7 @@ function readParts(history: History, given: readonly object[], index: number, se
  *
  * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
  * @throws {TypeError} If there is no time.
- * @remarks A stream's chunks have to be put together first. Source: docs/messages.md#gemini
+ * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
 export function fromGeminiResponse(response: GeminiResponseLike, options: ImportOptions): ConvertedAnswer {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;

@@ -47,12 +47,11 @@ const GEMINI: Dialect = {
 /**
  * Converts the messages of a context to a request of Gemini's `generateContent`.
  *
- * Every signature returns on the part that it came with. Roles alternate: what follows from the same side joins the content
- * before it.
+ * Each signature goes back on its own part. Roles alternate: consecutive messages of one side become one content.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @param options - `model` also tells of which generation the model is; without it the newest is assumed.
- * @returns `contents`, `systemInstruction` for the request's `config`, and what could not be said as it was.
+ * @param options - `model` also tells the generation of the model; without it, the newest is assumed.
+ * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
  */
 export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {

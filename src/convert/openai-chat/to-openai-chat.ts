@@ -40,13 +40,13 @@ const OPENAI_CHAT: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak, too.
+ * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak too.
  *
- * Each result stands behind the answer that asked for it; images of results follow as the user's. Reasoning goes back into
- * the field that it came in.
+ * Puts each result behind the answer that asked for it, and images of results into a user message behind them. Reasoning
+ * goes back in the field it came from.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `messages` for `chat.completions.create`, and what could not be said as it was.
+ * @returns `messages` for `chat.completions.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
  */
 export function toOpenAIChat(
@@ -66,7 +66,7 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
   const idOf = (id: string) => plan.ids.of(id);
   const results = item.results.map(({ message, raw, index }) => {
     if (message.isError)
-      plan.issues.report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+      plan.issues.report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
     return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
   });
   return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];

@@ -34,8 +34,8 @@ const STATUSES: Readonly<Record<string, StopReason>> = {
 /**
  * Converts items of OpenAI's Responses API to messages of a session.
  *
- * Items of the model that stand together become one answer. Reasoning is kept whole; items without a counterpart, such as
- * a web search, are kept in `details` with the answer that they stand in.
+ * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
+ * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message.
  *
  * @param request - Items, or `{ instructions, input }`.
  * @throws {TypeError} If an item is a message with an unknown role, or there is no time.

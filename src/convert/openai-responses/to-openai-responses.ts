@@ -40,11 +40,11 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
 /**
  * Converts the messages of a context to a request of OpenAI's Responses API.
  *
- * Reasoning of the model that is asked comes back as it was, with the item behind it. Where it cannot, the items of its
- * answer go without their ids, since the provider misses the reasoning of items that it knows by id.
+ * Reasoning of the model you ask goes back unchanged, followed by its item. If it cannot, the items of its answer are sent
+ * without ids, since the provider refuses an item that it knows by id if the reasoning is missing.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `input` for `responses.create`, and what could not be said as it was.
+ * @returns `instructions` and `input` for `responses.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
  */
 export function toOpenAIResponses(
@@ -89,7 +89,11 @@ class ItemWriter {
   writeUser({ raw, content, index }: PlannedUser): OpenAIResponsesItem {
     if (!isMessage(raw)) return writeUser(content);
     if (!isHostOutput(raw) || callsOf(raw).some((id) => this.#called.has(id))) return raw;
-    this.#report("DETAILS_DROPPED", index, "Put a message for what a tool gave back whose call is not sent.");
+    this.#report(
+      "DETAILS_DROPPED",
+      index,
+      "Replaced the output of a tool by a message, since its call is missing.",
+    );
     return writeUser(content);
   }
 
@@ -101,7 +105,8 @@ class ItemWriter {
       if (isCustom) custom.add(block.id);
     }
     const outputs = results.map(({ message, raw, index }): OpenAIResponsesItem => {
-      if (message.isError) this.#report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+      if (message.isError)
+        this.#report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
       const isCustom = custom.has(message.toolCallId);
       const type = isCustom ? "custom_tool_call_output" : "function_call_output";
       return isOutput(raw, type) ? raw : writeResult(message, type, this.#plan.ids.of(message.toolCallId));
@@ -119,12 +124,13 @@ class ItemWriter {
       for (const id of ids) this.#usedIds.add(id);
       for (const id of items.flatMap(callsOf)) this.#called.add(id);
       if (raw !== undefined && !isUsable)
-        this.#report("DETAILS_DROPPED", index, "Left out a call without what a tool gave back for it.");
+        this.#report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
       return items;
     }
-    if (raw !== undefined) this.#report("DETAILS_DROPPED", index, "Left out items that are there already.");
+    if (raw !== undefined)
+      this.#report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
     else if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
-      this.#report("THINKING_DROPPED", index, "Left out reasoning that is there already.");
+      this.#report("THINKING_DROPPED", index, "Dropped reasoning that the request already contains.");
     }
     return writeAnswer(content, { ...style, hasItemIds: false });
   }
