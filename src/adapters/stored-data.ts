@@ -57,5 +57,5 @@ function isPlain(value: object): boolean {
 }
 
 function notKept(path: string, what: string): TypeError {
-  return new TypeError(`${path} is ${what}, which a session cannot keep; give plain data.`);
+  return new TypeError(`${path} is ${what}, which a session cannot store; pass plain data.`);
 }

@@ -188,12 +188,21 @@ class TurnWriter {
   }
 }
 
+/** Said in the result that a call without one gets. */
+const INTERRUPTED = "The tool call was interrupted: it has no result.";
+
+/** Tells whether a result is one that a repair made. */
+export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
+  const [first] = Array.isArray(content) ? content : [];
+  return isError && content.length === 1 && first?.type === "text" && first.text === INTERRUPTED;
+}
+
 function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
   return {
     role: "toolResult",
     toolCallId: call.id,
     toolName: typeof call.name === "string" ? call.name : "unknown",
-    content: [{ type: "text", text: "The tool call was interrupted: it has no result." }],
+    content: [{ type: "text", text: INTERRUPTED }],
     isError: true,
     timestamp: typeof timestamp === "number" ? timestamp : 0,
   };

@@ -8,17 +8,17 @@ export interface ConvertedAnswer {
   readonly issues: readonly ConversionIssue[];
 }
 
-/** What an answer says about itself; what is left out is filled in. */
+/** Fields of an assistant message; those left out are filled in. */
 export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
   Partial<Omit<AssistantMessage, "role" | "content">>;
 
 /**
- * Makes an assistant message, with the fields filled in that are there for bookkeeping.
+ * Makes an assistant message and fills in the bookkeeping fields.
  *
  * @param content - A text, or blocks.
- * @param fields - At least `timestamp`, in Unix milliseconds. Default: no tokens, `unknown` as API, provider and model, and
- *   a stop reason of `toolUse` if it calls tools and `stop` otherwise.
- * @throws {TypeError} If there is no time.
+ * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model; stop
+ *   reason `toolUse` if the message calls tools, else `stop`.
+ * @throws {TypeError} If `timestamp` is missing.
  * @example
  * import { SessionManager } from "sessiontree";
  * import { assistantMessage } from "sessiontree/convert";
@@ -31,7 +31,7 @@ export function assistantMessage(
   fields: AnswerFields,
 ): AssistantMessage {
   if (!Number.isFinite(fields?.timestamp)) {
-    throw new TypeError("An assistant message needs a time; give { timestamp: Date.now() }.");
+    throw new TypeError("An assistant message needs a time; pass { timestamp: Date.now() }.");
   }
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   const isCall = blocks.some(({ type }) => type === "toolCall");
@@ -47,7 +47,7 @@ export function assistantMessage(
   };
 }
 
-/** Tokens as a provider counts them; what it does not say may be left out. */
+/** Tokens as a provider counts them; unknown counts may be left out. */
 export interface TokenCounts {
   readonly input?: unknown;
   readonly output?: unknown;
@@ -58,7 +58,7 @@ export interface TokenCounts {
   readonly total?: unknown;
 }
 
-/** Makes usage of what a provider counted, without prices. */
+/** Makes usage from a provider's counts, without prices. */
 export function usageOf(counts: TokenCounts): Usage {
   const input = tokens(counts.input);
   const output = tokens(counts.output);
@@ -78,7 +78,7 @@ export function usageOf(counts: TokenCounts): Usage {
   };
 }
 
-/** Returns a number of tokens; 0 if it is none. */
+/** Returns a number of tokens; 0 if the value is no positive number. */
 export function tokens(value: unknown): number {
   return typeof value === "number" && value > 0 ? value : 0;
 }

@@ -3,12 +3,14 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { isMadeResult } from "../context/tool-pairs.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
 import { isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
+import { isUnfinished } from "./unfinished.ts";
 
-/** What `appendConversation` needs of a session; `SessionManager` has it. */
+/** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
   getLeafId(): string | null;
   getBranch(): SessionEntry[];
@@ -21,15 +23,15 @@ export interface ConversationSession {
 
 /** What `appendConversation` did. */
 export interface AppendedConversation {
-  /** Ids of the new entries, in order; empty if everything was there. */
+  /** Ids of the new entries, in order; empty if nothing was new. */
   readonly entryIds: string[];
-  /** Number of messages that were there already, without the instructions in front. */
+  /** Number of messages that the session already had, without leading instructions. */
   readonly matched: number;
-  /** Whether the leaf was moved, as after an older message was changed. */
+  /** Whether the leaf moved, as when an older message was changed. */
   readonly hasBranched: boolean;
 }
 
-/** Section of the system prompt that holds the instructions of an array; the latest of that name is in force. */
+/** Section of the system prompt that holds an array's instructions; the latest one applies. */
 const INSTRUCTIONS = "instructions";
 
 /** An entry and what it says to a model. */
@@ -47,17 +49,16 @@ interface Match {
 }
 
 /**
- * Makes a session hold a conversation that the host keeps as a whole array: appends what is new, and nothing when called
- * again.
+ * Appends what is new of a conversation that the host keeps as a whole array; called again, it does nothing.
  *
- * The messages are compared by content with those of the path. Where an older one was changed, answered anew or taken away,
- * the leaf moves there, or to the branch that already says the same, and what the session had stays. Entries that an array
- * cannot know, such as labels, commands and aborted answers, are passed over. An array that was made of a compacted context
- * is compared with that. Changed instructions in front replace the earlier ones without a branch.
+ * Compares the messages by content with those of the path. If an older one was changed, regenerated or removed, the leaf
+ * moves to the last common message, or to a branch that already says the same; nothing is lost. Skips entries that an array
+ * cannot contain, such as labels, commands and aborted answers. Compares an array made from a compacted context with that
+ * context. New instructions in front replace the earlier ones without a branch.
  *
  * @param session - A `SessionManager`, in a file, in memory or over a store.
  * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
- * @throws {SessionError} `WRITE_FAILED`; what was appended before stays, and the next call goes on behind it.
+ * @throws {SessionError} `WRITE_FAILED`; what was appended stays, and the next call continues behind it.
  * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
  */
 export function appendConversation(
@@ -125,19 +126,28 @@ function matchSteps(
   let matched = 0;
   for (const step of steps) {
     const next = matchStep(step, said, matched);
+    const mayPass = passer.mayPass(step);
     if (next > matched) matched = next;
-    else if (!passer.mayPass(step)) return { matched, parentId: parentOf(step.entry) };
+    else if (!mayPass) return { matched, parentId: parentOf(step.entry) };
   }
   return { matched, parentId: undefined };
 }
 
 /** Returns the number of messages that are found once a step is taken; no more than before if it says something else. */
 function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
+  const start = messages[0]?.role === "toolResult" ? matched : skipMade(said, matched);
   const isSame = messages.every((message, at) => {
-    const given = said[matched + at];
+    const given = said[start + at];
     return given !== undefined && isSameMessage(message, given);
   });
-  return isSame ? matched + messages.length : matched;
+  return isSame && messages.length > 0 ? start + messages.length : matched;
+}
+
+/** Passes over results that were made for a request, since their calls had none: the session still has none. */
+function skipMade(said: readonly Message[], matched: number): number {
+  let at = matched;
+  for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
+  return at;
 }
 
 /** Decides which entries of a path an array need not hold. */
@@ -150,11 +160,17 @@ class Passer {
     const { message } = entry;
     if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
     if (message.role !== "assistant") return message.role !== "user";
-    if (message.stopReason !== "error" && message.stopReason !== "aborted") return false;
     const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
     for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
     return true;
   }
+}
+
+/** Tells whether a block says nothing that a request would hold, if there is nothing beside it. */
+function isSilent(block: unknown): boolean {
+  const { type, text } = fieldsOf(block);
+  return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
 /** Looks through all branches for the one that says most of the list. */
@@ -168,7 +184,7 @@ function searchTree(session: ConversationSession, said: readonly Message[]): Mat
     for (const entry of session.getChildren(id)) {
       const step = stepOf(entry);
       const next = matchStep(step, said, matched);
-      if (next === matched && !passer.mayPass(step)) continue;
+      if (!passer.mayPass(step) && next === matched) continue;
       open.push({ id: entry.id, matched: next, passer });
       if (next > best.matched) best = { matched: next, parentId: entry.id };
     }

@@ -1,12 +1,13 @@
 /**
- * What a conversion could not say in the other form. Each code is explained in docs/messages.md.
+ * What a conversion had to change, drop or keep aside. docs/messages.md explains each code.
  *
- * `MESSAGE_DROPPED`: a message was left out. `BLOCK_DROPPED`: a part of one was. `THINKING_DROPPED`: thinking that the
- * model asked would not accept. `SIGNATURE_DROPPED`: a signature of another model. `FLAG_DROPPED`: a field without a
- * counterpart. `TOOLS_DROPPED`: tools that a system message declares; they go into the request by themselves.
- * `PAIR_REPAIRED`: a tool call or result had to be paired. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
- * `CONTENT_MOVED`: content stands elsewhere. `CONTENT_REPLACED`: a text stands for content. `CONTENT_ADDED`: a text that
- * nobody said. `KEPT_IN_DETAILS`: the original is kept in `details` and comes back in a request of the same kind.
+ * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: a part of a message was. `THINKING_DROPPED`: the model you ask
+ * would refuse this thinking. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no
+ * counterpart. `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool call or
+ * its result was missing, misplaced or repeated. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
+ * `CONTENT_MOVED`: content moved to another place. `CONTENT_REPLACED`: a text replaces content. `CONTENT_ADDED`: a text was
+ * added because the provider requires one. `KEPT_IN_DETAILS`: the original is kept in `details` and comes back in a request
+ * of the same kind. `DETAILS_DROPPED`: what `details` keeps cannot be part of this request.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -20,14 +21,15 @@ export type ConversionIssueCode =
   | "CONTENT_MOVED"
   | "CONTENT_REPLACED"
   | "CONTENT_ADDED"
-  | "KEPT_IN_DETAILS";
+  | "KEPT_IN_DETAILS"
+  | "DETAILS_DROPPED";
 
-/** Something that a conversion did beside converting: reported, never thrown. */
+/** Something that a conversion changed or dropped: reported, never thrown. */
 export interface ConversionIssue {
   readonly code: ConversionIssueCode;
-  /** Index of the message, item or content concerned, in the list that was given; -1 if it is none of them. */
+  /** Index in the list that was passed, or -1 if the issue concerns no element of it. */
   readonly index: number;
-  /** What was done, and to what; for a person. */
+  /** What was done to what, for people. */
   readonly message: string;
 }
 
@@ -40,7 +42,7 @@ export class ConversionIssues {
     this.#issues.push({ code, index, message });
   }
 
-  /** Returns what was reported, in the order of indexes. */
+  /** Returns the issues, sorted by index. */
   list(): ConversionIssue[] {
     return this.#issues.toSorted((a, b) => a.index - b.index);
   }

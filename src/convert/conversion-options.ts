@@ -1,30 +1,30 @@
-/** Whom a request is for. */
+/** Which model a request is for. */
 export interface RequestOptions {
   /**
-   * Id of the model that is asked. Thinking and signatures of any other model stay out of the request. Default: the model
-   * that answered last.
+   * Id of the model that you ask. Thinking and signatures of other models are dropped. Default: the model that answered
+   * last.
    */
   readonly model?: string;
-  /** Who serves the model, such as `openrouter`. Default: the provider that answered last over this API. */
+  /** Provider of the model, such as `openrouter`. Default: the one that answered last over this API. */
   readonly provider?: string;
-  /** Whether all thinking stays out, as after a provider refused it. Default: false. */
+  /** Whether to drop all thinking, for a retry after the provider refused it. Default: false. */
   readonly dropThinking?: boolean;
 }
 
-/** What a provider's messages do not say about themselves. */
+/** What a provider's messages do not contain. */
 export interface ImportOptions {
-  /** Unix milliseconds, for all messages or by the index of what is converted. */
+  /** Unix milliseconds: one value for all messages, or a function of the index. */
   readonly timestamp: number | ((index: number) => number);
-  /** Id of the model that answered. Default: `unknown`, or what a response says. */
+  /** Id of the model that answered. Default: the response's, or `unknown`. */
   readonly model?: string;
-  /** Who served the model. Default: the company whose API it is. */
+  /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
-  /** The API that was spoken, in the words of the format. Default: the one of the function that is called. */
+  /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */
   readonly api?: string;
 }
 
 /**
- * Makes the function that tells when a message was said.
+ * Returns the function that gives the time of a message.
  *
  * @throws {TypeError} If there is no time.
  */
@@ -37,5 +37,5 @@ export function timesOf(options: ImportOptions | undefined): (index: number) => 
 
 function asTime(value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw new TypeError("A conversion needs the time of the messages; give { timestamp: Date.now() }.");
+  throw new TypeError("A conversion needs the time of the messages; pass { timestamp: Date.now() }.");
 }

@@ -7,7 +7,7 @@ import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
 
-/** Messages made from those of an SDK. */
+/** Messages converted from an SDK's. */
 export interface ConvertedMessages {
   readonly messages: Message[];
   readonly issues: readonly ConversionIssue[];
@@ -45,13 +45,14 @@ export class History {
   readonly #messages: Message[] = [];
   readonly #toolNames = new Map<string, string>();
   readonly #form: FormName;
-  readonly #timeOf: (index: number) => number;
+  /** Tells when a message was said. */
+  readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
 
   /** @throws {TypeError} If the options have no time. */
   constructor(options: ImportOptions, { form, api, provider }: HistoryDefaults) {
     this.#form = form;
-    this.#timeOf = timesOf(options);
+    this.timeOf = timesOf(options);
     this.#identity = {
       api: options.api ?? api,
       provider: options.provider ?? provider,
@@ -61,12 +62,12 @@ export class History {
 
   /** Adds instructions. */
   system(index: number, content: string, details?: JsonObject): void {
-    this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.#timeOf(index) });
+    this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
   /** Adds what the user said. */
   user(index: number, content: UserMessage["content"], details?: JsonObject): void {
-    this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.#timeOf(index) });
+    this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
   /** Adds an answer and returns it. */
@@ -78,7 +79,7 @@ export class History {
     for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
     const message = assistantMessage(content, {
       ...this.#identity,
-      timestamp: this.#timeOf(index),
+      timestamp: this.timeOf(index),
       ...fields,
     });
     this.#messages.push(message);
@@ -111,7 +112,7 @@ export class History {
       content: result.content,
       ...withDetails(details),
       isError: result.isError,
-      timestamp: this.#timeOf(index),
+      timestamp: this.timeOf(index),
     });
   }
 

@@ -25,7 +25,10 @@ export function findTarget(
   provider: string | undefined,
   options: RequestOptions,
 ): ModelIdentity | undefined {
-  const answers = messages.filter((message) => message.role === "assistant");
+  const all = messages.filter((message) => message.role === "assistant");
+  // An answer of nobody in particular does not say who is asked.
+  const named = all.filter((answer) => answer.provider !== "unknown");
+  const answers = named.length > 0 ? named : all;
   const speaks = (api: string) => apis === undefined || apis.has(api);
   const last = answers.findLast((answer) => speaks(answer.api));
   const target = { apis, provider: options.provider ?? last?.provider ?? provider ?? "unknown" };

@@ -3,13 +3,10 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
 
 /** The forms that a message can be kept in, by their key in `details`. */
-export type FormName =
-  | "anthropic"
-  | "openaiChat"
-  | "openaiResponses"
-  | "gemini"
-  | "modelMessage"
-  | "uiMessage";
+const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMessage", "uiMessage"] as const;
+
+/** Key in `details` under which a message is kept as its provider or SDK says it. */
+export type FormName = (typeof FORMS)[number];
 
 /** Makes the `details` that keep a message as its provider or SDK says it. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
@@ -19,6 +16,27 @@ export function keepRaw(form: FormName, raw: object): JsonObject {
 /** Returns what `keepRaw` put into a message's `details`; undefined if there is nothing of that form. */
 export function rawOf(message: object, form: FormName): unknown {
   return fieldsOf(fieldsOf(message)["details"])[form];
+}
+
+/** Lists the forms in which something was kept of a message. */
+export function keptForms(message: object): FormName[] {
+  return FORMS.filter((form) => rawOf(message, form) !== undefined);
+}
+
+/** Tells whether a UI message that was kept holds something for a model that its message does not: a file, a provider's tool. */
+export function isForModel(uiMessage: unknown): boolean {
+  const { parts } = fieldsOf(uiMessage);
+  return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
+}
+
+function isPartForModel({ type, providerExecuted }: { readonly [name: string]: unknown }): boolean {
+  return providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom";
+}
+
+/** Tells whether the last part of a list is of one of these types. */
+export function endsIn(list: unknown, ...types: readonly string[]): boolean {
+  const { type } = fieldsOf(Array.isArray(list) ? list.at(-1) : undefined);
+  return types.some((one) => one === type);
 }
 
 /**

@@ -7,13 +7,6 @@ import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
 import { plainName } from "./tool-ids.ts";
 
-/** Content of an answer as it can be sent. */
-export interface AnswerContent {
-  readonly blocks: AnswerBlock[];
-  /** Whether thinking had to be left out of it. */
-  readonly hasLostThinking: boolean;
-}
-
 /** Takes out of content what a provider refuses: empty texts, thinking of others, blocks that nobody knows. */
 export class RequestContent {
   readonly #dialect: Dialect;
@@ -29,21 +22,11 @@ export class RequestContent {
    *
    * @param isOwn - Whether the model that is asked wrote it.
    */
-  ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerContent {
+  ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
     const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
-    const kept = known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
-    const blocks = this.#dialect.mayEndInThinking ? kept : this.#withoutThinkingAtEnd(kept, index);
-    return { blocks, hasLostThinking: blocks.filter(isThinking).length < known.filter(isThinking).length };
-  }
-
-  /** Leaves out all thinking of an answer that ends in it: providers refuse that, and half of the thinking, too. */
-  #withoutThinkingAtEnd(blocks: AnswerBlock[], index: number): AnswerBlock[] {
-    const last = blocks.at(-1);
-    if (last === undefined || !isThinking(last) || blocks.every(isThinking)) return blocks;
-    this.#report("THINKING_DROPPED", index, "Left out the thinking of an answer that ends in it.");
-    return blocks.filter((block) => !isThinking(block));
+    return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
   }
 
   /** Returns what can be sent of what a user said; empty if that is nothing. */
@@ -69,14 +52,15 @@ export class RequestContent {
     const given = typeof name === "string" && name !== "" ? name : "unknown";
     const { maxNameLength } = this.#dialect;
     const fitting = maxNameLength === undefined ? given : plainName(given, maxNameLength);
-    if (fitting !== name) this.#report("ID_CHANGED", index, `Calls tool ${JSON.stringify(name)} ${fitting}.`);
+    if (fitting !== name)
+      this.#report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
     return fitting;
   }
 
   #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
     if (block.type === "thinking") {
       if (isOwn && this.#dialect.canReplay(block, api)) return [block];
-      this.#report("THINKING_DROPPED", index, "Left out thinking that the model asked would not accept.");
+      this.#report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
@@ -90,7 +74,7 @@ export class RequestContent {
     const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
     if (signature === undefined) return block;
     if (isOwn && typeof signature === "string" && this.#dialect.isSignature(signature, api)) return block;
-    this.#report("SIGNATURE_DROPPED", index, `Left out the signature of a ${block.type} block.`);
+    this.#report("SIGNATURE_DROPPED", index, `Dropped the signature of a ${block.type} block.`);
     const {
       textSignature: _text,
       thoughtSignature: _thought,
@@ -106,25 +90,29 @@ export class RequestContent {
   #text(block: TextContent, mayBeSigned: boolean, index: number): TextContent[] {
     const isSigned = mayBeSigned && block.textSignature !== undefined;
     if (isSigned || !this.#dialect.isBlank(block.text)) return [block];
-    this.#report("BLOCK_DROPPED", index, "Left out an empty text.");
+    this.#report("BLOCK_DROPPED", index, "Dropped an empty text.");
     return [];
   }
 
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#report("CONTENT_REPLACED", index, `Put a text for an image of type ${block.mimeType}.`);
+    this.#report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
     return placeholder("image", block.mimeType);
   }
 
   #arguments(given: unknown, index: number): Record<string, unknown> {
     if (isJsonRecord(given)) return given;
-    this.#report("CONTENT_REPLACED", index, "Put {} for arguments of a tool call that are no object.");
+    this.#report(
+      "CONTENT_REPLACED",
+      index,
+      "Replaced the arguments of a tool call by {}: they are not an object.",
+    );
     return {};
   }
 
   #dropUnknown(index: number): void {
-    this.#report("BLOCK_DROPPED", index, "Left out a block of an unknown kind.");
+    this.#report("BLOCK_DROPPED", index, "Dropped a block of unknown type.");
   }
 
   #report(code: ConversionIssueCode, index: number, message: string): void {
@@ -140,10 +128,6 @@ function isText(block: unknown): block is TextContent {
 function isImage(block: unknown): block is ImageContent {
   const { type, data, mimeType } = fieldsOf(block);
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
-}
-
-function isThinking({ type }: AnswerBlock): boolean {
-  return type === "thinking";
 }
 
 function isAnswerBlock(block: unknown): block is AnswerBlock {

@@ -16,10 +16,11 @@ import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
-import { isSameJson, rawOf } from "./raw-form.ts";
+import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /** Instructions that stand between messages. */
 export interface PlannedSystem {
@@ -34,14 +35,14 @@ export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
   readonly content: UserMessage["content"];
-  /** What was kept of it in this form, if it still says the same. */
+  /** What was kept of it in this form, if its content is unchanged. */
   readonly raw: unknown;
 }
 
 /** What a tool gave back. */
 export interface PlannedResult {
   readonly index: number;
-  /** Whether there is none yet, and this one says so. */
+  /** Whether the call has no result and this one was made to say so. */
   readonly isMade: boolean;
   readonly message: ToolResultMessage;
   readonly raw: unknown;
@@ -56,8 +57,8 @@ export interface PlannedAnswer {
   readonly api: string;
   /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
   readonly isOwn: boolean;
-  /** Whether thinking had to be left out of it. */
-  readonly hasLostThinking: boolean;
+  /** Whether thinking, or something that `details` keeps, had to be left out of it. */
+  readonly isIncomplete: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
   /** The `details` of the message. */
@@ -67,9 +68,9 @@ export interface PlannedAnswer {
 /** A part of a request in order. */
 export type PlannedItem = PlannedSystem | PlannedUser | PlannedAnswer;
 
-/** A request before it is put into a provider's words. */
+/** A request before it takes a provider's form. */
 export interface RequestPlan {
-  /** What stands before the conversation; empty if there is nothing. */
+  /** Text in front of the conversation; may be empty. */
   readonly system: string;
   readonly items: PlannedItem[];
   readonly target: ModelIdentity | undefined;
@@ -77,32 +78,32 @@ export interface RequestPlan {
   readonly issues: ConversionIssues;
 }
 
-/** Said where a provider wants the user to speak first. */
+/** Text of the user message that is added where a provider requires one first. */
 const FIRST_WORDS = "(The conversation starts with an answer.)";
 
-/** Said in a result whose images follow it, if it says nothing else. */
+/** Text of a result whose images follow it, if it has no other. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
-  resultMade: "has no result and got one that says so",
-  resultMoved: "has its result further on; it was moved behind the call",
-  resultDropped: "has a result that nothing asked for; it was left out",
-  callDropped: "cannot be paired; it was left out",
-  callRenamed: "has an id that was used before; it got another one",
-  messageDropped: "was all that the message held; the message was left out",
+  resultMade: "has no result; one that says so was added",
+  resultMoved: "has its result further on; the result was moved behind the call",
+  resultDropped: "has a result but no call; the result was dropped",
+  callDropped: "cannot be paired; the call was dropped",
+  callRenamed: "reuses an id; it got a new one",
+  messageDropped: "was all that the message held; the message was dropped",
 };
 
-/** A message of the provider's, with the index of what it was made from. */
+/** A message, with the index of the one it was made from. */
 interface Indexed<M = Message> {
   readonly message: M;
   readonly index: number;
 }
 
 /**
- * Brings a conversation into the order that every provider wants: finished messages, each call with its results behind
- * it, no thinking of other models, nothing empty.
+ * Prepares a conversation as every provider requires it: only finished answers, each followed by the results of its calls, no
+ * thinking of other models, nothing empty.
  *
- * @param messages - The messages of a context; neither they nor the list are changed.
+ * @param messages - The messages of a context; not changed.
  */
 export function planRequest(
   messages: readonly AgentMessage[],
@@ -137,10 +138,10 @@ class Planner {
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
-    const front = this.#systemInFront(items);
-    const system = systemText(front.map(({ message }) => message));
+    const front = new Set(this.#systemInFront(items));
+    const system = systemText(Array.from(front, ({ message }) => message));
     const rest = items.filter(
-      (item) => item.kind !== "system" || !(front.includes(item) || this.#dialect.isBlank(item.text)),
+      (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
     );
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
@@ -150,11 +151,15 @@ class Planner {
     const first = items.find((item) => item.kind !== "system");
     if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
     const { index } = first;
-    this.#issues.report("CONTENT_ADDED", index, "Put a user message before the answer that comes first.");
+    this.#issues.report(
+      "CONTENT_ADDED",
+      index,
+      "Added a user message, since the conversation starts with an answer.",
+    );
     items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
 
-  /** Lists what providers understand and what was said to its end. */
+  /** Lists the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((message, index) => {
       const converted = convertToLlm([message]);
@@ -162,17 +167,13 @@ class Planner {
         this.#issues.report(
           "MESSAGE_DROPPED",
           index,
-          `No provider knows messages of role ${roleOf(message)}.`,
+          `Dropped a message of role ${roleOf(message)}, which no provider knows.`,
         );
       }
       return converted.flatMap((one) => {
         if (one.role !== "assistant" || this.#dialect.isForDisplay || !isUnfinished(one))
           return [{ message: one, index }];
-        this.#issues.report(
-          "MESSAGE_DROPPED",
-          index,
-          `Left out an answer that ended with ${one.stopReason}.`,
-        );
+        this.#issues.report("MESSAGE_DROPPED", index, `Dropped an answer that ended with ${one.stopReason}.`);
         return [];
       });
     });
@@ -187,7 +188,7 @@ class Planner {
       const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
-    // What is no result keeps its order; a result goes by its own index, or that of its call if it was made.
+    // A result has its own index, or that of its call if it was made; everything else is still in order.
     const others = given.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
     const results = new Map(given.map(({ message, index }) => [message, index]));
     let at = -1;
@@ -203,7 +204,7 @@ class Planner {
     const systems = items.filter((item) => item.kind === "system");
     const rest = items.findIndex(({ kind }) => kind !== "system");
     const leading = rest === -1 ? systems : systems.slice(0, rest);
-    // A section replaces another one by name, wherever the two stand; only together do they say what holds.
+    // Sections replace one another by name, wherever they stand, so they only make sense together.
     const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
@@ -233,7 +234,11 @@ class Planner {
         message.role === "assistant" ? this.#answer(message, index, results) : this.#other(message, index);
       if (item !== undefined) items.push(item);
       else
-        this.#issues.report("MESSAGE_DROPPED", index, `Left out a ${message.role} message without content.`);
+        this.#issues.report(
+          "MESSAGE_DROPPED",
+          index,
+          `Dropped a message of role ${message.role} without content.`,
+        );
     }
     return items;
   }
@@ -243,7 +248,8 @@ class Planner {
       return { kind: "system", index, text: systemText([message]), message };
     }
     const content = this.#content.ofUser(message.content, index);
-    const raw = this.#raw(message, this.#dialect.readUser, content);
+    const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
+    const raw = this.#raw(message, index, read, inBlocks(content));
     return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
   }
 
@@ -254,39 +260,51 @@ class Planner {
   ): PlannedAnswer | undefined {
     const mayThink = this.#dialect.isForDisplay || isWrittenBy(this.#target, message);
     const isOwn = this.#options.dropThinking !== true && mayThink;
-    const { blocks, hasLostThinking } = this.#content.ofAnswer(message, isOwn, index);
+    const blocks = this.#content.ofAnswer(message, isOwn, index);
     const calls = blocks.filter((block) => block.type === "toolCall");
     for (const { id, name } of calls) this.#callNames.set(id, name);
     const changed = calls.filter(({ id }) => !this.#ids.isUnchanged(id));
     if (changed.length > 0)
-      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider refuses.");
-    const raw = changed.length > 0 ? undefined : this.#raw(message, this.#dialect.readAnswer, blocks);
+      this.#issues.report("ID_CHANGED", index, "Changed ids that the provider would refuse.");
+    const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
+    const raw = this.#raw(message, index, read, blocks);
     const { api, details } = message;
     // Thinking alone is no answer, and providers refuse it.
     const isNothing = this.#dialect.isForDisplay
       ? blocks.length === 0 && details === undefined
-      : blocks.every(({ type }) => type === "thinking");
+      : blocks.every(isThinking);
     if (raw === undefined && isNothing) return undefined;
-    return { kind: "answer", index, content: blocks, api, isOwn, hasLostThinking, results, raw, details };
+    const isIncomplete = raw === undefined && this.#hasLost(message, blocks);
+    const content = isIncomplete ? this.#withoutThinking(blocks, index) : blocks;
+    return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
+  }
+
+  /** Tells whether an answer lost some of its thinking, or something that its thinking belongs to. */
+  #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
+    const thoughts = message.content.filter((block) => fieldsOf(block)["type"] === "thinking");
+    const isPartial = blocks.filter(isThinking).length < thoughts.length;
+    const isAtEnd = this.#dialect.wantsThinkingWhole && fieldsOf(blocks.at(-1))["type"] === "thinking";
+    return isPartial || isAtEnd || this.#lostForms(message).length > 0;
+  }
+
+  #withoutThinking(blocks: AnswerBlock[], index: number): AnswerBlock[] {
+    if (!this.#dialect.wantsThinkingWhole || !blocks.some(isThinking)) return blocks;
+    this.#issues.report("THINKING_DROPPED", index, "Dropped thinking, since part of its answer is missing.");
+    return blocks.filter((block) => !isThinking(block));
   }
 
   #result(message: ToolResultMessage, index: number): PlannedResult {
     const { toolCallId } = message;
     const content = this.#content.ofTool(message.content, index);
     const isError = message.isError === true;
-    const raw = this.#ids.isUnchanged(toolCallId)
-      ? this.#raw(message, this.#dialect.readResult, {
-          toolCallId: this.#ids.of(toolCallId),
-          content,
-          isError,
-        })
-      : undefined;
+    const read = this.#ids.isUnchanged(toolCallId) ? this.#dialect.readResult : () => undefined;
+    const raw = this.#raw(message, index, read, { toolCallId: this.#ids.of(toolCallId), content, isError });
     const toolName = this.#callNames.get(toolCallId) ?? this.#content.toolName(message.toolName, index);
     const isMade = this.#made.has(toolCallId);
     return { index, isMade, message: { ...message, toolName, content, isError }, raw };
   }
 
-  /** Takes images out of results that cannot hold them, and lets the user show them behind all results. */
+  /** Moves images that results cannot hold to a user message behind all results. */
   #moveImages(item: PlannedItem): PlannedItem[] {
     if (item.kind !== "answer") return [item];
     const moved: ImageContent[] = [];
@@ -308,16 +326,30 @@ class Planner {
     ];
   }
 
-  /** Returns what was kept of a message, if it still says what is to be sent. */
-  #raw(message: object, read: (raw: unknown) => unknown, sent: unknown): unknown {
+  /** Returns what was kept of a message if its content is unchanged; reports what cannot be sent. */
+  #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const raw = rawOf(message, this.#dialect.form);
-    return raw !== undefined && isSameJson(read(raw), sent) ? raw : undefined;
+    if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
+    const lost = this.#lostForms(message).map((form) => `details.${form}`);
+    if (lost.length > 0)
+      this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${lost.join(" and ")} keeps.`);
+    return undefined;
+  }
+
+  /** Lists the forms in which something for a model was kept of a message. */
+  #lostForms(message: object): FormName[] {
+    if (this.#dialect.isForDisplay) return [];
+    return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
   }
 }
 
-/** Tells whether the model was stopped while it wrote. */
-function isUnfinished(message: AssistantMessage): boolean {
-  return message.stopReason === "error" || message.stopReason === "aborted";
+/** Makes a text and a block with that text equal. */
+function inBlocks(content: UserMessage["content"] | undefined): unknown {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+function isThinking({ type }: AnswerBlock): boolean {
+  return type === "thinking";
 }
 
 function roleOf(message: unknown): string {

@@ -2,12 +2,14 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import { isSameJson } from "./raw-form.ts";
 import { systemText } from "./system-text.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /**
  * Tells whether a stored message and one of an array are the same message, as far as an array can tell: by what is said.
  *
- * Times, usage, whether a result is one of failure, and signatures do not count. Thinking counts if the array has any;
- * many arrays lose it. What was kept of the original counts if both have it.
+ * Times, usage, signatures and `isError` do not count. Thinking counts if the array has any; many arrays lose it. Calls of
+ * an answer that failed or was stopped do not count, since no array holds them. What was kept of the original counts if
+ * both have it.
  */
 export function isSameMessage(stored: Message, given: Message): boolean {
   if (stored.role === "system" && given.role === "system")
@@ -17,17 +19,17 @@ export function isSameMessage(stored: Message, given: Message): boolean {
     return false;
   const hasThinking = blocksOf(given).some(({ type }) => type === "thinking");
   return (
-    isSameJson(saidBy(stored, hasThinking), saidBy(given, hasThinking)) &&
+    isSameJson(saidBy(stored, hasThinking, isUnfinished(stored)), saidBy(given, hasThinking, false)) &&
     isSameJson(keptOf(stored, given), keptOf(given, stored))
   );
 }
 
 /** Lists what a message says, with texts that follow one another as one. */
-function saidBy(message: Message, hasThinking: boolean): unknown[] {
+function saidBy(message: Message, hasThinking: boolean, hasLostCalls: boolean): unknown[] {
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: given } of blocksOf(message)) {
     const last = said.at(-1);
-    if (type === "thinking" && !hasThinking) continue;
+    if ((type === "thinking" && !hasThinking) || (type === "toolCall" && hasLostCalls)) continue;
     if (type === "text" && typeof last === "string") said.splice(-1, 1, last + String(text));
     else if (type === "text") said.push(String(text));
     else said.push({ type, thinking, data, id, name, given });

@@ -125,8 +125,53 @@ test("what has no counterpart comes back", async () => {
   ];
   const { issues } = await saveChat(session, chat);
   expect(issues).toMatchObject([{ code: "KEPT_IN_DETAILS", index: 1 }]);
-  expect(loadChat(reopened(session)).map(({ parts }) => parts)).toEqual(chat.map(({ parts }) => parts));
+  expect(loadChat(reopened(session))).toEqual(chat);
   expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+});
+
+test("an answer that was stopped comes back as it was left, and the chat goes on behind it", async () => {
+  const session = onFile();
+  const stopped = {
+    id: "a1",
+    role: "assistant" as const,
+    parts: [
+      { type: "step-start" },
+      { type: "text", text: "", state: "streaming" },
+      { type: "tool-read", toolCallId: "c1", state: "input-streaming", rawInput: '{"pa' },
+    ],
+  };
+  const nothing = { id: "a2", role: "assistant" as const, parts: [] };
+  const chat = [asked("u1", "Go."), stopped, asked("u2", "Again."), nothing, asked("u3", "Hello?")];
+  const { issues } = await saveChat(session, chat);
+  expect(issues.map(({ code, index }) => [code, index])).toEqual([
+    ["KEPT_IN_DETAILS", 1],
+    ["MESSAGE_DROPPED", 3],
+  ]);
+  expect(loadChat(reopened(session))).toEqual(chat.filter((message) => message !== nothing));
+  const longer = [...loadChat(session), said("a3", "Yes?")];
+  expect(await saveChat(session, longer)).toMatchObject({ hasBranched: false });
+  expect(session.getLeaves()).toHaveLength(1);
+});
+
+test("a session with calls that have no result, and answers that were stopped, is gone on with without a branch", async () => {
+  const session = SessionManager.inMemory();
+  const called = (id: string) => [
+    { type: "text" as const, text: `Let me look ${id}.` },
+    { type: "toolCall" as const, id, name: "read", arguments: {} },
+  ];
+  session.appendMessage(user("What is in a?"));
+  session.appendMessage({ ...assistant(""), content: called("c1"), stopReason: "toolUse" });
+  session.appendMessage(user("And b?"));
+  session.appendMessage({ ...assistant(""), content: called("c2"), stopReason: "aborted" });
+  session.appendMessage(toolResult("c2", "text of b"));
+  session.appendMessage(user("Well?"));
+  session.appendMessage({ ...assistant(""), content: [{ type: "thinking", thinking: "Hm." }] });
+  session.appendMessage(assistant("That."));
+  const count = session.getEntryCount();
+  expect(await saveChat(session, [...loadChat(session), asked("u9", "Thanks.")])).toMatchObject({
+    hasBranched: false,
+  });
+  expect(session.getEntryCount()).toBe(count + 1);
 });
 
 test("a session that was begun otherwise is a chat, whole although it was compacted, and goes on as one", async () => {

@@ -249,7 +249,7 @@ describe("fromAnthropic", () => {
     expect(() => fromAnthropic(odd, options)).toThrow('Message 0 has the role "robot"');
     const empty = JSON.parse('[{"role":"assistant","content":{}}]');
     expect(() => fromAnthropic(empty, options)).toThrow(TypeError);
-    expect(() => fromAnthropic([], JSON.parse("{}"))).toThrow("give { timestamp: Date.now() }");
+    expect(() => fromAnthropic([], JSON.parse("{}"))).toThrow("pass { timestamp: Date.now() }");
   });
 });
 

@@ -114,6 +114,22 @@ describe("appendConversation", () => {
     expect(session.getBranch().map(({ type }) => type)).toContain("model_change");
   });
 
+  it("goes on with an array that was made as a request, with results for calls that had none", () => {
+    const session = SessionManager.inMemory();
+    const call = { type: "toolCall" as const, id: "t1", name: "read", arguments: {} };
+    session.appendMessage(user("a"));
+    session.appendMessage(answerOf([call]));
+    session.appendMessage(user("b"));
+    session.appendMessage(answerOf([{ type: "thinking", thinking: "Hm." }]));
+    const request = toAnthropic(session.buildSessionContext().messages);
+    expect(request.messages).toHaveLength(4);
+    const next = [...request.messages, { role: "assistant" as const, content: "c" }];
+    const { messages } = fromAnthropic(next, { timestamp: 1 });
+    expect(appendConversation(session, messages)).toMatchObject({ hasBranched: false });
+    expect(session.getEntryCount()).toBe(5);
+    expect(appendConversation(session, messages).entryIds).toEqual([]);
+  });
+
   it("knows answers again that were appended with usage, signatures and thinking", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(user("a"));

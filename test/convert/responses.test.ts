@@ -54,6 +54,14 @@ describe("fromOpenAIChatResponse", () => {
     });
   });
 
+  it("takes an empty reasoning, which some servers always send, for none", () => {
+    const { message, issues } = fromOpenAIChatResponse(
+      response({ content: "Hi", reasoning_content: "" }, "stop"),
+      options,
+    );
+    expect([message.content, issues]).toEqual([[{ type: "text", text: "Hi" }], []]);
+  });
+
   it("keeps arguments that are no JSON, and gives them back to the same API", () => {
     const { message, issues } = fromOpenAIChatResponse(response(call('{"path":'), "tool_calls"), options);
     expect(issues.map(({ code }) => code)).toEqual(["KEPT_IN_DETAILS"]);
@@ -303,6 +311,6 @@ describe("assistantMessage", () => {
   });
 
   it("wants a time", () => {
-    expect(() => assistantMessage("Hi", JSON.parse("{}"))).toThrow("give { timestamp: Date.now() }");
+    expect(() => assistantMessage("Hi", JSON.parse("{}"))).toThrow("pass { timestamp: Date.now() }");
   });
 });

@@ -12,15 +12,15 @@ import type { Message } from "../../schema/message.ts";
 
 /** What saving a chat did. */
 export interface SavedChat {
-  /** Ids of the new entries, in order; empty if everything was there. */
+  /** Ids of the new entries, in order; empty if nothing was new. */
   readonly entryIds: string[];
-  /** Whether the leaf was moved, as after a message was regenerated, edited or taken away. */
+  /** Whether the leaf moved, as when a message was regenerated, edited or removed. */
   readonly hasBranched: boolean;
-  /** What had no counterpart in a message of ours. */
+  /** What has no counterpart in a message of the session. */
   readonly issues: ConversionIssue[];
 }
 
-/** What the AI SDK's messages do not say about themselves; times are now unless given. */
+/** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<ImportOptions>;
 
 /** Key of an entry's `details` under which the id of its UI message is kept. */
@@ -30,10 +30,10 @@ const CHAT_KEY = "aiSdkChat";
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
 /**
- * Returns the messages of the active branch as the AI SDK's user interfaces hold them: all of them, also those that a
- * compaction stands for, without instructions and summaries.
+ * Returns the active branch as UI messages of the AI SDK: all of it, including what was compacted, without instructions and
+ * summaries.
  *
- * @returns A new array. A message has the id that it was saved with first, else that of its first entry.
+ * @returns A new array. A message has the id it was first saved with, else the id of its first entry.
  * @remarks Cost: O(branch). Source: docs/adapters.md#ai-sdk
  */
 export function loadChat(session: SessionManager): UIMessage[] {
@@ -43,16 +43,14 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Makes a session hold a chat that the AI SDK keeps as a whole array: appends what is new, in one write, and nothing when
- * called again.
+ * Appends what is new of a chat that the AI SDK keeps as a whole array, in one write; called again, it does nothing.
  *
- * The messages are compared by what they say, not by their ids. Where one was regenerated, edited or taken away, a branch
- * begins, and what was there stays.
+ * Compares messages by content, not by id. If one was regenerated, edited or removed, a branch starts, and nothing is lost.
  *
- * @param messages - All messages of the chat, as `onEnd` of a UI stream gives them.
- * @throws {TypeError} If a message is none.
- * @throws {SessionError} `WRITE_FAILED`, and then neither the session nor its leaf has changed.
- * @remarks Resolves once it is durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
+ * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
+ * @throws {TypeError} If an element is not a UI message.
+ * @throws {SessionError} `WRITE_FAILED`; then neither the session nor its leaf has changed.
+ * @remarks Resolves once the entries are durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
  */
 export async function saveChat(
   session: SessionManager,

@@ -7,7 +7,7 @@ import { type IndexChange, noteChange, ProjectIndex } from "./project-index.ts";
 import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
 import { type ClaudeSessionKey, indexId, transcriptId } from "./transcript-key.ts";
 
-/** What the SDK knows of a session without reading it. */
+/** What the SDK knows about a session without reading it. */
 export interface ClaudeSessionSummary {
   sessionId: string;
   /** Unix milliseconds. */
@@ -24,28 +24,28 @@ export type FoldSessionSummary = (
   options?: { mtime?: number },
 ) => ClaudeSessionSummary;
 
-/** How transcripts are kept. */
+/** Options of `claudeSessionStore`. */
 export interface ClaudeSessionStoreOptions {
   /** Working directory under which the store keeps the sessions. Default: `/claude-agent-sdk`. */
   readonly cwd?: string;
 }
 
-/** What the Claude Agent SDK asks of a `sessionStore`. */
+/** The `sessionStore` interface of the Claude Agent SDK. */
 export interface ClaudeSessionStore {
   /**
-   * Appends records in order and in one write; a record whose `uuid` is there already is passed over.
+   * Appends records in order and in one write; skips records whose `uuid` is already stored.
    *
-   * @throws {TypeError} If the key is none, or JSON cannot hold a record.
-   * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`; when it is tried again, what is there is passed over.
+   * @throws {TypeError} If the key is malformed, or JSON cannot represent a record.
+   * @throws {SessionError} `WRITE_FAILED` or `STORE_UNAVAILABLE`; a retry skips what was stored.
    */
   append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void>;
   /** Returns the records in order, as copies; null if none was ever written. */
   load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null>;
-  /** Returns the sessions of a project, and when their main transcript was last written to: Unix milliseconds. */
+  /** Returns the sessions of a project; `mtime` is when the main transcript was last written, in Unix milliseconds. */
   listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
   /** Deletes a transcript and, if it is a main one, those of its subagents. */
   delete(key: ClaudeSessionKey): Promise<void>;
-  /** Returns the subpaths under which a session has transcripts. */
+  /** Returns the subpaths of a session's subagent transcripts. */
   listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
 }
 
@@ -55,10 +55,10 @@ export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
 }
 
 /**
- * Makes a `sessionStore` of the Claude Agent SDK of any store of ours.
+ * Makes a `sessionStore` for the Claude Agent SDK from any store.
  *
- * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the records as they are; one more
- * session for each project says which there are. With `foldSessionSummary` of the SDK summaries are kept there, too.
+ * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the unchanged records. One index
+ * session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
  *
  * @remarks Source: docs/adapters.md#claude-agent-sdk
  */

@@ -32,7 +32,7 @@ export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   replacement: Item;
 }
 
-/** What items do not say about the answers among them: who gave them, for whoever reads the session without the SDK. */
+/** Who gave the answers, which items do not say; for those who read the session without the SDK. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -43,11 +43,11 @@ export interface OpenAIAgentsSessionOptions {
 }
 
 /**
- * A session of ours as the `Session` of the OpenAI Agents SDK.
+ * Implements the `Session` interface of the OpenAI Agents SDK over a session.
  *
- * Items are kept as they are and come back deep-equal, each beside the message that says the same; those of one answer are
- * one entry. The history is that of the active branch: `session.branch(id)` moves it. Nothing is deleted: what is popped,
- * cleared or replaced is on a branch that was left. Every promise resolves once the change is durable.
+ * Stores items unchanged, beside a message with the same content, and returns them deep-equal; the items of one answer share
+ * an entry. The history is the active branch: `session.branch(id)` moves it. Nothing is deleted: popped, cleared and replaced
+ * items stay on other branches. Every promise resolves once the change is durable.
  *
  * @throws {SessionError} From every method that writes: `WRITE_FAILED` and what else `append` throws.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
@@ -56,14 +56,14 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly #session: SessionManager;
   readonly #answerer: Answerer;
 
-  /** @param session - May be used beside this object, too, but not for two conversations at the same time. */
+  /** @param session - You may use it directly as well, but not for two conversations at the same time. */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
     const { api = "openai-responses", provider = "openai", model = "unknown" } = options;
     this.#session = session;
     this.#answerer = { api, provider, model };
   }
 
-  /** Returns the session's id, which stays the same whatever happens to the history. */
+  /** Returns the session's id, which never changes. */
   async getSessionId(): Promise<string> {
     return this.#session.getSessionId();
   }
@@ -71,7 +71,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   /**
    * Returns items in order, as copies.
    *
-   * @param limit - At most so many, the latest. Default: all.
+   * @param limit - Maximum number of items, counted from the end. Default: all.
    */
   async getItems(limit?: number): Promise<Item[]> {
     const items = itemsOf(readHistory(this.#session));
@@ -90,7 +90,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the latest item and returns that; undefined if there is none. */
+  /** Moves the leaf before the latest item and returns that item; undefined if there is none. */
   async popItem(): Promise<Item | undefined> {
     const parts = readHistory(this.#session);
     const items = itemsOf(parts);
@@ -101,14 +101,14 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     return this.#load(last);
   }
 
-  /** Begins a new history: the leaf moves before the first entry. */
+  /** Starts a new history: moves the leaf before the first entry. */
   async clearSession(): Promise<void> {
     if (readHistory(this.#session).length > 0) this.#session.appendAll([markerDraft([])], { parentId: null });
     await this.#session.flush();
   }
 
   /**
-   * Puts a compaction of the provider, and items behind it, in the place of the history.
+   * Replaces the history with the provider's compaction and the items behind it.
    *
    * @param items - The compaction item first.
    * @throws {TypeError} If the first one is no compaction.
@@ -129,11 +129,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Changes the history as a whole, once for each operation id on a branch: what was applied already succeeds without
-   * effect.
+   * Changes the history in one write, once per operation id and branch: applying the same transaction again has no effect.
    *
-   * @throws {TypeError} If the id was used for another transaction, or what is asked is no transaction.
-   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing has changed then.
+   * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed.
+   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; then nothing has changed.
    */
   async applyHistoryTransaction(args: {
     operationId: string;
@@ -146,7 +145,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const applied = readOperations(this.#session).get(id);
     if (applied !== undefined && applied !== digest) {
       throw new TypeError(
-        `Operation ${id} was applied with another transaction; give each transaction its own id.`,
+        `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
       );
     }
     if (applied === undefined) {
@@ -161,9 +160,9 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces function calls by their call id, by context edits: at an earlier leaf the old call is in the history again.
+   * Replaces function calls, found by call id, with context edits: at an earlier leaf, the old call is back.
    *
-   * Of several calls with the id the first is replaced, and the others go. An id that no call has changes nothing.
+   * If several calls have the id, the first is replaced and the others are removed. An unknown id changes nothing.
    */
   async applyHistoryMutations({ mutations }: { mutations: AgentsHistoryMutation<Item>[] }): Promise<void> {
     const before = readHistory(this.#session);

@@ -1,6 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { assistantMessage } from "../../convert/answer.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
 import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type {
@@ -93,7 +94,8 @@ function callOf(item: JsonObject): AnswerBlock[] {
   const { type, callId, name, arguments: given, action, operation } = item;
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
-  const asked = type === "function_call" ? parsed(given) : { action, operation };
+  // Arguments that are no JSON object are in the item itself.
+  const asked = type === "function_call" ? (parseArguments(given) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
   return [{ type: "toolCall", id: callId, name: textOr(name, tool), arguments: Object.fromEntries(args) }];
 }
@@ -156,18 +158,6 @@ function imageBlock(image: unknown): UserBlock {
 
 function asText(block: UserBlock): TextContent {
   return block.type === "text" ? block : placeholder("image", undefined);
-}
-
-/** What a model gave as arguments; none if it is no JSON object, which the item itself still holds. */
-function parsed(text: unknown): { [name: string]: unknown } {
-  if (typeof text !== "string") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return fieldsOf(value);
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,6 +1,8 @@
 import { textsOf } from "../../context/content-text.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
 import { dataUrlOf } from "../../convert/images.ts";
+import { callIdOf } from "../../convert/tool-ids.ts";
+import { isUnfinished } from "../../convert/unfinished.ts";
 import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../schema/message.ts";
@@ -22,7 +24,7 @@ function itemsOf(message: Message): JsonObject[] {
     case "user":
       return [{ type: "message", role: "user", content: contentOf(message.content) }];
     case "assistant":
-      return message.stopReason === "error" || message.stopReason === "aborted" ? [] : answerItems(message);
+      return isUnfinished(message) ? [] : answerItems(message);
     case "toolResult":
       return [resultItem(message)];
   }
@@ -63,11 +65,6 @@ function resultItem({ toolCallId, toolName, content }: ToolResultMessage): JsonO
     status: "completed",
     output: hasImage ? content.map(part) : textOf(content),
   };
-}
-
-/** The id of a call without that of its item, which is joined to it by a bar where the API has both. */
-function callIdOf(id: string): string {
-  return id.split("|")[0] ?? id;
 }
 
 function contentOf(content: string | (TextContent | ImageContent)[]): string | JsonObject[] {

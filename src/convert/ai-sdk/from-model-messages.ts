@@ -20,7 +20,7 @@ import {
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { familyOfPart, identityOfFamily } from "./provider-state.ts";
+import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 
 const DEFAULTS: HistoryDefaults = { form: "modelMessage", api: "ai-sdk", provider: "unknown" };
 
@@ -45,8 +45,8 @@ const PROVIDER_APIS: Readonly<Record<string, string>> = {
 /**
  * Converts model messages of the AI SDK to messages of a session.
  *
- * Whose messages they are is read from the state that they carry for their provider. What has no counterpart, such as
- * structured output of tools, is kept in `details`.
+ * Recognizes the provider by the state that its messages carry. Keeps what has no counterpart, such as structured output of
+ * tools, in `details`.
  *
  * @param request - Messages, or `{ instructions, messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
@@ -72,6 +72,8 @@ class ModelMessageReader {
   readonly #options: ImportOptions;
   /** Our id of each call by the one that pairs it. */
   readonly #callIds = new Map<string, string>();
+  /** Whose state the answers since the user spoke carry. */
+  #family: Family | undefined;
 
   /** @throws {TypeError} If the options have no time. */
   constructor(options: ImportOptions) {
@@ -108,6 +110,7 @@ class ModelMessageReader {
   }
 
   #addUser(message: ModelMessageLike, index: number): void {
+    this.#family = undefined;
     const given = storableMessage(message);
     const content = readUser(given["content"]) ?? [];
     const again = { role: "user", content: writeUser(content) };
@@ -117,9 +120,9 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const given = storableMessage(message);
     const content = readAnswer(given["content"]);
-    const family = partsOf(message)
-      .map(familyOfPart)
-      .find((one) => one !== undefined);
+    // One model gives all answers until the user speaks again, and not each of them has state.
+    this.#family = familyOfParts(partsOf(message)) ?? this.#family;
+    const family = this.#family;
     const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
     const details = this.history.keep(index, given, again, "an answer", plainMessage);
     for (const block of content)
@@ -139,7 +142,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Left out a part of type ${String(type)}: it is a matter of one run.`,
+        `Dropped a part of type ${String(type)}, which has a meaning during one run only.`,
       );
       return;
     }
@@ -175,7 +178,7 @@ function plainMessage(message: object): object {
 }
 
 /**
- * Makes the messages of a result of `generateText`: each answer with the usage of its step, and the results of its tools.
+ * Makes the messages of a `generateText` result: each answer with the usage of its step, then the results of its tools.
  *
  * @param result - What `generateText` returned; of `streamText`, `{ steps, responseMessages }`, both awaited.
  * @param options - `model` is what was asked for, if that is an alias; the response says who answered.

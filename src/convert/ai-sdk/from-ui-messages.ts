@@ -4,7 +4,7 @@ import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
-import { familyOfPart, identityOfFamily } from "./provider-state.ts";
+import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-message-types.ts";
 import {
   type PartResult,
@@ -20,14 +20,14 @@ import {
 const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: "unknown" };
 
 /**
- * Converts UI messages of the AI SDK to messages of a session: an assistant message becomes an answer for each of its steps,
- * with the results of its tools behind it.
+ * Converts UI messages of the AI SDK to messages of a session: one answer per step of an assistant message, each followed by
+ * the results of its tools.
  *
- * Messages with something that has no counterpart, such as data parts, sources, approvals and metadata, are kept whole in
- * `details` and come back from `toUIMessages`. Structured output of tools is kept with its result.
+ * Keeps a message whole in `details` if it has something without a counterpart, such as data parts, sources, approvals or
+ * metadata; `toUIMessages` brings it back. Structured output is kept with its result.
  *
- * @param messages - As the SDK's hooks hold them. Their ids are not kept.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @param messages - As the SDK's hooks hold them. Their ids are not kept; `saveChat` keeps them.
+ * @throws {TypeError} If a message has an unknown role or no parts, or there is no time.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
 export function fromUIMessages(
@@ -52,6 +52,11 @@ class UIMessageReader {
 
   read(message: UIMessageLike, index: number): void {
     const { role, parts } = message;
+    if (!Array.isArray(parts)) {
+      throw new TypeError(
+        `Message ${index} has no parts, as before version 5 of the AI SDK; give it { parts: [{ type: "text", text }] }.`,
+      );
+    }
     switch (role) {
       case "system":
         this.history.system(
@@ -77,25 +82,27 @@ class UIMessageReader {
   #addTurn(message: UIMessageLike, index: number): void {
     const steps = splitSteps(message.parts);
     const read = steps.map(readStep);
-    const again = read.flatMap((step, at) => {
-      const family = steps[at]?.map(familyOfPart).find((one) => one !== undefined);
-      return writeStep(step.content, resultsOf(step), family, callIdOf);
-    });
+    // Not each step has state; one without is taken for one of the model that gave the others.
+    const families = steps.map((step) => familyOfParts(step) ?? familyOfParts(message.parts));
+    const again = read.flatMap((step, at) =>
+      writeStep(step.content, resultsOf(step), families[at], callIdOf),
+    );
     let details = this.#keep(message, again, index);
-    if (read.length === 0) this.history.answer(index, [], withDetails(details));
+    if (read.length === 0 && details === undefined)
+      this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
+    else if (read.length === 0) this.history.answer(index, [], withDetails(details));
     read.forEach((step, at) => {
-      this.#addStep(step, steps[at] ?? [], index, details);
+      this.#addStep(step, families[at], index, details);
       details = undefined;
     });
   }
 
   #addStep(
     { content, results }: ReadStep,
-    parts: readonly object[],
+    family: Family | undefined,
     index: number,
     details?: JsonObject,
   ): void {
-    const family = parts.map(familyOfPart).find((one) => one !== undefined);
     this.history.answer(index, content, {
       ...identityOfFamily(family, this.#options),
       ...withDetails(details),

@@ -3,6 +3,7 @@ import type { TextContent, ThinkingContent, ToolCall } from "../../schema/conten
 import type { ImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
 import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
+import { redactedThinking } from "../redacted-thinking.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
 /** The providers whose state the AI SDK carries, by the names of their fields. */
@@ -24,16 +25,17 @@ const FAMILY_APIS: Readonly<Record<Family, string>> = {
   google: "google-generative-ai",
 };
 
-/** Stands for thinking that the provider withheld. */
-const REDACTED = "[Reasoning redacted]";
-
 /** Returns whose state messages of an API carry; undefined if they carry none. */
 export function familyOf(api: string): Family | undefined {
   return Object.hasOwn(FAMILIES, api) ? FAMILIES[api] : undefined;
 }
 
-/** Returns whose state a part carries. */
-export function familyOfPart(part: unknown): Family | undefined {
+/** Returns whose state parts carry: that of the first one with any. */
+export function familyOfParts(parts: readonly unknown[]): Family | undefined {
+  return parts.map(familyOfPart).find((family) => family !== undefined);
+}
+
+function familyOfPart(part: unknown): Family | undefined {
   const options = stateOf(part);
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
@@ -111,9 +113,7 @@ export function readReasoning(parts: readonly unknown[]): ThinkingContent {
   const { anthropic, openai, google } = stateOf(parts[0]);
   const texts = parts.map((part) => String(fieldsOf(part)["text"] ?? ""));
   const { signature, redactedData } = fieldsOf(anthropic);
-  if (typeof redactedData === "string") {
-    return { type: "thinking", thinking: REDACTED, thinkingSignature: redactedData, redacted: true };
-  }
+  if (typeof redactedData === "string") return redactedThinking(redactedData);
   const { itemId } = fieldsOf(openai);
   if (typeof itemId === "string") return readItem(itemId, texts, parts);
   const { thoughtSignature = signature } = fieldsOf(google);

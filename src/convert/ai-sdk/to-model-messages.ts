@@ -2,11 +2,13 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
+import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import type { ModelMessage, ModelMessagesRequest, ModelToolResultPart } from "./model-message-types.ts";
 import { readAnswer, readResult, readUser, writeAnswer, writeResult, writeUser } from "./model-parts.ts";
 import { canReplay, canSign, familyOf } from "./provider-state.ts";
+import { withModelParts } from "./ui-model-parts.ts";
 
 const MAX_ID = 64;
 
@@ -21,31 +23,33 @@ export const MODEL_MESSAGES: Dialect = {
   imageTypes: undefined,
   takesImages: ({ isError }) => !isError,
   maxNameLength: undefined,
-  mayEndInThinking: false,
+  wantsThinkingWhole: true,
   keepsSignedText: (api) => familyOf(api) === "google",
   isSignature: canSign,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text.trim() === "",
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
-  readAnswer: (raw) => (isMessage(raw) ? readAnswer(raw.content) : undefined),
+  readAnswer: (raw) =>
+    isMessage(raw) && !endsIn(raw.content, "reasoning") ? readAnswer(raw.content) : undefined,
   readResult,
 };
 
 /**
  * Converts the messages of a context to model messages of the AI SDK.
  *
- * Signatures and ids of items go where the SDK's own providers look for them. The results of an answer stand in one message.
+ * Signatures and item ids go where the SDK's own providers look for them. The results of an answer form one message. Files
+ * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `messages` for `generateText` and `streamText`, and what could not be said as it was.
+ * @returns `instructions` and `messages` for `generateText` and `streamText`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toModelMessages(
   messages: readonly AgentMessage[],
   options: RequestOptions = {},
 ): ModelMessagesRequest {
-  const { system, items, ids, issues } = planRequest(messages, MODEL_MESSAGES, options);
+  const { system, items, ids, issues } = planRequest(withModelParts(messages), MODEL_MESSAGES, options);
   const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
   return { ...(system !== "" && { instructions: system }), messages: request, issues: issues.list() };
 }
@@ -56,11 +60,10 @@ function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessag
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
   const family = item.isOwn ? familyOf(item.api) : undefined;
   // OpenAI misses the reasoning of items that it knows by id.
-  const isIncomplete = family === "openai" && item.hasLostThinking;
-  const content = isIncomplete ? item.content.filter(({ type }) => type !== "thinking") : item.content;
+  const known = family === "openai" && item.isIncomplete ? undefined : family;
   const answer: ModelMessage = isMessage(item.raw)
     ? item.raw
-    : { role: "assistant", content: writeAnswer(content, isIncomplete ? undefined : family, idOf) };
+    : { role: "assistant", content: writeAnswer(item.content, known, idOf) };
   if (item.results.length === 0) return [answer];
   const results = item.results.map(
     ({ message, raw }): ModelToolResultPart =>

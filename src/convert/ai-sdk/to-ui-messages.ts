@@ -1,9 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Dialect } from "../dialect.ts";
+import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
-import { type PlannedAnswer, type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
+import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
@@ -17,7 +17,7 @@ const UI_MESSAGES: Dialect = {
   form: "uiMessage",
   isForDisplay: true,
   startsWithUser: false,
-  mayEndInThinking: true,
+  wantsThinkingWhole: false,
   takesImages: () => true,
   canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
   readUser: (raw) => readUserParts(partsOf(raw)),
@@ -27,15 +27,14 @@ const UI_MESSAGES: Dialect = {
 };
 
 /**
- * Converts the messages of a context to UI messages of the AI SDK, the way that the SDK itself does not go.
+ * Converts the messages of a context to UI messages of the AI SDK, a direction that the SDK itself does not offer.
  *
- * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. All
- * thinking is there, whoever thought it, and the text of answers that were stopped. A call at the end that has no result is
+ * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. It
+ * shows the thinking of every model and the text of aborted answers. A call at the end without a result is
  * `input-available`.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and what could not be
- *   said as it was.
+ * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(
@@ -45,20 +44,20 @@ export function toUIMessages(
   const plan = planRequest(messages, UI_MESSAGES, {});
   const made: UIMessage[] = [];
   let turn: PlannedAnswer[] = [];
-  const add = (index: number, role: UIMessage["role"], parts: UIPart[]) => {
-    const id = options.id?.(index) ?? digestOf(JSON.stringify([index, role, parts])).slice(0, ID_LENGTH);
-    made.push({ id, role, parts });
+  const add = (index: number, role: UIMessage["role"], said: Said) => {
+    const id = options.id?.(index) ?? digestOf(JSON.stringify([index, role, said.parts])).slice(0, ID_LENGTH);
+    made.push({ id, role, ...said });
   };
   const endTurn = () => {
     const [first] = turn;
-    if (first !== undefined) add(first.index, "assistant", turnParts(turn, plan));
+    if (first !== undefined) add(first.index, "assistant", sayTurn(turn, plan));
     turn = [];
   };
   for (const item of plan.items) {
     if (item.kind === "answer") turn.push(item);
     else {
       endTurn();
-      if (item.kind === "user") add(item.index, "user", userParts(item));
+      if (item.kind === "user") add(item.index, "user", sayUser(item));
     }
   }
   endTurn();
@@ -69,38 +68,46 @@ export function toUIMessages(
   };
 }
 
-function userParts({ raw, content }: PlannedItem & { kind: "user" }): UIPart[] {
-  return raw === undefined ? writeUserParts(content) : keptParts(raw);
+/** What a message says, beside its id and role. */
+type Said = Pick<UIMessage, "metadata" | "parts">;
+
+function sayUser({ raw, content }: PlannedUser): Said {
+  return raw === undefined ? { parts: writeUserParts(content) } : sayKept(raw);
 }
 
-/** Returns the parts of a message that was kept. Kinds that came later are given as they were received. */
-function keptParts(raw: unknown): UIPart[] {
-  return partsOf(raw).filter(isPart);
+/** Returns what a message says that was kept. Kinds of parts that came later are given as they were received. */
+function sayKept(raw: unknown): Said {
+  const { metadata } = fieldsOf(raw);
+  return { ...(metadata !== undefined && { metadata }), parts: partsOf(raw).filter(isPart) };
 }
 
 function isPart(part: object): part is UIPart {
   return typeof fieldsOf(part)["type"] === "string";
 }
 
-function turnParts(turn: readonly PlannedAnswer[], plan: RequestPlan): UIPart[] {
+function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
   const raw = fieldsOf(turn[0]?.details)["uiMessage"];
-  if (raw !== undefined && saysTheSame(raw, turn)) return keptParts(raw);
+  if (raw !== undefined && saysTheSame(raw, turn)) return sayKept(raw);
   const last = plan.items.at(-1);
-  return turn.flatMap((answer) => {
+  const parts = turn.flatMap((answer) => {
     const results = answer.results.map(({ message, isMade }) => {
       return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
     });
     const family = answer.isOwn ? familyOf(answer.api) : undefined;
     return writeStep(answer.content, new Map(results), family, (id) => plan.ids.of(id));
   });
+  return { parts };
 }
 
 /** Tells whether a message that was kept still says what its answers and results do. */
 function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
   const steps = splitSteps(partsOf(raw)).map(readStep);
-  const read = steps.map(({ content, results }) => [content, results.map(({ result }) => result)]);
+  const read = steps.map(({ content, results }) => [
+    content.filter(isShown),
+    results.map(({ result }) => result),
+  ]);
   const planned = turn.map(({ content, results }) => [
-    content,
+    content.filter(isShown),
     results
       .filter(({ isMade }) => !isMade)
       .map(({ message }) => ({
@@ -110,6 +117,12 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
       })),
   ]);
   return isSameJson(read.length === 0 ? [[[], []]] : read, planned);
+}
+
+/** Tells whether a block says something; texts that were just begun when a model was stopped do not. */
+function isShown(block: AnswerBlock): boolean {
+  if (block.type === "text") return block.text.trim() !== "" || block.textSignature !== undefined;
+  return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;
 }
 
 function partsOf(message: unknown): readonly object[] {

@@ -47,14 +47,16 @@ export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
+  /** The host's own; absent if there is none. */
+  metadata?: unknown;
   parts: UIPart[];
 }
 
 /** Options of `toUIMessages`. */
 export interface UIMessagesOptions {
   /**
-   * Makes the id of a message, by the index of the first message of ours in it. Default: made of its index and what it says,
-   * the same at every conversion.
+   * Returns the id of a UI message, given the index of the first message in it. Default: a digest of index and content, the
+   * same at every conversion.
    */
   readonly id?: (index: number) => string;
 }

@@ -20,9 +20,10 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
   );
 }
 
-/** Reads what the user says. A text alone stays one. */
+/** Reads what the user says; what is for the host only, such as data, is passed over. A text alone stays one. */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
-  const blocks = readUser(parts) ?? [];
+  const said = parts.filter((part) => ["text", "file"].includes(String(fieldsOf(part)["type"])));
+  const blocks = readUser(said) ?? [];
   const [first] = blocks;
   return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
 }
@@ -116,12 +117,13 @@ export function readStep(parts: readonly object[]): ReadStep {
 }
 
 /** Tells whether a part is a tool call, of a tool that is known in advance or not. */
-function isToolPart(part: object): boolean {
+export function isToolPart(part: object): boolean {
   const { type } = fieldsOf(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
 }
 
-function toolNameOf(part: object): unknown {
+/** Returns the name of the tool that a part calls. */
+export function toolNameOf(part: object): unknown {
   const { type, toolName } = fieldsOf(part);
   return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);
 }

@@ -4,6 +4,7 @@ import type { ToolResultMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
+import { redactedThinking } from "../redacted-thinking.ts";
 import type {
   AnthropicBlock,
   AnthropicImage,
@@ -13,9 +14,6 @@ import type {
   AnthropicToolResult,
   AnthropicToolUse,
 } from "./anthropic-types.ts";
-
-/** Stands for thinking that the provider withheld. */
-const REDACTED = "[Reasoning redacted]";
 
 /** Writes what the user says. */
 export function writeUser(content: readonly UserBlock[]): (AnthropicText | AnthropicImage)[] {
@@ -96,10 +94,23 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
     ];
   }
   if (type === "redacted_thinking" && typeof data === "string") {
-    return [{ type: "thinking", thinking: REDACTED, thinkingSignature: data, redacted: true }];
+    return [redactedThinking(data)];
   }
   if (type !== "tool_use" || typeof id !== "string" || typeof name !== "string") return [];
   return [{ type: "toolCall", id, name, arguments: isJsonRecord(input) ? input : {} }];
+}
+
+/** Tells whether a text says nothing: models write such texts, and the API takes none of them back. */
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** Leaves out texts that say nothing. */
+export function withoutBlanks<Block extends object>(blocks: readonly Block[]): Block[] {
+  return blocks.filter((block) => {
+    const { type, text } = fieldsOf(block);
+    return type !== "text" || typeof text !== "string" || !isBlank(text);
+  });
 }
 
 /** Reads a result; undefined if it is none. */

@@ -10,6 +10,7 @@ import {
   readResult,
   readUser,
   strippedBlock,
+  withoutBlanks,
   writeAnswerBlock,
   writeResult,
   writeUser,
@@ -31,8 +32,8 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 /**
  * Converts messages of Anthropic's Messages API to those of a session.
  *
- * What has no counterpart, such as a document, is kept in `details` and comes back from `toAnthropic`. Cache marks are a
- * matter of one request and are not kept.
+ * Keeps what has no counterpart, such as a document, in `details`; `toAnthropic` brings it back. Cache marks belong to one
+ * request and are not kept.
  *
  * @param request - Messages, or `{ system, messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
@@ -100,8 +101,8 @@ function addAnswer(history: History, blocks: readonly object[], index: number): 
 function readStripped(history: History, blocks: readonly object[], index: number) {
   const stripped = blocks.map(strippedBlock);
   const content = readAnswer(stripped) ?? [];
-  const again = content.map((block) => writeAnswerBlock(block, (id) => id));
-  return { content, details: history.keep(index, stripped, again, "an answer") };
+  const again = withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id)));
+  return { content, details: history.keep(index, withoutBlanks(stripped), again, "an answer") };
 }
 
 function blocksOf(content: unknown): readonly object[] {

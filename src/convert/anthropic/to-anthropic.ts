@@ -2,9 +2,11 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
+import { endsIn } from "../raw-form.ts";
 import { type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import {
+  isBlank,
   isBlocks,
   readAnswer,
   readResult,
@@ -31,25 +33,26 @@ const ANTHROPIC: Dialect = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: ({ isError }) => !isError,
   maxNameLength: MAX_NAME,
-  mayEndInThinking: false,
+  wantsThinkingWhole: true,
   keepsSignedText: () => false,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID),
-  isBlank: (text) => text.trim() === "",
+  isBlank,
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
   readUser,
-  readAnswer,
+  // The API refuses an answer that ends in thinking.
+  readAnswer: (raw) => (endsIn(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
   readResult,
 };
 
 /**
  * Converts the messages of a context to a request of Anthropic's Messages API.
  *
- * The results of an answer stand in one message behind it, before anything else. Thinking of the model that is asked comes
- * back as it was, in its place; that of others is left out.
+ * Puts the results of an answer into one message directly behind it. Thinking of the model you ask goes back unchanged and
+ * in place; thinking of other models is dropped.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `system` and `messages` for `messages.create`, and what could not be said as it was.
+ * @returns `system` and `messages` for `messages.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
 export function toAnthropic(
@@ -82,7 +85,7 @@ function resultBlock(
 ): AnthropicToolResult {
   const result = isResult(raw) ? raw : writeResult(message, ids.of(message.toolCallId));
   if (result.is_error !== true || result.content !== undefined) return result;
-  issues.report("CONTENT_ADDED", index, "Put a text into the result of a failed call that said nothing.");
+  issues.report("CONTENT_ADDED", index, "Added a text to the empty result of a failed call.");
   return { ...result, content: [{ type: "text", text: NO_WORDS }] };
 }
 

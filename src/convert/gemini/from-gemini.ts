@@ -1,13 +1,25 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
-import { isResponse, plainPart, readAnswerParts, readResponse, readUser } from "./read-parts.ts";
+import {
+  isResponse,
+  plainPart,
+  readAnswerParts,
+  readResponse,
+  readUser,
+  withCallIds,
+  withResponseId,
+} from "./read-parts.ts";
 import { writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
 
 const DEFAULTS: HistoryDefaults = { form: "gemini", api: "google-generative-ai", provider: "google" };
+
+/** Characters by which calls without ids of one response differ from those of others. */
+const SEED_LENGTH = 8;
 
 const STYLE = { isNew: true, idOf: (id: string) => id };
 
@@ -22,8 +34,8 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 /**
  * Converts Gemini's contents to messages of a session.
  *
- * Calls without ids get some, the same at every conversion, and results find them by name and order. Parts without a
- * counterpart, such as files, are kept in `details`.
+ * Gives calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps parts
+ * without a counterpart, such as files, in `details`.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
  * @throws {TypeError} If a content has an unknown role, or there is no time.
@@ -84,7 +96,7 @@ class ContentReader {
   }
 
   #addAnswer(parts: readonly object[], index: number): void {
-    const { content, details } = readParts(this.#history, parts, index);
+    const { content, details } = readParts(this.#history, parts, index, String(index));
     this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
     this.#history.answer(index, content, withDetails(details));
   }
@@ -98,8 +110,10 @@ class ContentReader {
     this.#history.user(index, content, details);
   }
 
-  #addResult(part: object, index: number): void {
-    const result = readResponse(part, (name) => this.#idByName(name));
+  #addResult(given: object, index: number): void {
+    const part = withResponseId(given, (name) => this.#idByName(name));
+    const result = readResponse(part);
+    if (result === undefined) return;
     this.#open = this.#open.filter(({ id }) => id !== result.toolCallId);
     const { name } = fieldsOf(fieldsOf(part)["functionResponse"]);
     const toolName = typeof name === "string" ? name : "unknown";
@@ -122,8 +136,9 @@ function plainParts(parts: object): object {
   return Object.values(parts).map(plainPart);
 }
 
-function readParts(history: History, parts: readonly object[], index: number) {
-  const content = readAnswerParts(parts, index);
+function readParts(history: History, given: readonly object[], index: number, seed: string) {
+  const parts = withCallIds(given, seed);
+  const content = readAnswerParts(parts);
   const again = writeAnswer(content, STYLE);
   return { content, details: history.keep(index, parts, again, "an answer", plainParts) };
 }
@@ -133,14 +148,15 @@ function readParts(history: History, parts: readonly object[], index: number) {
  *
  * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
  * @throws {TypeError} If there is no time.
- * @remarks A stream's chunks have to be put together first. Source: docs/messages.md#gemini
+ * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
 export function fromGeminiResponse(response: GeminiResponseLike, options: ImportOptions): ConvertedAnswer {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;
   const model = options.model ?? modelVersion;
   const history = new History({ ...options, ...(model !== undefined && { model }) }, DEFAULTS);
   const [candidate] = candidates;
-  const { content, details } = readParts(history, partsOf(candidate?.content), 0);
+  const seed = digestOf(responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
+  const { content, details } = readParts(history, partsOf(candidate?.content), 0, seed);
   const isCalling = content.some(({ type }) => type === "toolCall");
   const reason =
     candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");

@@ -31,21 +31,35 @@ function readBlob(blob: unknown): UserBlock {
 }
 
 /**
- * Reads the parts of an answer; those that have no counterpart are passed over.
+ * Gives an id to each call that has none, so that its result can name it.
  *
- * @param index - Where the content stands, for the ids of calls that have none.
+ * @param seed - Makes the ids differ from those of other answers.
  */
-export function readAnswerParts(parts: readonly unknown[], index: number): AnswerBlock[] {
-  return parts.flatMap((part, at): AnswerBlock[] => {
+export function withCallIds(parts: readonly object[], seed: string): object[] {
+  return parts.map((part, at) => {
+    const { functionCall } = fieldsOf(part);
+    if (!isJsonRecord(functionCall) || isId(functionCall["id"])) return part;
+    const id = `${String(functionCall["name"])}_${seed}_${at}`;
+    return { ...part, functionCall: { ...functionCall, id } };
+  });
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === "string" && id !== "";
+}
+
+/** Reads the parts of an answer whose calls have ids; those that have no counterpart are passed over. */
+export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
+  return parts.flatMap((part): AnswerBlock[] => {
     const { text, thought, functionCall } = fieldsOf(part);
     const signature = signatureOf(part);
     if (isJsonRecord(functionCall)) {
       const { id, name, args } = functionCall;
-      if (typeof name !== "string") return [];
+      if (typeof name !== "string" || !isId(id)) return [];
       return [
         {
           type: "toolCall",
-          id: typeof id === "string" && id !== "" ? id : `${name}_${index}_${at}`,
+          id,
           name,
           arguments: isJsonRecord(args) ? args : {},
           ...(signature !== undefined && { thoughtSignature: signature }),
@@ -79,17 +93,25 @@ export function isResponse(part: unknown): boolean {
 }
 
 /**
- * Reads a result out of a part.
+ * Gives a result without an id that of the call that it answers.
  *
- * @param idOf - Returns the id of the call that a result without one answers, by its name.
+ * @param idOf - Finds that call by its name.
  */
-export function readResponse(part: unknown, idOf: (name: unknown) => string): ReadResult {
-  const { id, name, response, parts } = fieldsOf(fieldsOf(part)["functionResponse"]);
+export function withResponseId(part: object, idOf: (name: unknown) => string): object {
+  const functionResponse = fieldsOf(fieldsOf(part)["functionResponse"]);
+  const { id, name } = functionResponse;
+  return isId(id) ? part : { ...part, functionResponse: { ...functionResponse, id: idOf(name) } };
+}
+
+/** Reads a result out of a part; undefined if it has no id. */
+export function readResponse(part: unknown): ReadResult | undefined {
+  const { id, response, parts } = fieldsOf(fieldsOf(part)["functionResponse"]);
+  if (!isId(id)) return undefined;
   const { output, error } = fieldsOf(response);
   const isError = error !== undefined;
   const blobs = Array.isArray(parts) ? parts : [];
   return {
-    toolCallId: typeof id === "string" && id !== "" ? id : idOf(name),
+    toolCallId: id,
     content: [
       ...textsOfOutput(isError ? error : (output ?? response)),
       ...blobs.map((blob) => readBlob(fieldsOf(blob)["inlineData"])),

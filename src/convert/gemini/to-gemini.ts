@@ -7,7 +7,14 @@ import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./gemini-types.ts";
 import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
-import { type CallStyle, isSignature, writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
+import {
+  type CallStyle,
+  isSignature,
+  keptPart,
+  writeAnswer,
+  writeResponse,
+  writeUser,
+} from "./write-parts.ts";
 
 const MAX_ID = 64;
 const MAX_NAME = 64;
@@ -25,7 +32,7 @@ const GEMINI: Dialect = {
   imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
   takesImages: (_, target) => isNewGeneration(target),
   maxNameLength: MAX_NAME,
-  mayEndInThinking: true,
+  wantsThinkingWhole: false,
   keepsSignedText: () => true,
   isSignature,
   newIds: () => new ToolIds(MAX_ID),
@@ -33,19 +40,18 @@ const GEMINI: Dialect = {
   canReplay: ({ thinking, thinkingSignature }) =>
     thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
   readUser,
-  readAnswer: (raw) => (Array.isArray(raw) ? readAnswerParts(raw, -1) : undefined),
-  readResult: (raw) => (isPart(raw) ? readResponse(raw, () => "") : undefined),
+  readAnswer: (raw) => (Array.isArray(raw) ? readAnswerParts(raw) : undefined),
+  readResult: readResponse,
 };
 
 /**
  * Converts the messages of a context to a request of Gemini's `generateContent`.
  *
- * Every signature returns on the part that it came with. Roles alternate: what follows from the same side joins the content
- * before it.
+ * Each signature goes back on its own part. Roles alternate: consecutive messages of one side become one content.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @param options - `model` also tells of which generation the model is; without it the newest is assumed.
- * @returns `contents`, `systemInstruction` for the request's `config`, and what could not be said as it was.
+ * @param options - `model` also tells the generation of the model; without it, the newest is assumed.
+ * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
  */
 export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {
@@ -66,9 +72,11 @@ function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
   if (item.kind === "user") {
     return [{ role: "user", parts: isParts(item.raw) ? item.raw : writeUser(item.content) }];
   }
-  const parts = isParts(item.raw) ? item.raw : writeAnswer(item.content, style);
+  const parts = isParts(item.raw)
+    ? item.raw.map((part) => keptPart(part, style))
+    : writeAnswer(item.content, style);
   const responses = item.results.map(({ message, raw }) =>
-    isPart(raw) ? raw : writeResponse(message, message.toolName, style),
+    isPart(raw) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
   );
   const answer: GeminiContent = { role: "model", parts };
   return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];

@@ -44,6 +44,21 @@ export function writeAnswer(content: readonly AnswerBlock[], { isNew, idOf }: Ca
   });
 }
 
+/** Writes a part that was kept; older models know no ids. */
+export function keptPart(part: GeminiPart, { isNew }: CallStyle): GeminiPart {
+  const { functionCall, functionResponse } = part;
+  if (isNew || (functionCall === undefined && functionResponse === undefined)) return part;
+  return {
+    ...part,
+    ...(functionCall !== undefined && { functionCall: withoutId(functionCall) }),
+    ...(functionResponse !== undefined && { functionResponse: withoutId(functionResponse) }),
+  };
+}
+
+function withoutId<T extends { id?: string }>({ id: _, ...rest }: T): Omit<T, "id"> {
+  return rest;
+}
+
 function signed(signature: string | undefined): { thoughtSignature?: string } {
   return isSignature(signature) ? { thoughtSignature: signature } : {};
 }

@@ -37,8 +37,8 @@ const LEGACY_ID_LENGTH = 24;
 /**
  * Converts messages of OpenAI's Chat Completions API to those of a session.
  *
- * Arguments of calls are parsed; where a model wrote none that are JSON, they are `{}`, and its words are kept in `details`,
- * as is everything else without a counterpart.
+ * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original is
+ * kept in `details`, as is everything else without a counterpart.
  *
  * @param request - Messages, or `{ messages }`.
  * @throws {TypeError} If a message has an unknown role, or there is no time.
@@ -65,7 +65,7 @@ function addMessage(history: History, message: object, index: number): void {
   const result = readResult(stripped);
   if (role === "system" || role === "developer") {
     const { name } = stripped;
-    if (name !== undefined) history.report("FLAG_DROPPED", index, "Left out the name of a system message.");
+    if (name !== undefined) history.report("FLAG_DROPPED", index, "Dropped the name of a system message.");
     history.system(index, textsOf(stripped["content"]).join("\n"));
   } else if (user !== undefined) {
     history.user(index, user, history.keep(index, stripped, writeUser(user), "a user message", plainMessage));

@@ -8,6 +8,7 @@ import { parseArguments, parseJson } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
+  OpenAIChatMessage,
   OpenAIChatText,
   OpenAIChatToolCall,
   OpenAIChatToolMessage,
@@ -58,6 +59,8 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
       return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
+  // Details hold what was shown, too.
+  if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
     const field = reasoningField(thinkingSignature);
@@ -65,12 +68,13 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
     const before = shown[field];
     shown[field] = before === undefined ? text : `${before}\n${text}`;
   }
-  return { ...shown, ...(details.length > 0 && { reasoning_details: details }) };
+  return shown;
 }
 
-/** Tells whether a signature says where in a message the thinking goes. */
-export function isReplayable(signature: string | undefined): boolean {
-  return reasoningField(signature) !== undefined || reasoningDetails(signature) !== undefined;
+/** Tells whether thinking says something, and its signature where in a message that goes. */
+export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
+  const isShown = thinking !== "" && reasoningField(signature) !== undefined;
+  return isShown || reasoningDetails(signature) !== undefined;
 }
 
 function reasoningField(signature: string | undefined): ReasoningField | undefined {
@@ -117,12 +121,15 @@ function addressOf(url: unknown): unknown {
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = fieldsOf(raw);
   if (message["role"] !== "assistant") return undefined;
-  const { content, refusal, tool_calls } = message;
+  const { content, refusal, audio, tool_calls } = message;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
-  const said = [...parts, { type: "refusal", refusal }].map(fieldsOf).flatMap((part): AnswerBlock[] => {
-    const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
-    return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
-  });
+  const { transcript } = fieldsOf(audio);
+  const said = [...parts, { type: "text", text: transcript }, { type: "refusal", refusal }]
+    .map(fieldsOf)
+    .flatMap((part): AnswerBlock[] => {
+      const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
+      return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
+    });
   return [...readReasoning(message), ...said, ...partsOf(tool_calls).flatMap(readCall)];
 }
 
@@ -164,13 +171,21 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: tool_call_id, content: parts.map(readPart).filter(isSaid), isError: false };
 }
 
+/** Makes what can be sent of a message that was kept: of what a model spoke, its id. */
+export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
+  const { id } = fieldsOf(fieldsOf(raw)["audio"]);
+  const spoken: object = typeof id === "string" ? { audio: { id } } : {};
+  return { ...raw, ...spoken };
+}
+
 /** Copies a message without what says nothing, as responses have it. */
 export function strippedMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
   const hasAnnotations = partsOf(annotations).length > 0;
   const hasDetails = partsOf(reasoning_details).length > 0;
-  // The text of the details stands in a field of its own, too.
-  const said = hasDetails ? withoutFields(rest, REASONING_FIELDS) : rest;
+  // The text of the details stands in a field of its own, too; and some servers always send that field.
+  const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
+  const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 

@@ -5,6 +5,7 @@ import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan
 import { callIdOf, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
+  keptMessage,
   readAnswer,
   readResult,
   readUser,
@@ -27,25 +28,25 @@ const OPENAI_CHAT: Dialect = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => false,
   maxNameLength: MAX_NAME,
-  mayEndInThinking: true,
+  wantsThinkingWhole: false,
   keepsSignedText: () => false,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
-  canReplay: ({ thinkingSignature }) => isReplayable(thinkingSignature),
+  canReplay: isReplayable,
   readUser,
   readAnswer,
   readResult,
 };
 
 /**
- * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak, too.
+ * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak too.
  *
- * Each result stands behind the answer that asked for it; images of results follow as the user's. Reasoning goes back into
- * the field that it came in.
+ * Puts each result behind the answer that asked for it, and images of results into a user message behind them. Reasoning
+ * goes back in the field it came from.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `messages` for `chat.completions.create`, and what could not be said as it was.
+ * @returns `messages` for `chat.completions.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
  */
 export function toOpenAIChat(
@@ -65,10 +66,10 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
   const idOf = (id: string) => plan.ids.of(id);
   const results = item.results.map(({ message, raw, index }) => {
     if (message.isError)
-      plan.issues.report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+      plan.issues.report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
     return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
   });
-  return [isMessage(item.raw) ? item.raw : writeAnswer(item.content, idOf), ...results];
+  return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];
 }
 
 /** Tells whether a message was kept. Fields that came later are sent as they were received. */

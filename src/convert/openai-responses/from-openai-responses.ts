@@ -6,6 +6,7 @@ import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { callIdOf } from "../tool-ids.ts";
+import { isHostOutput } from "./item-ids.ts";
 import type {
   OpenAIResponsesItemLike,
   OpenAIResponsesRequestLike,
@@ -33,8 +34,8 @@ const STATUSES: Readonly<Record<string, StopReason>> = {
 /**
  * Converts items of OpenAI's Responses API to messages of a session.
  *
- * Items of the model that stand together become one answer. Reasoning is kept whole; items without a counterpart, such as
- * a web search, are kept in `details` with the answer that they stand in.
+ * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
+ * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message.
  *
  * @param request - Items, or `{ instructions, input }`.
  * @throws {TypeError} If an item is a message with an unknown role, or there is no time.
@@ -73,7 +74,7 @@ class ItemReader {
     items.forEach((item, index) => {
       const { role } = fieldsOf(item);
       const result = readResult(item);
-      if (result === undefined && (role === undefined || role === "assistant")) {
+      if (result === undefined && (role === undefined || role === "assistant") && !isHostOutput(item)) {
         this.#group ??= { index, items: [] };
         this.#group.items.push(item);
         return;

@@ -9,6 +9,20 @@ export const OUTPUT_TYPES: ReadonlySet<unknown> = new Set([
   "custom_tool_call_output",
 ]);
 
+/** Tells whether an item is what the host gave back for a tool that is no function, such as a shell or a computer. */
+export function isHostOutput(item: unknown): boolean {
+  const { type } = fieldsOf(item);
+  if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
+  return type.endsWith("_call_output") || type === "mcp_approval_response";
+}
+
+/** Tells whether an item asks the host for a tool that is no function; those that the provider runs have no `call_id`. */
+export function isHostCall(item: unknown): boolean {
+  const { type, call_id } = fieldsOf(item);
+  if (type === "function_call" || type === "custom_tool_call") return false;
+  return typeof type === "string" && type.endsWith("_call") && typeof call_id === "string";
+}
+
 /** Characters that an id may have. */
 export const MAX_ID = 64;
 

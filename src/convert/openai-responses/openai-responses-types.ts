@@ -79,8 +79,8 @@ export type OpenAIResponsesItem =
 /** Options of `toOpenAIResponses`. */
 export interface OpenAIResponsesOptions extends RequestOptions {
   /**
-   * Whether the provider keeps responses, as in the request's own `store`. If not, reasoning without `encrypted_content`
-   * means nothing to it and stays out. Default: true, as with the provider.
+   * The request's own `store`. If false, the provider cannot read reasoning without `encrypted_content`, so that is
+   * dropped, as are references to stored items. Default: true, as with the provider.
    */
   readonly store?: boolean;
 }

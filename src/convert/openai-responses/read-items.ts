@@ -4,14 +4,20 @@ import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { parseArguments } from "../tool-arguments.ts";
-import { OUTPUT_TYPES } from "./item-ids.ts";
+import { isHostOutput, OUTPUT_TYPES } from "./item-ids.ts";
 
 /** Fields that say nothing beside the content, in what a response has and a request may leave out. */
 const SILENT_FIELDS = ["status", "logprobs"];
 
-/** Reads what the user says out of a message item. */
+/** Reads what the user says out of a message item, or what the host gave back for a tool that is no function. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
-  const { role, content } = fieldsOf(raw);
+  const { type, role, content, output } = fieldsOf(raw);
+  if (isHostOutput(raw)) {
+    const name = placeholder(String(type).replaceAll("_", " "), undefined);
+    const image = imageOfDataUrl(fieldsOf(output)["image_url"]);
+    const said = typeof output === "string" && output !== "" ? [{ type: "text" as const, text: output }] : [];
+    return [name, ...said, ...(image === undefined ? [] : [image])];
+  }
   if (role !== "user") return undefined;
   return typeof content === "string" ? content : listOf(content).map(readPart);
 }

@@ -1,9 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import type { ConversionIssueCode } from "../conversion-issue.ts";
 import type { Dialect } from "../dialect.ts";
-import { type PlannedAnswer, planRequest, type RequestPlan } from "../request-plan.ts";
+import { endsIn } from "../raw-form.ts";
+import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
-import { MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import { isHostCall, isHostOutput, MAX_ID, reasoningItemOf } from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAIInputMessage,
@@ -16,7 +18,7 @@ import { customInputOf, writeAnswer, writeResult, writeUser } from "./write-item
 
 const MAX_NAME = 64;
 
-const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
+const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   form: "openaiResponses",
   apis: new Set(["openai-responses", "openai-codex-responses", "azure-openai-responses"]),
   provider: "openai",
@@ -26,24 +28,23 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay"> = {
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => true,
   maxNameLength: MAX_NAME,
-  mayEndInThinking: false,
+  wantsThinkingWhole: true,
   keepsSignedText: () => false,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
   readUser,
-  readAnswer,
   readResult,
 };
 
 /**
  * Converts the messages of a context to a request of OpenAI's Responses API.
  *
- * Reasoning of the model that is asked comes back as it was, with the item behind it. Where it cannot, the items of its
- * answer go without their ids, since the provider misses the reasoning of items that it knows by id.
+ * Reasoning of the model you ask goes back unchanged, followed by its item. If it cannot, the items of its answer are sent
+ * without ids, since the provider refuses an item that it knows by id if the reasoning is missing.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
- * @returns `instructions` and `input` for `responses.create`, and what could not be said as it was.
+ * @returns `instructions` and `input` for `responses.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
  */
 export function toOpenAIResponses(
@@ -54,27 +55,49 @@ export function toOpenAIResponses(
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
     canReplay: ({ thinkingSignature }) => reasoningItemOf(thinkingSignature, !isStored) !== undefined,
+    readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
   const plan = planRequest(messages, dialect, options);
   const writer = new ItemWriter(plan);
   const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
     if (item.kind === "system") return [{ role: "developer", content: item.text }];
-    if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
-    return writer.write(item);
+    return item.kind === "user" ? [writer.writeUser(item)] : writer.writeAnswer(item);
   });
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/** Writes answers so that no item is there twice and none without what belongs to it. */
+/** Tells whether the provider takes items back: it refuses reasoning at their end, and what it has not stored. */
+function isReplayable(raw: unknown, isStored: boolean): boolean {
+  const isReference = (item: unknown) => fieldsOf(item)["type"] === "item_reference";
+  return !endsIn(raw, "reasoning") && (isStored || !itemsOf(raw).some(isReference));
+}
+
+/** Writes items so that none is there twice and none without what belongs to it. */
 class ItemWriter {
   readonly #plan: RequestPlan;
   readonly #usedIds = new Set<string>();
+  /** Calls of other tools than functions that have what the host gave back for them. */
+  readonly #answered: ReadonlySet<string>;
+  readonly #called = new Set<string>();
 
   constructor(plan: RequestPlan) {
     this.#plan = plan;
+    const kept = plan.items.flatMap((item) => (item.kind === "system" ? [] : itemsOf(item.raw)));
+    this.#answered = new Set(kept.filter(isHostOutput).flatMap(callsOf));
   }
 
-  write(answer: PlannedAnswer): OpenAIResponsesItem[] {
+  writeUser({ raw, content, index }: PlannedUser): OpenAIResponsesItem {
+    if (!isMessage(raw)) return writeUser(content);
+    if (!isHostOutput(raw) || callsOf(raw).some((id) => this.#called.has(id))) return raw;
+    this.#report(
+      "DETAILS_DROPPED",
+      index,
+      "Replaced the output of a tool by a message, since its call is missing.",
+    );
+    return writeUser(content);
+  }
+
+  writeAnswer(answer: PlannedAnswer): OpenAIResponsesItem[] {
     const { results } = answer;
     const custom = new Set<string>();
     for (const block of answer.content) {
@@ -82,7 +105,8 @@ class ItemWriter {
       if (isCustom) custom.add(block.id);
     }
     const outputs = results.map(({ message, raw, index }): OpenAIResponsesItem => {
-      if (message.isError) this.#report("FLAG_DROPPED", index, "A result cannot say that its call failed.");
+      if (message.isError)
+        this.#report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
       const isCustom = custom.has(message.toolCallId);
       const type = isCustom ? "custom_tool_call_output" : "function_call_output";
       return isOutput(raw, type) ? raw : writeResult(message, type, this.#plan.ids.of(message.toolCallId));
@@ -90,24 +114,44 @@ class ItemWriter {
     return [...this.#writeItems(answer), ...outputs];
   }
 
-  #writeItems({ content, isOwn, hasLostThinking, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
+  #writeItems({ content, isOwn, isIncomplete, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
     const style = { isOwn, idOf: (id: string) => this.#plan.ids.of(id) };
-    const items = isItems(raw) ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn });
+    const isUsable = isItems(raw) && raw.every((item) => !isHostCall(item) || this.#isAnswered(item));
+    const items = isUsable ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn && raw === undefined });
     const ids = items.flatMap((item) => idsOf(item));
     const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
-    if (!hasLostThinking && !isRepeated) {
+    if (!isIncomplete && !isRepeated) {
       for (const id of ids) this.#usedIds.add(id);
+      for (const id of items.flatMap(callsOf)) this.#called.add(id);
+      if (raw !== undefined && !isUsable)
+        this.#report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
       return items;
     }
-    if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
-      this.#report("THINKING_DROPPED", index, "Left out reasoning without the item that it belongs to.");
+    if (raw !== undefined)
+      this.#report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
+    else if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
+      this.#report("THINKING_DROPPED", index, "Dropped reasoning that the request already contains.");
     }
     return writeAnswer(content, { ...style, hasItemIds: false });
   }
 
-  #report(code: "THINKING_DROPPED" | "FLAG_DROPPED", index: number, message: string): void {
+  #isAnswered(item: OpenAIResponsesItem): boolean {
+    return callsOf(item).some((id) => this.#answered.has(id));
+  }
+
+  #report(code: ConversionIssueCode, index: number, message: string): void {
     this.#plan.issues.report(code, index, message);
   }
+}
+
+function itemsOf(raw: unknown): readonly unknown[] {
+  return Array.isArray(raw) ? raw : [raw];
+}
+
+/** Returns the ids by which a call and what the host gave back for it know one another. */
+function callsOf(item: unknown): string[] {
+  const { id, call_id, approval_request_id } = fieldsOf(item);
+  return [id, call_id, approval_request_id].filter((one) => typeof one === "string");
 }
 
 function idsOf(item: OpenAIResponsesItem): string[] {

@@ -186,23 +186,37 @@ const oddContent = fc.oneof(
     { maxLength: 3 },
   ),
 );
-const oddBlock = fc.oneof(
-  fc.record({ type: fc.constant("text"), text: oddText, textSignature: oddSignature }),
-  fc.record({
-    type: fc.constant("thinking"),
-    thinking: oddText,
-    thinkingSignature: oddSignature,
-    redacted: fc.constantFrom(undefined, true),
-  }),
-  fc.record({
-    type: fc.constant("toolCall"),
-    id: oddId,
-    name: fc.constantFrom("read", "a tool", "", "x".repeat(200)),
-    arguments: fc.oneof(toolArguments, fc.constantFrom(null, [1], "text")),
-    thoughtSignature: oddSignature,
-  }),
-  fc.constantFrom<object | null>(null, { type: "video" }, { type: "toolCall" }),
-);
+/** Signatures of thinking that an API takes back; other APIs take the names of fields, or base64. */
+const goodSignatures = (api: string) =>
+  api === "openai-responses"
+    ? fc.nat(99).map((n) => {
+        const item = {
+          type: "reasoning",
+          id: `rs_${n}`,
+          summary: [],
+          ...(n % 2 === 0 && { encrypted_content: "e" }),
+        };
+        return JSON.stringify(item);
+      })
+    : fc.constantFrom(api === "openai-completions" ? "reasoning_content" : "AAAA", "c2ln");
+const oddBlock = (api: string) =>
+  fc.oneof(
+    fc.record({ type: fc.constant("text"), text: oddText, textSignature: oddSignature }),
+    fc.record({
+      type: fc.constant("thinking"),
+      thinking: oddText,
+      thinkingSignature: fc.oneof(oddSignature, goodSignatures(api)),
+      redacted: fc.constantFrom(undefined, true),
+    }),
+    fc.record({
+      type: fc.constant("toolCall"),
+      id: oddId,
+      name: fc.constantFrom("read", "a tool", "", "x".repeat(200)),
+      arguments: fc.oneof(toolArguments, fc.constantFrom<unknown>(null, [1], "text", { input: "free text" })),
+      thoughtSignature: oddSignature,
+    }),
+    fc.constantFrom<object | null>(null, { type: "video" }, { type: "toolCall" }),
+  );
 
 /**
  * Makes lists of messages of every kind, in any order, with much that no provider accepts.
@@ -210,6 +224,31 @@ const oddBlock = fc.oneof(
  * @param home - The identity that is most frequent.
  */
 export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]> {
+  const answer = fc
+    .tuple(
+      fc.array(oddBlock(home.api), { maxLength: 4 }),
+      someIdentity(home),
+      fc.constantFrom("stop", "stop", "stop", "toolUse", "length", "error", "aborted", "pending"),
+    )
+    .map(([content, identity, stopReason]) => ({ role: "assistant", content, ...identity, stopReason }));
+  const result = fc.record({
+    role: fc.constant("toolResult"),
+    toolCallId: oddId,
+    toolName: fc.constantFrom("read", "a tool", ""),
+    content: oddContent,
+    isError: fc.boolean(),
+  });
+  /** An answer with results of its calls, of which some may be missing, and what the user says to it. */
+  const turn = fc
+    .tuple(answer, fc.array(result, { minLength: 3, maxLength: 3 }), oddContent, fc.nat(4))
+    .map(([said, results, content, missing]): object[] => {
+      const ids = said.content.flatMap((block) => (block !== null && "id" in block ? [block.id] : []));
+      const given = ids.flatMap((id, at) => {
+        const one = results[at];
+        return one === undefined || at === missing ? [] : [{ ...one, toolCallId: id }];
+      });
+      return [said, ...given, { role: "user", content }];
+    });
   const message = fc.oneof(
     { weight: 3, arbitrary: fc.record({ role: fc.constant("user"), content: oddContent }) },
     {
@@ -221,26 +260,8 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
         toolsAdded: fc.constantFrom(undefined, [{ name: "read" }]),
       }),
     },
-    {
-      weight: 5,
-      arbitrary: fc
-        .tuple(
-          fc.array(oddBlock, { maxLength: 4 }),
-          someIdentity(home),
-          fc.constantFrom("stop", "toolUse", "length", "error", "aborted", "pending"),
-        )
-        .map(([content, identity, stopReason]) => ({ role: "assistant", content, ...identity, stopReason })),
-    },
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        role: fc.constant("toolResult"),
-        toolCallId: oddId,
-        toolName: fc.constantFrom("read", "a tool", ""),
-        content: oddContent,
-        isError: fc.boolean(),
-      }),
-    },
+    { weight: 4, arbitrary: answer },
+    { weight: 4, arbitrary: result },
     {
       weight: 1,
       arbitrary: fc.constantFrom<object>(
@@ -252,5 +273,11 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
     },
   );
   // What a file holds is read as data: no key that is undefined, and types as the reader claims them.
-  return fc.array(message, { maxLength: 14 }).map((list): AgentMessage[] => JSON.parse(JSON.stringify(list)));
+  const some = fc.oneof(
+    { weight: 2, arbitrary: message.map((one): object[] => [one]) },
+    { weight: 1, arbitrary: turn },
+  );
+  return fc
+    .array(some, { maxLength: 10 })
+    .map((list): AgentMessage[] => JSON.parse(JSON.stringify(list.flat())));
 }

@@ -41,6 +41,8 @@ export function checkAnthropicRequest(request: unknown, knowledge: AnthropicKnow
   });
   checkPairs(list(messages), fault);
   checkLatestThinking(list(messages), knowledge, fault);
+  if (fields(fields(request)["thinking"])["type"] === "enabled")
+    checkStartsWithThinking(list(messages), fault);
   return faults;
 }
 
@@ -187,6 +189,19 @@ function checkLatestThinking(
   fault(
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. " +
       "These blocks must remain as they were in the original response.",
+  );
+}
+
+/** With thinking on, an answer whose results come last has to start with it. */
+function checkStartsWithThinking(messages: readonly unknown[], fault: Fault): void {
+  if (ofType(messages.at(-1), "tool_result").length === 0) return;
+  const latest = messages.findLast((message) => fields(message)["role"] === "assistant");
+  const [first] = blocksOf(latest);
+  const type = text(fields(first)["type"]);
+  if (SIGNED.has(type)) return;
+  fault(
+    `messages.${messages.indexOf(latest)}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${type}\`. ` +
+      "When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
   );
 }
 

@@ -34,7 +34,8 @@ export function checkOpenAIChatRequest(request: unknown): string[] {
 function checkMessage(message: { readonly [name: string]: unknown }, place: string, fault: Fault): void {
   const { role, content, tool_calls } = message;
   if (!ROLES.has(text(role))) fault(`Invalid value: '${String(role)}' for '${place}.role'.`);
-  const isContent = typeof content === "string" || (Array.isArray(content) && content.length > 0);
+  const isSpoken = role === "assistant" && (message["refusal"] ?? message["audio"]) !== undefined;
+  const isContent = typeof content === "string" || (Array.isArray(content) && content.length > 0) || isSpoken;
   if (role === "assistant" && tool_calls !== undefined) {
     if (list(tool_calls).length === 0) fault(`[] is too short - '${place}.tool_calls'`);
   } else if (!isContent) {
@@ -43,7 +44,11 @@ function checkMessage(message: { readonly [name: string]: unknown }, place: stri
     );
   }
   const allowed =
-    role === "user" ? ["text", "image_url"] : role === "assistant" ? ["text", "refusal"] : ["text"];
+    role === "user"
+      ? ["text", "image_url", "input_audio", "file"]
+      : role === "assistant"
+        ? ["text", "refusal"]
+        : ["text"];
   for (const part of list(content)) checkPart(fields(part), allowed, place, fault);
   list(tool_calls).forEach((call, at) => {
     checkCall(fields(call), `${place}.tool_calls[${at}]`, fault);

@@ -37,8 +37,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
   function_call: "fc",
   custom_tool_call: "ctc",
 };
-const CALLS = new Set(["function_call", "custom_tool_call"]);
-const OUTPUTS = new Set(["function_call_output", "custom_tool_call_output"]);
+const FUNCTIONS = new Set(["function_call", "custom_tool_call"]);
+const FUNCTION_OUTPUTS = new Set(["function_call_output", "custom_tool_call_output"]);
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_ID = 64;
 
@@ -91,14 +91,14 @@ function checkItem(item: Item, place: string, fault: Fault): void {
   if (typeof id === "string" && prefix !== undefined && !id.startsWith(prefix)) {
     fault(`Invalid '${place}.id': '${id}'. Expected an ID that begins with '${prefix}'.`);
   }
-  if ((CALLS.has(type) || OUTPUTS.has(type)) && text(call_id) === "")
+  if ((FUNCTIONS.has(type) || FUNCTION_OUTPUTS.has(type)) && text(call_id) === "")
     fault(`Invalid '${place}.call_id': empty string.`);
-  if (CALLS.has(type) && !NAME.test(text(name)))
+  if (FUNCTIONS.has(type) && !NAME.test(text(name)))
     fault(`Invalid '${place}.name': string does not match pattern.`);
   if (type === "function_call" && typeof item["arguments"] !== "string")
     fault(`Invalid type for '${place}.arguments'.`);
   if (type === "message") checkMessage(item, place, fault);
-  if (OUTPUTS.has(type) && typeof item["output"] !== "string")
+  if (FUNCTION_OUTPUTS.has(type) && typeof item["output"] !== "string")
     checkParts(item["output"], INPUT_PARTS, `${place}.output`, fault);
 }
 
@@ -129,8 +129,19 @@ function checkParts(parts: unknown, allowed: readonly string[], place: string, f
   });
 }
 
+/** Tells whether an item asks the host for a tool, of whatever kind; what the provider runs has no `call_id`. */
+function isCall(item: Item): boolean {
+  return typeOf(item).endsWith("_call") && text(item["call_id"]) !== "";
+}
+
+/** Tells whether an item is what the host gave back for a tool. */
+function isOutput(item: Item): boolean {
+  return typeOf(item).endsWith("_call_output");
+}
+
 function checkStored(item: Item, fault: Fault): void {
-  if (typeOf(item) !== "reasoning" || text(item["encrypted_content"]) !== "") return;
+  const isKnown = typeOf(item) !== "item_reference";
+  if (isKnown && (typeOf(item) !== "reasoning" || text(item["encrypted_content"]) !== "")) return;
   fault(
     `Item with id '${text(item["id"])}' not found. Items are not persisted when \`store\` is set to false. ` +
       "Try again with `store` set to true, or remove this item from your input.",
@@ -141,8 +152,8 @@ function checkPairs(items: readonly Item[], fault: Fault): void {
   const waiting = new Map<string, number>();
   for (const item of items) {
     const callId = text(item["call_id"]);
-    if (CALLS.has(typeOf(item))) waiting.set(callId, (waiting.get(callId) ?? 0) + 1);
-    if (!OUTPUTS.has(typeOf(item))) continue;
+    if (isCall(item)) waiting.set(callId, (waiting.get(callId) ?? 0) + 1);
+    if (!isOutput(item)) continue;
     const open = waiting.get(callId) ?? 0;
     if (open === 0) fault(`No tool call found for function call output with call_id ${callId}.`);
     waiting.set(callId, open - 1);
@@ -154,7 +165,7 @@ function checkPairs(items: readonly Item[], fault: Fault): void {
 function checkReasoning(items: readonly Item[], { issued = [] }: ResponsesKnowledge, fault: Fault): void {
   items.forEach((item, at) => {
     const next = items[at + 1];
-    const isFollowed = next !== undefined && !OUTPUTS.has(typeOf(next)) && next["role"] !== "user";
+    const isFollowed = next !== undefined && !isOutput(next) && next["role"] !== "user";
     if (typeOf(item) === "reasoning" && !isFollowed) {
       fault(
         `Item '${text(item["id"])}' of type 'reasoning' was provided without its required following item.`,
