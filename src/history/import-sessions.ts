@@ -38,7 +38,7 @@ export interface ImportSessionsOptions extends SourceQuery {
   /** Ends the import with `ABORTED`; what was imported before stays. */
   readonly signal?: AbortSignal;
   /**
-   * How many threads import, beside the one that asks. Default: two if there is much to read, more than one core, and a
+   * How many threads import, beside the one that asks, 16 at most. Default: two if there is much to read, more than one core, and a
    * target of files; else none. Where threads cannot be started, as in a bundle, everything is done by the one that asks.
    */
   readonly threads?: number;
@@ -186,8 +186,11 @@ interface Job {
 /** From so many bytes on threads are worth their start. */
 const MUCH_BYTES = 16 * 1024 * 1024;
 
-/** As many as there are on small machines; what more would bring is lost in waiting for the disk. */
+/** Threads that are started unless somebody asks for others, since each holds a session of its own in memory. */
 const USUAL_THREADS = 2;
+
+/** Threads that are started at most, whatever somebody asks for. */
+const MOST_THREADS = 16;
 
 /** How many sessions may be done by threads before somebody asks for them. */
 const MOST_AHEAD = 32;
@@ -220,7 +223,7 @@ class ImportRun {
   begin(program: URL | undefined, jobs: readonly Job[]): void {
     const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
     const places = this.#options.target.filePlaces();
-    const count = this.#options.threads ?? usualThreads(changed);
+    const count = Math.min(this.#options.threads ?? usualThreads(changed), changed.length, MOST_THREADS);
     const ids = new Set(changed.map(({ sourceId }) => sessionIdOf(sourceId)));
     if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
     // Two sources of one session are imported one after the other.

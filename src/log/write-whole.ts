@@ -95,7 +95,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
     size = 0;
   };
   for (const piece of pieces) {
-    // A copy of bytes, too, since the giver may reuse its buffer for the next piece.
+    // Copied, since the giver may reuse its buffer for the next piece.
     const bytes = Buffer.from(piece);
     block.push(bytes);
     size += bytes.length;

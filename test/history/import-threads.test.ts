@@ -196,6 +196,17 @@ test("whoever stops asking ends the threads", async () => {
   expect(seen).toMatchObject({ started: 2, ended: 2 });
 });
 
+test("no more threads are started than there are sessions, or than make sense", async () => {
+  for (const [count, started] of [
+    [1, 2],
+    [20, 16],
+  ] as const) {
+    const seen = watchThreads();
+    await run(manySessions(count), "many", { threads: Number.POSITIVE_INFINITY }, program);
+    expect(seen).toMatchObject({ started, ended: started });
+  }
+});
+
 test("threads that are no number are refused", async () => {
   const places = manySessions(1);
   // @ts-expect-error A program without types may hand this in.

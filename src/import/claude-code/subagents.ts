@@ -83,6 +83,10 @@ function firstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : userText(prompt);
 }
 
+/** What the main agent is told when a subagent is done. */
+const NOTIFICATION =
+  /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
+
 /** What transcripts say of the calls that started subagents. */
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
@@ -124,8 +128,10 @@ class SubagentCalls {
   }
 
   #addResult(node: RecordNode): void {
-    const agentId = textOf(member(node.record.value, "toolUseResult")["agentId"]);
-    const toolCallId = textOf(blockField(resultBlocks(node)[0], "tool_use_id"));
+    const [result] = resultBlocks(node);
+    const told = result === undefined ? NOTIFICATION.exec(userText(node)) : null;
+    const agentId = told?.[1] ?? textOf(member(node.record.value, "toolUseResult")["agentId"]);
+    const toolCallId = told?.[2] ?? textOf(blockField(result, "tool_use_id"));
     if (agentId !== undefined && toolCallId !== undefined) this.#byAgent.set(agentId, toolCallId);
   }
 

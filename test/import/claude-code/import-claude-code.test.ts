@@ -657,6 +657,21 @@ test("subagents in the same file are sessions of their own, linked on both sides
   expect(agent?.path[1]).toMatchObject({ data: { agentId, toolCallId: "t1" } });
 });
 
+test("a subagent whose call was not told its id is linked by what was told when it was done", () => {
+  const side = { isSidechain: true, agentId: "abc" };
+  const done =
+    "<task-notification>\n<task-id>abc</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>completed</status>";
+  const [, agent] = importAll([
+    QUESTION,
+    part("a1", "q", "msg_1", call("t1", "Agent"), { stop: "tool_use" }),
+    result("r1", "a1", "t1", "launched"),
+    user("n", "r1", done),
+    user("u1", null, "look", side),
+    part("v1", "u1", "msg_s", text("seen"), side),
+  ]).map(viewOf);
+  expect(agent?.path[1]).toMatchObject({ data: { agentId: "abc", toolCallId: "t1" } });
+});
+
 test("a subagent of a subagent is linked with that, and what both repeat counts once", () => {
   const inner = { isSidechain: true, agentId: "inner" };
   const outer = { isSidechain: true, agentId: "outer" };
