@@ -8,11 +8,11 @@ const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 /**
  * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  *
- * `--mode dist` (or SESSIONTREE_TEST_TARGET=dist) takes what tests import from "sessiontree" from the build, as Node
- * itself loads it, instead of from the sources.
+ * SESSIONTREE_TEST_TARGET=dist takes what tests import from "sessiontree" from the build, as Node itself loads it, instead
+ * of from the sources. A mode would not do: Vitest does not hand it on to projects.
  */
-export default defineConfig(({ mode }) => {
-  const onDist = mode === "dist" || process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+export default defineConfig(() => {
+  const onDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
   const target = onDist ? "dist" : "src";
   const file = (name: string) =>
     fileURLToPath(new URL(`./${target}/${name}.${onDist ? "js" : "ts"}`, import.meta.url));

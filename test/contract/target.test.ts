@@ -1,0 +1,22 @@
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SessionError, SessionManager } from "sessiontree";
+import { expect, test } from "vitest";
+import { ROOT, TARGET } from "./support/repository.ts";
+
+/** The files named in the stack of an error that the package throws. */
+function filesInStack(): string[] {
+  try {
+    SessionManager.open(join(ROOT, "package.json"));
+  } catch (error) {
+    if (!(error instanceof SessionError)) throw error;
+    const paths = error.stack?.matchAll(/(?:file:\/\/)?(\/[^\s:()]+):\d+:\d+/g) ?? [];
+    return Array.from(paths, ([, path = ""]) => path).filter((path) => dirname(path).startsWith(ROOT));
+  }
+  throw new Error("package.json is no session");
+}
+
+test("what tests import from the package is the build where they are to test that, else the sources", () => {
+  const [first = ""] = filesInStack();
+  expect(realpathSync(first).startsWith(join(realpathSync(ROOT), TARGET))).toBe(true);
+});
