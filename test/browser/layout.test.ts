@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { coveredByActions } from "./support/overlaps.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
@@ -121,6 +122,27 @@ test("what is looked at stands whole below the bar, its heading first", async ()
     expect(await gapAbove(seen), "what the model saw").toBeGreaterThanOrEqual(4);
     await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
     expect(await gapAbove(`.is-focused[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(4);
+  }
+});
+
+test("the heading of a turn is in sight when its only result has failed, however long that is", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  for (let turn = 0; turn < 30; turn++) session.user(`Question ${turn}\n\n${"words ".repeat(turn * 9)}`);
+  const failed = session.tool("bash", { command: "make" }, "no rule\n".repeat(300), { isError: true });
+  for (let turn = 0; turn < 30; turn++) session.user(`Question ${turn}`);
+  for (const screen of SCREENS) {
+    const { page } = await open(session.text, { ...screen, isMobile: screen.hasTouch });
+    for (const key of ["f", "m"]) {
+      await page.keyboard.press(key);
+      if (key === "m") await page.locator("[aria-label='What the model sees']").waitFor();
+      await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
+      await standStill(page);
+      const gap = await page.locator(`.entry:has([data-entry="${failed}"]) .entry-head`).evaluate((head) => {
+        const list = head.closest(".conversation")?.getBoundingClientRect();
+        return head.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
+      });
+      expect(gap, key).toBeGreaterThanOrEqual(2);
+    }
   }
 });
 
