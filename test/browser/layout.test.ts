@@ -1,7 +1,9 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { coveredByActions } from "./support/overlaps.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
@@ -80,30 +82,67 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
   await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
 });
 
+/** Waits until the conversation has stood still for ten frames. */
+async function standStill(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const place = () => document.querySelector(".conversation")?.scrollTop;
+    for (let still = 0, before = place(); still < 10; still++) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      if (place() !== before) still = 0;
+      before = place();
+    }
+  });
+}
+
 test("what is looked at stands whole below the bar, its heading first", async () => {
   const { text, failures, parallel } = failingSession();
-  for (const { viewport } of SCREENS) {
-    const { page } = await open(text, { viewport });
-    const top = (selector: string) =>
-      page.locator(selector).evaluate((one) => {
-        const list = one.closest(".conversation")?.getBoundingClientRect();
-        return one.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
-      });
+  for (const screen of SCREENS) {
+    const { page } = await open(text, { ...screen, isMobile: screen.hasTouch });
+    /** Pixels between the bar and an element, once nothing moves any more. */
+    const gapAbove = async (selector: string) => {
+      await page.locator(selector).first().waitFor();
+      await standStill(page);
+      return page
+        .locator(selector)
+        .first()
+        .evaluate((one) => {
+          const list = one.closest(".conversation")?.getBoundingClientRect();
+          return one.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
+        });
+    };
     for (const id of failures) {
       await page.keyboard.press("f");
-      const selector = `.is-focused[data-entry="${id}"]`;
-      await page.locator(selector).waitFor();
-      await expect.poll(() => top(selector), { message: id }).toBeGreaterThanOrEqual(2);
+      expect(await gapAbove(`.is-focused[data-entry="${id}"]`), id).toBeGreaterThanOrEqual(4);
     }
     await page.keyboard.press("F");
     await page.keyboard.press("F");
     await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
     await page.keyboard.press("m");
-    await page.locator("[aria-label='What the model sees'] .is-focused").waitFor();
-    await expect.poll(() => top(".is-focused"), { message: "the eye" }).toBeGreaterThanOrEqual(2);
+    const seen = "[aria-label='What the model sees'] .is-focused";
+    expect(await gapAbove(seen), "what the model saw").toBeGreaterThanOrEqual(4);
     await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
-    await page.locator(`.is-focused[data-entry="${parallel}"]`).waitFor();
-    await expect.poll(() => top(`[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(2);
+    expect(await gapAbove(`.is-focused[data-entry="${parallel}"] .entry-head`)).toBeGreaterThanOrEqual(4);
+  }
+});
+
+test("the heading of a turn is in sight when its only result has failed, however long that is", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  for (let turn = 0; turn < 30; turn++) session.user(`Question ${turn}\n\n${"words ".repeat(turn * 9)}`);
+  const failed = session.tool("bash", { command: "make" }, "no rule\n".repeat(300), { isError: true });
+  for (let turn = 0; turn < 30; turn++) session.user(`Question ${turn}`);
+  for (const screen of SCREENS) {
+    const { page } = await open(session.text, { ...screen, isMobile: screen.hasTouch });
+    for (const key of ["f", "m"]) {
+      await page.keyboard.press(key);
+      if (key === "m") await page.locator("[aria-label='What the model sees']").waitFor();
+      await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
+      await standStill(page);
+      const gap = await page.locator(`.entry:has([data-entry="${failed}"]) .entry-head`).evaluate((head) => {
+        const list = head.closest(".conversation")?.getBoundingClientRect();
+        return head.getBoundingClientRect().top - (list?.top ?? Number.POSITIVE_INFINITY);
+      });
+      expect(gap, key).toBeGreaterThanOrEqual(2);
+    }
   }
 });
 

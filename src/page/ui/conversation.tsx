@@ -122,9 +122,11 @@ function showResult(list: HTMLElement, { id, tries }: Wanted): Wanted | undefine
   const result = list.querySelector(".tool-use.is-focused");
   if (!(result instanceof HTMLElement) || result.dataset["entry"] !== id) return { id, tries };
   const before = list.scrollTop;
-  // Of one that is longer than the screen, the beginning says what it is.
-  const isLong = result.offsetHeight > list.clientHeight;
-  result.scrollIntoView({ block: isLong ? "start" : "nearest" });
+  // The heading of its turn stays in sight if it is near; of what is longer than the screen, the beginning does.
+  const turn = result.closest(".entry") ?? result;
+  const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
+  const shown = distance < list.clientHeight / 2 ? turn : result;
+  shown.scrollIntoView({ block: shown.clientHeight > list.clientHeight ? "start" : "nearest" });
   return list.scrollTop === before || tries === 1 ? undefined : { id, tries: tries - 1 };
 }
 
