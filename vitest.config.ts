@@ -5,72 +5,71 @@ import { defineConfig } from "vitest/config";
 /** What compares the sources with their documents, whatever is built. */
 const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 
+const onDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+const target = onDist ? "dist" : "src";
+const file = (name: string) =>
+  fileURLToPath(new URL(`./${target}/${name}.${onDist ? "js" : "ts"}`, import.meta.url));
+// What lists are cached in while the tests run, so that nothing lands in the user's own cache.
+const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
+
 /**
  * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  *
  * SESSIONTREE_TEST_TARGET=dist takes what tests import from "sessiontree" from the build, as Node itself loads it, instead
  * of from the sources. A mode would not do: Vitest does not hand it on to projects.
  */
-export default defineConfig(() => {
-  const onDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
-  const target = onDist ? "dist" : "src";
-  const file = (name: string) =>
-    fileURLToPath(new URL(`./${target}/${name}.${onDist ? "js" : "ts"}`, import.meta.url));
-  // What lists are cached in while the tests run, so that nothing lands in the user's own cache.
-  const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
-  return {
-    resolve: {
-      alias: [
-        { find: /^sessiontree$/, replacement: file("index") },
-        { find: /^sessiontree\/([a-z]+)$/, replacement: file("$1") },
-      ],
-    },
-    test: {
-      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
-      server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
-      // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
-      maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
-      projects: [
-        {
-          extends: true,
-          test: {
-            name: "library",
-            include: ["test/**/*.test.ts"],
-            exclude: ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])],
-            globalSetup: ["test/support/build-page.ts"],
-          },
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^sessiontree$/, replacement: file("index") },
+      { find: /^sessiontree\/([a-z]+)$/, replacement: file("$1") },
+    ],
+  },
+  test: {
+    env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
+    server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
+    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "library",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])],
+          globalSetup: ["test/support/build-page.ts"],
         },
-        {
-          extends: true,
-          test: {
-            name: "terminal",
-            include: ["test/terminal/**/*.test.ts"],
-            globalSetup: ["test/terminal/support/require-tmux.ts"],
-          },
+      },
+      {
+        extends: true,
+        test: {
+          name: "terminal",
+          include: ["test/terminal/**/*.test.ts"],
+          globalSetup: ["test/terminal/support/require-tmux.ts"],
         },
-        {
-          extends: true,
-          test: {
-            name: "browser",
-            include: ["test/browser/**/*.test.ts"],
-            globalSetup: ["test/support/build-page.ts"],
-            // One browser at a time.
-            maxWorkers: 1,
-          },
+      },
+      {
+        extends: true,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          globalSetup: ["test/support/build-page.ts"],
+          // One browser at a time.
+          maxWorkers: 1,
         },
-        {
-          extends: true,
-          test: {
-            name: "postgres-server",
-            include: ["test/postgres-server/**/*.test.ts"],
-            // Each file has a server of its own, and some start many processes beside it.
-            maxWorkers: 1,
-            testTimeout: 180_000,
-          },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres-server",
+          include: ["test/postgres-server/**/*.test.ts"],
+          // Each file has a server of its own, and some start many processes beside it.
+          maxWorkers: 1,
+          testTimeout: 180_000,
         },
-      ],
-    },
-  };
+      },
+    ],
+  },
 });
