@@ -174,7 +174,7 @@ export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
 }
 
 /**
- * Gives an entry under the type that the API promises.
+ * Returns an entry under the type that the API promises.
  *
  * That union has the eleven types of pi, so that values flow both ways between the two; entries of other types exist
  * at run time all the same, and `isKnownEntry` tells them. This and `asSessionEntries` are the only places where the two
