@@ -129,12 +129,12 @@ export class EntryTree {
     return findings;
   }
 
-  /** Gives the ordinal of an id, or NONE. */
+  /** Returns the ordinal of an id, or NONE. */
   find(id: string): number {
     return this.#index.get(idKeyOf(id));
   }
 
-  /** Gives the ordinal of an id key, or NONE. */
+  /** Returns the ordinal of an id key, or NONE. */
   findKey(key: IdKey): number {
     return this.#index.get(key);
   }
@@ -162,7 +162,7 @@ export class EntryTree {
     return this.#times[ordinal] ?? Number.NaN;
   }
 
-  /** Gives an entry's head as an object. */
+  /** Returns an entry's head as an object. */
   headAt(ordinal: number): EntryHead {
     const parent = this.parentAt(ordinal);
     return {
@@ -181,7 +181,7 @@ export class EntryTree {
   }
 
   /**
-   * Gives the children of an entry, or the roots for NONE, in file order.
+   * Yields the children of an entry, or the roots for NONE, in file order.
    *
    * @remarks Cost: O(answer).
    */
@@ -193,7 +193,7 @@ export class EntryTree {
     }
   }
 
-  /** Gives the ordinals of all entries, in order. */
+  /** Yields the ordinals of all entries, in order. */
   *ordinals(): Generator<number, void> {
     for (let i = 0; i < this.#size; i++) yield i;
   }
@@ -203,13 +203,13 @@ export class EntryTree {
     return this.#firstChild[ordinal] === NONE;
   }
 
-  /** Gives the entries without children, in file order. */
+  /** Yields the entries without children, in file order. */
   *leaves(): Generator<number, void> {
     for (let i = 0; i < this.#size; i++) if (this.isLeaf(i)) yield i;
   }
 
   /**
-   * Gives the path root → entry; empty for NONE.
+   * Returns the path root → entry; empty for NONE.
    *
    * @remarks Cost: O(depth), 4 bytes per entry.
    */
@@ -219,7 +219,7 @@ export class EntryTree {
     return path;
   }
 
-  /** Gives the deepest entry that is on the paths of both, or NONE. */
+  /** Returns the deepest entry that is on the paths of both, or NONE. */
   commonAncestor(a: number, b: number): number {
     let [x, y] = [a, b];
     let [depthX, depthY] = [this.#depth(a), this.#depth(b)];

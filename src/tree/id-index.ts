@@ -45,7 +45,7 @@ export class IdIndex {
     if (slots * 2 > this.#slots.length) this.#resize(slots);
   }
 
-  /** Gives the ordinal of a key, or -1. */
+  /** Returns the ordinal of a key, or -1. */
   get(key: IdKey): number {
     if (typeof key === "string") return this.#byText.get(key) ?? -1;
     const at = this.#slotOf(key);
