@@ -64,7 +64,7 @@ function bytesOf(value: object, text: string): Buffer {
 }
 
 /**
- * Gives what was kept by `writeAtomicJson`.
+ * Returns what was kept by `writeAtomicJson`.
  *
  * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or a pipe or device.
  * @throws The system's error if the file is there and cannot be read.

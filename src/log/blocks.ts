@@ -40,7 +40,7 @@ export class Blocks {
     this.#size = size;
   }
 
-  /** Gives a range that lies within one block. */
+  /** Returns a range that lies within one block. */
   read(offset: number, length: number): Uint8Array {
     let [low, high] = [0, this.#blocks.length - 1];
     while (low < high) {

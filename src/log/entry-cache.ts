@@ -31,7 +31,7 @@ interface Held {
 }
 
 /**
- * Gives entries with their bodies, parsed when they are asked for.
+ * Returns entries with their bodies, parsed when they are asked for.
  *
  * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
  * is kept beyond that. More move to the weak cache in a later turn: a weak reference costs more than it can free before, since
@@ -50,7 +50,7 @@ export class EntryCache {
     this.#log = log;
   }
 
-  /** Gives an entry; one whose body is damaged is given as an entry of the type `damaged`. */
+  /** Returns an entry; one whose body is damaged is given as an entry of the type `damaged`. */
   entryAt(ordinal: number): AnySessionEntry {
     return (
       this.#known(ordinal) ??
@@ -59,18 +59,18 @@ export class EntryCache {
     );
   }
 
-  /** Gives an entry, or undefined if its body is damaged. */
+  /** Returns an entry, or undefined if its body is damaged. */
   bodyAt(ordinal: number): AnySessionEntry | undefined {
     const entry = this.entryAt(ordinal);
     return isDamaged(entry) ? undefined : entry;
   }
 
-  /** Gives many entries, undefined in the place of each whose body is damaged. */
+  /** Returns many entries, undefined in the place of each whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
   }
 
-  /** Gives many entries, reading those that are not held together. */
+  /** Returns many entries, reading those that are not held together. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
@@ -139,7 +139,7 @@ export class EntryCache {
     }
   }
 
-  /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
+  /** Gives entries that got another parent in the tree their new head; their messages stay the same objects. */
   rehang(): void {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {

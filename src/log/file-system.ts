@@ -58,7 +58,7 @@ export function openForReading(fs: FileSystem, path: string): number {
   return fs.openSync(path, O_RDONLY | O_NONBLOCK);
 }
 
-/** Gives what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
+/** Returns what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
 export function ifPresent<T>(call: () => T): T | undefined {
   try {
     return call();

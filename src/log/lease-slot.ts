@@ -51,7 +51,7 @@ export class LeaseSlot {
     }
   }
 
-  /** Gives the lease up. Idempotent. */
+  /** Releases the lease. Idempotent. */
   release(): void {
     this.#lease?.release();
   }

@@ -117,7 +117,7 @@ export class Lease {
     return this.#taker;
   }
 
-  /** Gives the lease up. Idempotent. */
+  /** Releases the lease. Idempotent. */
   release(): void {
     if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
   }

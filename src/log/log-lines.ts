@@ -34,12 +34,12 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   return { lines, hasBreak, buffer: scratch, length };
 }
 
-/** Gives the bytes of lines; valid until the next lines are encoded. */
+/** Returns the bytes of lines; valid until the next lines are encoded. */
 export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-/** Adds the entries of lines to the index, once their bytes stand behind all others; gives the first ordinal. */
+/** Adds the entries of lines to the index, once their bytes stand behind all others; returns the first ordinal. */
 export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
   const first = index.tree.size;
   // The bytes of a line that is alone, as nearly all are, were counted when it was encoded.
