@@ -19,7 +19,7 @@ const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Gives the id that an entry had before a merge invented one for it; every other id is itself. */
+/** Returns the id that an entry had before a merge invented one for it; every other id is itself. */
 export function originalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
@@ -47,7 +47,7 @@ export function identityOf(entry: AnySessionEntry, parentId: string | null): str
 }
 
 /**
- * Gives what decides which of several entries keeps an id that all claim: the first in the order of texts does, and so
+ * Returns what decides which of several entries keeps an id that all claim: the first in the order of texts does, and so
  * the one that was written first. What is left of a damaged entry comes last.
  *
  * @param identity - As `identityOf` gives it.

@@ -43,13 +43,13 @@ export class EntryUnion {
     this.#next = new Int32Array(this.size).fill(NONE);
   }
 
-  /** Gives the number of the entry at an ordinal of a copy; NONE for NONE. */
+  /** Returns the number of the entry at an ordinal of a copy; NONE for NONE. */
   at(side: MergeSide, ordinal: number): number {
     if (ordinal === NONE) return NONE;
     return this.#first[side === "a" ? ordinal : this.#sizeA + ordinal] ?? NONE;
   }
 
-  /** Gives the number of the entry with an id in a copy, or NONE. */
+  /** Returns the number of the entry with an id in a copy, or NONE. */
   find(side: MergeSide, id: string): number {
     return this.at(side, this[side].index.tree.find(id));
   }
@@ -70,19 +70,19 @@ export class EntryUnion {
     this.#next[first] = second;
   }
 
-  /** Gives all entries once, those of the first copy first. */
+  /** Yields all entries once, those of the first copy first. */
   *entries(): Generator<number, void> {
     for (let at = 0; at < this.size; at++) if (this.#first[at] === at) yield at;
   }
 
-  /** Gives all places where an entry stands. */
+  /** Returns all places where an entry stands. */
   members(entry: number): Member[] {
     const members: Member[] = [];
     for (let at = entry; at !== NONE; at = this.#next[at] ?? NONE) members.push(this.memberAt(at));
     return members;
   }
 
-  /** Gives the first place where an entry stands. */
+  /** Returns the first place where an entry stands. */
   memberAt(entry: number): Member {
     return entry < this.#sizeA
       ? { side: "a", source: this.a, ordinal: entry }
@@ -94,7 +94,7 @@ export class EntryUnion {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }
 
-  /** Gives the time that an entry says, in Unix milliseconds. */
+  /** Returns the time that an entry says, in Unix milliseconds. */
   timeOf(entry: number): number {
     let at = entry;
     while (this.#damaged.has(at) && (this.#next[at] ?? NONE) !== NONE) at = this.#next[at] ?? NONE;
@@ -112,12 +112,12 @@ export class EntryUnion {
     return this.#variants.has(entry);
   }
 
-  /** Gives an entry an id. */
+  /** Assigns an id to an entry. */
   name(entry: number, id: string): void {
     this.#names.set(entry, id);
   }
 
-  /** Gives the id that an entry has in the end. */
+  /** Returns the id that an entry has in the end. */
   idOf(entry: number): string {
     const name = this.#names.get(entry);
     if (name !== undefined) return name;

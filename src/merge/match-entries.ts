@@ -140,7 +140,7 @@ class Matcher {
     return settled;
   }
 
-  /** Gives the entries that are really different, in order of rank. */
+  /** Returns the entries that are really different, in order of rank. */
   #rank(claims: ReadonlySet<number>): { entry: number; rank: string }[] {
     const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
     const distinct = new Map<string, Bearer>();

@@ -62,7 +62,7 @@ function fieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
   return [...sorted.map((name) => [name]), MODEL_FIELDS];
 }
 
-/** Gives the header whose values for these fields count. */
+/** Returns the header whose values for these fields count. */
 function chooseOf(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
   const [text, otherText] = [one, other].map((header) => valuesOf(fields, header));
   if (text === undefined || otherText === undefined) return text === undefined ? other : one;

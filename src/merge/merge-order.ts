@@ -35,7 +35,7 @@ function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): n
   return first;
 }
 
-/** Gives what an entry hangs on in one of the places where it stands. */
+/** Returns what an entry hangs on in one of the places where it stands. */
 export function parentOf(member: Member, matching: Matching): number {
   const { side, source, ordinal } = member;
   const { union, lostParents } = matching;

@@ -50,7 +50,7 @@ export interface MergePlan {
   readonly header: SessionHeader;
   /** Tells whether the merged session is anything else than the first copy, the order of its lines apart. */
   changesA(): boolean;
-  /** Gives the lines of the merged session, each with its line break. */
+  /** Yields the lines of the merged session, each with its line break. */
   lines(): Generator<string | Uint8Array, void>;
   /** Tells what it came to; complete when all lines were given. */
   report(): MergeReport;

@@ -14,7 +14,7 @@ const MAX_HELD = 256;
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Gives the header of a copy that can be merged.
+ * Returns the header of a copy that can be merged.
  *
  * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`: what is not understood is not written anew.
  */
