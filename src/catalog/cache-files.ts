@@ -45,7 +45,7 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
   return files && { folder, files };
 }
 
-/** Gives what is to be kept of a folder, for `writeAtomicJson`. */
+/** Returns what is to be kept of a folder, for `writeAtomicJson`. */
 export function contentOf({ folder, files }: CachedFolder): { content: object; text: string } {
   const { columns, text } = columnsOf(files);
   return { content: { version: CACHE_VERSION, folder, files: columns }, text };
@@ -90,7 +90,7 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
   }
 }
 
-/** Removes what killed processes left; gives the paths of the other files. */
+/** Removes what killed processes left; returns the paths of the other files. */
 function removeLeftovers(cacheFolder: string): string[] {
   const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
   for (const path of names.filter((name) => LEFTOVER.test(name)).map((name) => join(cacheFolder, name))) {

@@ -70,7 +70,7 @@ export class CatalogRun {
   }
 
   /**
-   * Gives a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
+   * Returns a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
    *
    * @returns At once if the row is known: thousands of promises would take longer than all else.
    * @throws {SessionError} `ABORTED`

@@ -20,7 +20,7 @@ export class Descent<S extends SessionLineage> {
       for (const parent of this.parentsOf(session)) addTo(this.#children, parent, session);
   }
 
-  /** Gives the sessions that a session names as its parent: none, one, or all that have the id it names. */
+  /** Returns the sessions that a session names as its parent: none, one, or all that have the id it names. */
   parentsOf({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
@@ -32,7 +32,7 @@ export class Descent<S extends SessionLineage> {
   }
 
   /**
-   * Gives all that descend from some sessions, children before grandchildren, those sessions themselves left out.
+   * Returns all that descend from some sessions, children before grandchildren, those sessions themselves left out.
    *
    * @remarks Cost: O(sessions), also where the headers go round in a circle.
    */

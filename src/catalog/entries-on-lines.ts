@@ -29,7 +29,7 @@ export type WholeLine = FoundLine & { readonly start: number; readonly end: numb
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
- * Gives the entries on some lines of a file that is in order: on each line one record of today's version with an id of
+ * Yields the entries on some lines of a file that is in order: on each line one record of today's version with an id of
  * its own. So the lines alone tell, and the rest of the file need not be read into a tree.
  *
  * @returns In batches, between which others have their turn; only entries that are searched.

@@ -107,7 +107,7 @@ async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Pro
   return scanFrom(file, known.size, scan, pace);
 }
 
-/** Scans to the end; gives undefined if a line is not in order. */
+/** Scans to the end; returns undefined if a line is not in order. */
 async function scanFrom(
   file: OpenFile,
   start: number,

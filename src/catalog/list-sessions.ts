@@ -71,7 +71,7 @@ function progressTeller(onProgress: ListProgress, total: number): (found: FileRo
 }
 
 /**
- * Gives sessions as they are found, those whose files were written to last first.
+ * Yields sessions as they are found, those whose files were written to last first.
  *
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: a look at each file at the start, then what is asked for.

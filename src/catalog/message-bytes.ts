@@ -92,7 +92,7 @@ export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessa
   return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
-/** Gives the number that starts here, if it is written as plain digits; else NaN. */
+/** Returns the number that starts here, if it is written as plain digits; else NaN. */
 function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;

@@ -39,7 +39,7 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
 }
 
 /**
- * Gives those of some sessions that a text may mean by id or name: by the best way of fitting that any of them has.
+ * Returns those of some sessions that a text may mean by id or name: by the best way of fitting that any of them has.
  *
  * @returns Empty if nothing fits.
  */
@@ -61,7 +61,7 @@ export function fittingName<S extends Pick<FileRow, "id" | "name">>(
   return [];
 }
 
-/** Gives the session at a path; undefined if no file is there, since a name may look like a path. */
+/** Returns the session at a path; undefined if no file is there, since a name may look like a path. */
 async function sessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
   try {
     const session = await summarizeSession(path, signal && { signal });

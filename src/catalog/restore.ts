@@ -165,7 +165,7 @@ function namesIn(folder: string, report: SkipReport): string[] {
   }
 }
 
-/** Gives what a note of the trash is about; undefined if that is no session. */
+/** Returns what a note of the trash is about; undefined if that is no session. */
 async function lookAt(
   folder: TrashFolder,
   infoName: string,

@@ -77,7 +77,7 @@ class Finder {
     this.#find = find;
   }
 
-  /** Gives where the first fit at or behind a place begins; infinity if there is none. */
+  /** Returns where the first fit at or behind a place begins; infinity if there is none. */
   next(from: number): number {
     if (this.#found < from) {
       const at = this.#find(from);

@@ -23,7 +23,7 @@ export interface SearchedText {
 const MAX_VALUES = 10_000;
 
 /**
- * Gives the texts of an entry that a person would look for.
+ * Returns the texts of an entry that a person would look for.
  *
  * Of messages the text, the thinking, the calls of tools with the texts in their arguments, and commands with their
  * output; of summaries the summary. Images, signatures, ids and `details` are left out.
@@ -56,7 +56,7 @@ function blockTexts(block: unknown): unknown[] {
   return type === "toolCall" ? [name, ...textsInside(given)] : [];
 }
 
-/** Gives the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
+/** Returns the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
 function textsInside(value: unknown): string[] {
   const texts: string[] = [];
   const stack = [value];

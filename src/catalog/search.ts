@@ -226,7 +226,7 @@ function isWhole(line: FoundLine): line is WholeLine {
   return line.start !== undefined && line.end !== undefined;
 }
 
-/** Gives the entries in whose lines something may be found, by reading the file into its tree. */
+/** Yields the entries in whose lines something may be found, by reading the file into its tree. */
 async function* entriesInTree(
   file: OpenFile,
   lines: readonly FoundLine[] | undefined,
@@ -244,7 +244,7 @@ async function* entriesInTree(
   }
 }
 
-/** Gives the entries that are searched, on the lines that were found; all of them if no lines are given. */
+/** Yields the entries that are searched, on the lines that were found; all of them if no lines are given. */
 function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
   // On a line of several records the place tells only the first of them.
   const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");

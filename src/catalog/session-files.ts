@@ -31,7 +31,7 @@ export interface SessionFile extends FileMark {
 const SUFFIX = ".jsonl";
 
 /**
- * Gives the files of one folder that may be sessions; nothing is opened.
+ * Yields the files of one folder that may be sessions; nothing is opened.
  *
  * @returns Nothing for a folder that is missing.
  * @remarks Cost: one look at each file.
@@ -58,7 +58,7 @@ function fileAt(path: string, folder: string, name: string, report: SkipReport):
 }
 
 /**
- * Gives the folders of a scope and the files in them, those written to last first.
+ * Returns the folders of a scope and the files in them, those written to last first.
  *
  * The system is asked synchronously, because an answer takes microseconds and a promise for each would take longer.
  *
@@ -104,7 +104,7 @@ export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: stri
   };
 }
 
-/** Gives the folders of a scope; they may be missing. */
+/** Returns the folders of a scope; they may be missing. */
 export function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: SkipReport): string[] {
   if (sessionDir !== undefined) return [absolutePath(sessionDir)];
   if (cwd !== undefined) return projectFolders(cwd, places);
@@ -117,7 +117,7 @@ function projectFolders(cwd: string, places: SessionPlaces | undefined): string[
   return [...new Set([projectFolder(cwd, places), projectFolder(projectKeyOf(cwd), places)])];
 }
 
-/** Gives the text by which a project is known; a header can name a folder that the system cannot even look for. */
+/** Returns the text by which a project is known; a header can name a folder that the system cannot even look for. */
 function projectKeyOf(cwd: string): string {
   try {
     return projectKey(cwd);
@@ -127,7 +127,7 @@ function projectKeyOf(cwd: string): string {
   }
 }
 
-/** Gives the names in a folder; none if it is gone or the system refuses, which is reported. */
+/** Returns the names in a folder; none if it is gone or the system refuses, which is reported. */
 function namesIn(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);

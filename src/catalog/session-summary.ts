@@ -41,7 +41,7 @@ export function recordTime(record: JsonRecord): number | undefined {
   return validTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
 }
 
-/** Gives the text of a message, its blocks joined by one space; undefined if it has none. */
+/** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
 export function messageText(message: JsonRecord): string | undefined {
   const text = textsOf(message["content"]).join(" ");
   return text.trim() === "" ? undefined : text;
@@ -103,7 +103,7 @@ export class SummaryFacts {
   }
 }
 
-/** Gives the part of a summary that the header tells. */
+/** Returns the part of a summary that the header tells. */
 export function headerFacts(header: SessionHeader): HeaderFacts {
   const { id, cwd, parentSession, timestamp, title } = header;
   return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)), title: nameOf(title) };

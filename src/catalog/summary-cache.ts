@@ -46,7 +46,7 @@ export class SummaryCache {
     if (this.#folder !== undefined) noteCacheFolder(this.#folder);
   }
 
-  /** Gives what is known of a file, which may have changed since; undefined if nothing is. */
+  /** Returns what is known of a file, which may have changed since; undefined if nothing is. */
   get(file: SessionFile): FileSummary | undefined {
     return this.#cacheOf(file.folder)?.files.get(file.name);
   }

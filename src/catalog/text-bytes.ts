@@ -84,7 +84,7 @@ function escapePattern(units: readonly number[]): BytePattern {
 }
 
 /**
- * Gives for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
+ * Returns for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
  * the same.
  */
 function formsOf(text: string): Map<string, string[]> {
