@@ -33,7 +33,7 @@ export function newEntryLine(text: string, withSearchText: boolean): NewEntryLin
   return { text, entry };
 }
 
-/** Gives the bytes of a line, without line break. */
+/** Returns the bytes of a line, without line break. */
 export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }

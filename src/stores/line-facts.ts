@@ -36,7 +36,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   };
 }
 
-/** Gives a text without what not every database keeps: U+0000 and halves of surrogate pairs. */
+/** Returns a text without what not every database keeps: U+0000 and halves of surrogate pairs. */
 export function storable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }

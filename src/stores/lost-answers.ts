@@ -39,7 +39,7 @@ export async function isMadeOf(
 }
 
 /**
- * Gives those of lines, sent before, that nobody has changed since: what was redacted must not come back by being sent
+ * Returns those of lines, sent before, that nobody has changed since: what was redacted must not come back by being sent
  * again.
  *
  * @param known - What was known of the session when they were sent.

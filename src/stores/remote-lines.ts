@@ -46,7 +46,7 @@ export class RemoteLines {
     this.index.end();
   }
 
-  /** Adds own entries behind everything; gives the ordinal of the first. */
+  /** Adds own entries behind everything; returns the ordinal of the first. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
@@ -98,7 +98,7 @@ export class RemoteLines {
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
   }
 
-  /** Gives the lines of entries; see `SessionLog`. */
+  /** Reads the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
     linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }

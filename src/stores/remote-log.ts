@@ -218,7 +218,7 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
-  /** Gives up what is not written. */
+  /** Discards what is not written. */
   discard(): void {
     this.#isClosed = true;
     this.#queue.stop();

@@ -21,7 +21,7 @@ export function retryPace(options: RetryOptions): RetryPace {
   return { minRetryMs, maxRetryMs, giveUpAfterMs };
 }
 
-/** Gives the milliseconds to wait after so many failed attempts: longer each time, and not the same for everybody. */
+/** Returns the milliseconds to wait after so many failed attempts: longer each time, and not the same for everybody. */
 export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
   const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
   return longest * (0.5 + Math.random() / 2);
@@ -82,7 +82,7 @@ function unavailable(cause: unknown): SessionError {
   );
 }
 
-/** Gives the text of an error as part of a sentence. */
+/** Returns the text of an error as part of a sentence. */
 export function reasonOf(cause: unknown): string {
   return messageOf(cause).replace(/\.$/, "");
 }

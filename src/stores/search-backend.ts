@@ -23,7 +23,7 @@ export interface BackendReader {
 const PAGE = 100;
 
 /**
- * Gives lines in which words may stand: those that the backend finds, or all if it cannot search.
+ * Yields lines in which words may stand: those that the backend finds, or all if it cannot search.
  *
  * @param cwd - Only sessions of this project.
  * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`

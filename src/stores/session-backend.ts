@@ -177,7 +177,7 @@ export interface SessionBackend {
    */
   amend?(id: string, change: Amendment): Promise<AppendReceipt | undefined>;
 
-  /** Gives sessions: the greatest `modifiedMs` first, then by id, ascending by code unit. */
+  /** Returns sessions: the greatest `modifiedMs` first, then by id, ascending by code unit. */
   list(query: BackendListQuery): Promise<readonly SessionFacts[]>;
 
   /** Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`. */

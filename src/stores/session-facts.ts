@@ -41,7 +41,7 @@ export interface EntryFacts {
 }
 
 /**
- * Gives the facts of a session behind which lines were put.
+ * Returns the facts of a session behind which lines were put.
  *
  * @param lines - Only those that were really added, each once, in order.
  * @remarks Cost: O(lines).

@@ -107,14 +107,14 @@ export interface SessionStore {
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
 
   /**
-   * Gives sessions, those modified last first.
+   * Yields sessions, those modified last first.
    *
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
    */
   list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
-   * Gives entries whose text holds all words of a query, whatever the case of their letters.
+   * Yields entries whose text holds all words of a query, whatever the case of their letters.
    *
    * @param query - Words; an empty query is nowhere.
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
@@ -129,7 +129,7 @@ export interface SessionStore {
   delete(id: string): Promise<void>;
 
   /**
-   * Gives the bytes of a session, as they are.
+   * Yields the bytes of a session, as they are.
    *
    * @returns Pieces, each valid until the next is asked for.
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were given
