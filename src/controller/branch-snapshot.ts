@@ -45,7 +45,7 @@ export function assertNotCompacted(snapshot: BranchSnapshot): void {
   throw stale("The branch was compacted meanwhile", snapshot, snapshot.session);
 }
 
-/** Gives the first entry that was appended to a branch since; null if none was. */
+/** Returns the first entry that was appended to a branch since; null if none was. */
 export function firstAppendedSince({ session, leafId }: BranchSnapshot): string | null {
   const path = session.getPathIds();
   return path[leafId === null ? 0 : path.indexOf(leafId) + 1] ?? null;

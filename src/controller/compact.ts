@@ -182,7 +182,7 @@ export class Compactor {
     }
   }
 
-  /** Gives the compaction that a handler made, if one did. */
+  /** Returns the compaction that a handler made, if one did. */
   async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
     const { preparation, branchEntries, signal, request } = attempt;
     const { instructions, reason, willRetry } = request;

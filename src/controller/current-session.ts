@@ -9,7 +9,7 @@ export interface Replacement {
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Gives it; called when the old one is closed. */
+  /** Returns it; called when the old one is closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 

@@ -102,7 +102,7 @@ export class SessionHooks {
     return last;
   }
 
-  /** Gives what of a handler's answer counts, and whether it ends the asking; undefined if nothing does, or it threw. */
+  /** Returns what of a handler's answer counts, and whether it ends the asking; undefined if nothing does, or it threw. */
   async #ask<Name extends SessionHookName>(
     name: Name,
     { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,

@@ -106,7 +106,7 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
   };
 }
 
-/** Gives the summary to be appended; undefined if none is wanted or there is nothing to summarise. */
+/** Returns the summary to be appended; undefined if none is wanted or there is nothing to summarise. */
 async function summaryFor(
   host: ControllerHost,
   preparation: TreePreparation,

@@ -46,7 +46,7 @@ export interface SessionControllerOptions {
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /** Counts tokens in place of the estimate. */
   readonly counter?: TokenCounter | undefined;
-  /** Gives Unix milliseconds, for tests. Default: the clock. */
+  /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;
 }
 
