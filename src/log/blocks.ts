@@ -30,7 +30,7 @@ export class Blocks {
     this.#size += bytes.length;
   }
 
-  /** Takes away all blocks from an offset on, at which one begins. */
+  /** Removes all blocks from an offset on, at which a block begins. */
   cut(size: number): void {
     let last = this.#blocks.at(-1);
     while (last !== undefined && last.offset >= size) {
