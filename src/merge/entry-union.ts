@@ -2,7 +2,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** Where an entry stands: in which copy, and its ordinal there. */
+/** A place of an entry: a copy, and the ordinal in it. */
 export interface Member {
   readonly side: MergeSide;
   readonly source: LineSource;
@@ -10,10 +10,10 @@ export interface Member {
 }
 
 /**
- * The entries of two copies as one set, in which those that are the same count once.
+ * The entries of two copies as one set, in which equal ones count once.
  *
- * An entry is known by its number: those of the first copy by their ordinals, those of the second behind them. What is
- * the same goes by the lowest number.
+ * Entries have numbers: those of the first copy their ordinals, those of the second the numbers behind. Equal entries share
+ * the lowest number.
  *
  * @remarks Cost: 8 bytes per entry.
  */
@@ -54,7 +54,7 @@ export class EntryUnion {
     return this.at(side, this[side].index.tree.find(id));
   }
 
-  /** Says that two entries are the same; `isVariant` that their lines are not. */
+  /** Marks two entries as equal; `isVariant` if their lines differ. */
   unite(one: number, other: number, isVariant: boolean): void {
     const [first, second] = [this.#first[one] ?? one, this.#first[other] ?? other].sort((x, y) => x - y);
     if (first === undefined || second === undefined) return;
@@ -89,7 +89,7 @@ export class EntryUnion {
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
   }
 
-  /** Says that of an entry only a part is left in a place where it stands; another place may have it whole. */
+  /** Marks one place of an entry as damaged; another place may have it whole. */
   markDamaged({ side, ordinal }: Member): void {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }
@@ -117,7 +117,7 @@ export class EntryUnion {
     this.#names.set(entry, id);
   }
 
-  /** Returns the id that an entry has in the end. */
+  /** Returns the final id of an entry. */
   idOf(entry: number): string {
     const name = this.#names.get(entry);
     if (name !== undefined) return name;
@@ -125,7 +125,7 @@ export class EntryUnion {
     return source.index.tree.idAt(ordinal);
   }
 
-  /** Whether any entry had to be given an id. */
+  /** Whether any entry got a new id. */
   get hasNames(): boolean {
     return this.#names.size > 0;
   }
