@@ -6,34 +6,34 @@ import { isJsonRecord } from "../schema/json.ts";
 import type { FileMark } from "./open-file.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
-/** Raised whenever what is kept, or what it means, changes. */
+/** Incremented whenever the format or the meaning of cached rows changes. */
 const CACHE_VERSION = 2;
 
 /** The file in which the rows of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.json$/;
 
-/** What a process leaves that is killed while it replaces such a file. */
+/** Left behind by a process that is killed while it replaces such a file. */
 const LEFTOVER = /^[0-9a-f]{32}\.json\.\d+$/;
 
-/** After this long nobody is at it any more. */
+/** A leftover of this age belongs to no living process. */
 const LEFTOVER_AFTER_MS = 60_000;
 
-/** So often the rows of folders that nobody lists are looked through, */
+/** How often rows of folders that nobody lists are checked. */
 const SWEEP_EVERY_MS = 24 * 3600 * 1000;
 
-/** and of so many folders at a time. */
+/** The most folders that are checked at a time. */
 const MOST_SWEPT = 20;
 
-/** What is kept of one folder. */
+/** The cached rows of one folder. */
 export interface CachedFolder {
   readonly folder: string;
   readonly files: FolderSummaries;
 }
 
 /**
- * Reads what is kept of a folder.
+ * Reads the cached rows of a folder.
  *
- * @returns Undefined if there is nothing, or nothing that this version understands.
+ * @returns Undefined if there are none, or none that this version understands.
  * @throws The system's error if the file is there and cannot be read.
  */
 export function readCachedFolder(path: string): CachedFolder | undefined {
@@ -45,21 +45,21 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
   return files && { folder, files };
 }
 
-/** Gives what is to be kept of a folder, for `writeAtomicJson`. */
+/** Returns the rows of a folder in the form that `writeAtomicJson` takes. */
 export function contentOf({ folder, files }: CachedFolder): { content: object; text: string } {
   const { columns, text } = columnsOf(files);
   return { content: { version: CACHE_VERSION, folder, files: columns }, text };
 }
 
-/** Whether a file is as it was when something was found of it. */
+/** Whether a file is unchanged since it was summarised. */
 function isUnchangedAt(path: string, mark: FileMark): boolean {
   const stats = ifPresent(() => statSync(path));
   return stats?.size === mark.size && stats.mtimeMs === mark.mtimeMs && stats.ino === mark.ino;
 }
 
 /**
- * Takes rows out of all files of a cache, and what killed processes left beside them: text of sessions must not stay
- * in a cache that is nowhere else any more. A file that says nothing legible is removed.
+ * Removes rows from all files of a cache, and leftovers of killed processes: text that is gone from its session must not
+ * stay in a cache. Unreadable cache files are removed.
  *
  * @param isKept - Whether a row stays.
  * @throws The system's error.
@@ -73,9 +73,9 @@ export function purgeCache(
 }
 
 /**
- * Does the same with what says nothing true any more, in some files that nobody has looked at for a day.
+ * Removes outdated rows from some of the cache files that nobody has read for a day.
  *
- * @param isBeingRead - Whether a file is looked after already.
+ * @param isBeingRead - Whether the caller maintains a file already.
  */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MOST_SWEPT;
@@ -90,7 +90,7 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
   }
 }
 
-/** Removes what killed processes left; gives the paths of the other files. */
+/** Removes leftovers of killed processes; returns the paths of the other files. */
 function removeLeftovers(cacheFolder: string): string[] {
   const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
   for (const path of names.filter((name) => LEFTOVER.test(name)).map((name) => join(cacheFolder, name))) {

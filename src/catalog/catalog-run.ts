@@ -11,7 +11,7 @@ import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
 /** Which sessions are wanted, and how they are found. */
 export interface CatalogOptions extends CatalogScope, CacheOptions {
-  /** Told of files and folders that were left out. */
+  /** Called with files and folders that were left out. */
   readonly onSkipped?: SkipReport;
   /** Ends the work with `ABORTED`. */
   readonly signal?: AbortSignal;
@@ -33,7 +33,7 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
 export class CatalogRun {
   readonly pace: Pace;
   readonly report: SkipReport;
-  /** Those written to last first. */
+  /** Most recently written first. */
   readonly files: readonly SessionFile[];
   readonly #folders: readonly string[];
   readonly #cache: SummaryCache;
@@ -55,9 +55,9 @@ export class CatalogRun {
   }
 
   /**
-   * Looks for the files.
+   * Finds the files.
    *
-   * @throws {TypeError} If an option is none that can be meant.
+   * @throws {TypeError} If an option is invalid.
    * @throws {SessionError} `ABORTED`
    */
   static async start(options: CatalogOptions): Promise<CatalogRun> {
@@ -70,9 +70,9 @@ export class CatalogRun {
   }
 
   /**
-   * Gives a file's row; undefined if it is no session of the scope or cannot be read, which is reported.
+   * Returns a file's row; undefined if the file is outside the scope, or, reported, no session or unreadable.
    *
-   * @returns At once if the row is known: thousands of promises would take longer than all else.
+   * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
    * @throws {SessionError} `ABORTED`
    */
   infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
@@ -95,20 +95,20 @@ export class CatalogRun {
   }
 
   /**
-   * Tells whether a file is known to be in order as it stands now: on each line one record of version 3 or above, with
-   * an id of its own. False if that is not known, as of a file that was read in parts: what was appended may repeat ids.
+   * Tells whether a file is known to be in order as it is now: on each line one record of version 3 or above, with a
+   * unique id. False if that is unknown, as for a file that was read in parts: appended lines may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
     return known?.isWhole === true && known.end !== undefined && known.summary?.issueCount === 0;
   }
 
-  /** Keeps what was found for the next time. */
+  /** Saves what was found for the next run. */
   finish(): Promise<void> {
     return this.#cache.save(this.#folders, this.files);
   }
 
-  /** What is known of a file that is as it was; undefined if nothing is. */
+  /** The summary of an unchanged file; undefined if there is none. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
     const known = this.#cache.get(file);
     return known !== undefined && isUnchanged(known, mark) ? known : undefined;

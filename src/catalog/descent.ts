@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { FileRow } from "./session-row.ts";
 
-/** What of a session says from which other one it comes. */
+/** The fields that say which session another one was forked from. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;
 
-/** Who descends from whom among some sessions, as their headers say: by the path of the parent, or by its id. */
+/** Parents and children among some sessions, as their headers say: by the parent's path or id. */
 export class Descent<S extends SessionLineage> {
   readonly #byPath = new Map<string, S[]>();
   readonly #byId = new Map<string, S[]>();
@@ -20,7 +20,7 @@ export class Descent<S extends SessionLineage> {
       for (const parent of this.parentsOf(session)) addTo(this.#children, parent, session);
   }
 
-  /** Gives the sessions that a session names as its parent: none, one, or all that have the id it names. */
+  /** Returns the sessions that a session names as its parent: none, one, or all that have the id it names. */
   parentsOf({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
@@ -32,14 +32,14 @@ export class Descent<S extends SessionLineage> {
   }
 
   /**
-   * Gives all that descend from some sessions, children before grandchildren, those sessions themselves left out.
+   * Returns all descendants of some sessions, children before grandchildren, without those sessions themselves.
    *
-   * @remarks Cost: O(sessions), also where the headers go round in a circle.
+   * @remarks Cost: O(sessions), even if the headers form a cycle.
    */
   descendantsOf(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];
-    // What is added while it is walked is walked, too.
+    // Elements added during the walk are walked as well.
     const queue = [...ancestors];
     for (const one of queue) {
       for (const child of this.#children.get(one) ?? []) {

@@ -9,11 +9,11 @@ import type { Pace } from "./pace.ts";
 import type { FoundLine } from "./search-bytes.ts";
 import { SEARCHED_TYPES } from "./search-text.ts";
 
-/** Lines that are read at a time, unless their bytes come first. */
+/** Bounds of a batch: lines, and bytes. */
 const BATCH_LINES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
-/** An entry in which something may be found. */
+/** An entry that may hold the searched text. */
 export interface SearchedEntry {
   readonly entryId: string;
   /** Byte offset of its line. */
@@ -22,17 +22,17 @@ export interface SearchedEntry {
   readonly entry: AnySessionEntry | undefined;
 }
 
-/** A line of which both ends are known. */
+/** A line whose start and end are both known. */
 export type WholeLine = FoundLine & { readonly start: number; readonly end: number };
 
 /** What bodies of today's version are decoded with. */
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
- * Gives the entries on some lines of a file that is in order: on each line one record of today's version with an id of
- * its own. So the lines alone tell, and the rest of the file need not be read into a tree.
+ * Yields the entries on some lines of a file that is in order: on each line one record of today's version with a unique
+ * id. So the lines are enough, and the rest of the file need not be read into a tree.
  *
- * @returns In batches, between which others have their turn; only entries that are searched.
+ * @returns Batches, between which the event loop runs; only entries that are searched.
  * @throws {SessionError} `ABORTED`
  */
 export async function* entriesOnLines(

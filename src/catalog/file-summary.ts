@@ -8,13 +8,13 @@ import type { Pace } from "./pace.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import { isSystemError } from "./skipping.ts";
 
-/** What is known of a file, and how the file stood when that was found. */
+/** The summary of a file, and the state of the file when it was made. */
 export interface FileSummary extends FileMark {
   /** Undefined if the file is no session. */
   readonly summary: SessionSummary | undefined;
-  /** What it takes to go on from the end of the file when it has grown; undefined if it must be read anew. */
+  /** Where to continue once the file has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
-  /** Whether it was read from its beginning, and not gone on from an earlier end. */
+  /** Whether it was read in one go, rather than continued from an earlier end. */
   readonly isWhole: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface FileSummary extends FileMark {
 export interface KnownEnd {
   /** Id of the last entry. */
   readonly lastId: string;
-  /** The last bytes, one character for each: if they are not there any more, it is not the same file that grew. */
+  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
   readonly tail: string;
 }
 
@@ -31,19 +31,19 @@ const TAIL_BYTES = 48;
 
 const LF = 0x0a;
 
-/** Tells whether a file is as it was. */
+/** Tells whether a file is unchanged. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino;
 }
 
 /**
- * Summarises a file, reading only what it has not read before.
+ * Summarises a file, reading only what is new.
  *
  * @param known - What was found when the file was shorter.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
  * @throws {SessionError} `ABORTED`
  * @throws The system's error if the file is missing or cannot be read.
- * @remarks Cost: O(bytes), or O(new bytes) if the file has grown in the ordinary way.
+ * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
 export async function summarizeFile(
   path: string,
@@ -63,7 +63,7 @@ export async function summarizeFile(
   }
 }
 
-/** What was found of a file, and its last bytes. */
+/** The findings of one reading, and the last bytes of the file. */
 interface Found {
   readonly summary: SessionSummary | undefined;
   readonly lastId: string | undefined;
@@ -76,7 +76,7 @@ async function readFully(file: OpenFile, pace: Pace): Promise<Found> {
   return { summary: full?.summary, lastId: full?.lastId, tail };
 }
 
-/** Tells whether what was found of a file still says something of it: it is as it was, or has only grown. */
+/** Tells whether a summary still holds: the file is unchanged, or has only grown. */
 export function isStillTrue(path: string, known: FileSummary): boolean {
   try {
     const stats = statSync(path);
@@ -89,13 +89,13 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
       closeFile(file);
     }
   } catch (error) {
-    // It has gone, or cannot be read any more.
+    // The file is gone, or can no longer be read.
     if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
     return false;
   }
 }
 
-/** Whether the bytes that were known are still there, as far as the last of them tell, with more behind. */
+/** Whether the file has grown behind the known bytes, judged by the last of them. */
 function hasGrown(file: OpenFile, { ino, size, end }: FileSummary): boolean {
   if (end === undefined || file.ino !== ino || file.size <= size) return false;
   return tailBefore(file, size, end.tail.length) === end.tail;
@@ -107,7 +107,7 @@ async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Pro
   return scanFrom(file, known.size, scan, pace);
 }
 
-/** Scans to the end; gives undefined if a line is not in order. */
+/** Scans to the end; returns undefined if a line is not in order. */
 async function scanFrom(
   file: OpenFile,
   start: number,
@@ -123,7 +123,7 @@ async function scanFrom(
   }
   scan.end();
   if (!scan.isOrdinary) return undefined;
-  // Of a short last piece the tail begins in the one before.
+  // The tail of a short last piece begins in the piece before.
   if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
   return { summary: scan.summary, lastId: scan.lastId, tail };
 }
@@ -133,7 +133,7 @@ function fileSummary(
   { summary, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
-  // Behind an unfinished line nothing can be gone on from: what follows belongs to it.
+  // No scan can continue behind an unfinished line: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   return { size, mtimeMs, ino, summary, end: isResumable ? { lastId, tail } : undefined, isWhole };
 }

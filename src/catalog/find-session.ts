@@ -10,7 +10,7 @@ import {
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 
 /**
- * Gives the path of the session with exactly this id, by reading headers alone.
+ * Returns the path of the session with exactly this id, by reading headers alone.
  *
  * @returns Undefined if there is none; of several, the one written to last.
  * @remarks Cost: a look at each file, and headers until one fits; files named after the id come first.
@@ -36,7 +36,7 @@ export function findRecentSession(
 }
 
 /**
- * Gives the path of the session whose file was written to last.
+ * Returns the path of the session whose file was written to last.
  *
  * @param folder - Folder of session files; it may be missing.
  * @param cwd - Only sessions of this project. Default: any.

@@ -6,18 +6,18 @@ import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
 
-/** Folders of caches that this process has used, beside the default one. */
+/** Cache folders that this process has used, apart from the default one. */
 const used = new Set<string>();
 
-/** Takes note of the folder of a cache, so that sessions can be forgotten there. */
+/** Remembers a cache folder, so that `forgetSession` cleans it. */
 export function noteCacheFolder(folder: string): void {
   used.add(folder);
 }
 
 /**
- * Takes what lists keep of a session out of the caches, after its text has been changed or removed for good.
+ * Removes a session's row from the caches, after its text was changed or removed for good.
  *
- * A cache that cannot be cleaned becomes a warning of the process: what was done to the session has taken effect.
+ * A cache that cannot be cleaned becomes a process warning: the change to the session has already taken effect.
  *
  * @param path - Absolute; the file may be gone.
  * @remarks Cost: O(bytes of the caches).
@@ -36,7 +36,7 @@ export function forgetSession(path: string): void {
   }
 }
 
-/** The real path of a folder; that which was given if it is gone. */
+/** The real path of a folder; the given path if it is gone. */
 function realPath(folder: string): string {
   return ifPresent(() => realpathSync(folder)) ?? folder;
 }

@@ -8,7 +8,7 @@ import type { Pace } from "./pace.ts";
 import { readEntries, readIndex } from "./read-index.ts";
 import { headerFacts, type SessionSummary, SummaryFacts } from "./session-summary.ts";
 
-/** Issues that are about links, versions and ids rather than about lines, and tell of no loss. */
+/** Issues about links, versions and ids rather than lines: nothing is lost. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
   "PARENT_BRIDGED",
@@ -22,12 +22,12 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
 /** What the full path found. */
 export interface FullSummary {
   readonly summary: SessionSummary;
-  /** Id of the last entry; undefined if no scan can go on behind it. */
+  /** Id of the last entry; undefined if no scan can continue behind it. */
   readonly lastId: string | undefined;
 }
 
 /**
- * Summarises a session file as it would be opened, whatever state it is in: every entry that matters is parsed.
+ * Summarises a session file in any state, as an open would read it: every relevant entry is parsed.
  *
  * @returns Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
@@ -53,7 +53,7 @@ export async function summarizeFully(file: OpenFile, pace: Pace): Promise<FullSu
   return { summary: facts.summary(headerFacts(index.header), issueCount), lastId };
 }
 
-/** Whether an entry stands before the one that it follows, or that one is nowhere. */
+/** Whether an entry stands before its parent, or its parent is missing. */
 function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
   if (issues.some((issue) => issue.code.startsWith("PARENT_"))) return true;
   for (let ordinal = 0; ordinal < tree.size; ordinal++) if (tree.parentAt(ordinal) > ordinal) return true;

@@ -24,18 +24,18 @@ export interface IterateOptions extends CatalogOptions {
   readonly limit?: number;
 }
 
-/** Milliseconds after which a list that takes long shows what it has. */
+/** Milliseconds after which a slow list reports what it has. */
 const PARTIAL_AFTER_MS = 250;
 
 /**
  * Lists sessions, latest first: by their latest user or assistant message.
  *
- * Files that are no sessions or cannot be read are left out; `onSkipped` tells of them. A damaged session is listed
+ * Files that are no sessions or cannot be read are left out and reported to `onSkipped`. A damaged session is listed
  * with an `issueCount`. Two sessions with the same id are two rows.
  *
  * @returns Empty if there are none, or the folder is missing.
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: a look at each file, and the bytes that were not read at an earlier time.
+ * @remarks Cost: a stat of each file, and the bytes that are new since the last list.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
@@ -56,7 +56,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   return sessions.sort(compareRows);
 }
 
-/** Makes what is called after each file, and shows what was found from time to time. */
+/** Makes the function that is called after each file, and that reports partial lists from time to time. */
 function progressTeller(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
@@ -71,10 +71,10 @@ function progressTeller(onProgress: ListProgress, total: number): (found: FileRo
 }
 
 /**
- * Gives sessions as they are found, those whose files were written to last first.
+ * Yields sessions as they are found, most recently written files first.
  *
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: a look at each file at the start, then what is asked for.
+ * @remarks Cost: a stat of each file at the start, then one reading per session asked for.
  */
 export async function* iterateSessions(
   options: IterateOptions = {},

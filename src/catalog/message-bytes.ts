@@ -21,12 +21,12 @@ const MAX_DIGITS = 15;
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Tells what a list wants of a message from the bytes behind its entry's head, without parsing them.
+ * Reads from the bytes behind an entry's head what a list needs of its message, without parsing them.
  *
- * What it finds is kept in fields, since this is the hot loop of listing.
+ * Findings are kept in fields, since this is the hot loop of listing.
  */
 export class MessageBodyReader {
-  /** Read where every known writer puts it; `other` for all roles but these two, undefined if it takes a parse to tell. */
+  /** Read where every known writer puts it; `other` for all other roles, undefined if only a parse can tell. */
   role: "user" | "assistant" | "other" | undefined;
   /** The bytes that were read last, as a view that reads words and as a buffer that finds bytes. */
   #held: Uint8Array = NO_BYTES;
@@ -45,7 +45,7 @@ export class MessageBodyReader {
     return timeInBody(bytes, this.#readRole(from, end), end, true);
   }
 
-  /** Most lines stand in the same bytes; many bytes are not held on to. */
+  /** Most lines stand in the same bytes; large buffers are not held on to. */
   #look(bytes: Uint8Array): void {
     if (bytes === this.#held) return;
     this.#view = viewOf(bytes);
@@ -53,7 +53,7 @@ export class MessageBodyReader {
     this.#held = bytes.buffer.byteLength > MAX_HELD_BYTES ? NO_BYTES : bytes;
   }
 
-  /** Reads the role; gives from where on the body may hold a time: in a text none can begin. */
+  /** Reads the role; returns where a time may first begin, which is behind the text. */
   #readRole(from: number, end: number): number {
     const view = this.#view;
     const role = from + ROLE_AT;
@@ -78,11 +78,11 @@ export class MessageBodyReader {
 /**
  * Looks for times in the body of an entry without parsing it.
  *
- * The body of a message has one, a plain number; other bodies have none. A body with more holds something that has a
- * time itself, such as arguments of tools, or a second record that was glued to the first: to tell takes a parse.
+ * The body of a message has one, a plain number; other bodies have none. In a body with more, something else has a time,
+ * such as arguments of tools, or a second record on the same line: only a parse can tell.
  *
  * @param from - One past the head, or later if no time can begin before.
- * @returns The time of a message, or `-Infinity` if there is none; NaN if it takes a parse to tell.
+ * @returns The time of a message, or `-Infinity` if there is none; NaN if only a parse can tell.
  */
 export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);
@@ -92,7 +92,7 @@ export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessa
   return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
-/** Gives the number that starts here, if it is written as plain digits; else NaN. */
+/** Returns the number that starts here, if it is written as plain digits; else NaN. */
 function plainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;

@@ -2,14 +2,14 @@ import { readSync } from "node:fs";
 import { NotAPlainFileError } from "../log/file-errors.ts";
 import { openForReading, realFileSystem } from "../log/file-system.ts";
 
-/** What tells whether a file is as it was when it was last read. */
+/** The facts that show whether a file has changed since it was last read. */
 export interface FileMark {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
 }
 
-/** A file that is open for reading, as it stood when it was opened. */
+/** A file that is open for reading, with its state when it was opened. */
 export interface OpenFile extends FileMark {
   readonly fd: number;
 }
@@ -23,7 +23,7 @@ let spare: Buffer | undefined;
 /**
  * Opens a file for reading.
  *
- * @returns To be closed by `closeFile`.
+ * @returns A file to close with `closeFile`.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
  * @throws The system's error if the file is missing or cannot be read.
  */
@@ -47,7 +47,7 @@ export function closeFile(file: OpenFile): void {
 /**
  * Reads an open file piece by piece, up to the size that it had when it was opened.
  *
- * @param overlap - Bytes of each piece that are given again at the start of the next one.
+ * @param overlap - Bytes of each piece that are repeated at the start of the next one.
  * @returns Pieces, each valid until the next is asked for.
  */
 export function* piecesOf(file: OpenFile, start: number, overlap = 0): Generator<Buffer, void> {

@@ -17,7 +17,7 @@ import {
   SummaryFacts,
 } from "./session-summary.ts";
 
-/** Where an earlier scan of a file ended, so that a later one can go on from there. */
+/** Where an earlier scan of a file ended, so that a later one can continue there. */
 export interface ScannedBefore {
   readonly summary: SessionSummary;
   /** Id of the last entry. */
@@ -26,19 +26,19 @@ export interface ScannedBefore {
 
 const CLOSE_BRACE = 0x7d;
 
-/** A line as far as it counts here. */
+/** The part of a scanned line that is used here. */
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
-/** From this version on entries say what they follow, so that appended lines can be told from repeated ones. */
+/** From this version on entries name their parents, so that appended lines differ from repeated ones. */
 export const RESUMABLE_VERSION = 3;
 
 /** Numbers kept for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
 
-/** Lines of a piece that may hold the latest message. One list for all scans, since each is done with it at the end of a piece. */
+/** Lines of a piece that may hold the latest message. One list for all scans: each is done with it at the end of a piece. */
 const candidates = new Float64Array(512 * STRIDE);
 
-/** Readers for all scans: what they find is taken over before the next line. */
+/** Readers for all scans: their findings are used before the next line is read. */
 const head = new EntryHeadReader();
 const body = new MessageBodyReader();
 
@@ -69,7 +69,7 @@ export class OrdinaryScan implements LineSink {
   #version = 0;
   #lastId: IdKey | undefined;
   #isOrdinary = true;
-  /** Whether an entry stands before the one that it follows, or that one is nowhere. */
+  /** Whether an entry stands before its parent, or its parent is missing. */
   #hasLooseEntry = false;
   /** The bytes that are being scanned. */
   #piece: Uint8Array = new Uint8Array(0);
@@ -95,7 +95,7 @@ export class OrdinaryScan implements LineSink {
     return this.#isOrdinary;
   }
 
-  /** Id of the last entry; undefined if no scan can go on behind it. */
+  /** Id of the last entry; undefined if no scan can continue behind it. */
   get lastId(): string | undefined {
     const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
     const key = this.#lastId;
@@ -128,12 +128,12 @@ export class OrdinaryScan implements LineSink {
     return true;
   }
 
-  /** Takes note of a line over the bound. */
+  /** Notes a line over the bound. */
   overlong(): void {
     this.#isOrdinary = false;
   }
 
-  /** Takes an entry whose head is spelled as usual and whose body need not be parsed; false if it is none. */
+  /** Takes an entry in the usual spelling, whose body need not be parsed; returns false for any other line. */
   #takesUsualEntry(line: OneLine): boolean {
     const { bytes, start, end, terminated } = line;
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
@@ -211,7 +211,7 @@ export class OrdinaryScan implements LineSink {
     return true;
   }
 
-  /** Whether an entry is none that stands in the file before. */
+  /** Whether no earlier entry of the file has the same id. */
   #admits(id: IdKey, parent: IdKey | null): boolean {
     if (parent === null || (parent !== this.#lastId && this.#ids.get(parent) === NONE)) {
       if (this.#isContinued) return false;
@@ -224,7 +224,7 @@ export class OrdinaryScan implements LineSink {
   }
 }
 
-/** Whether a line is a record beyond doubt: where the line break is missing, a value may be a piece of one. */
+/** Whether a line is certainly a whole record: without a line break, a value may be a part of one. */
 function isClearlyWhole({ type }: JsonRecord, line: OneLine): boolean {
   return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }

@@ -2,14 +2,14 @@ import { monotonicMs } from "../log/monotonic.ts";
 import { nextTurn } from "../log/next-turn.ts";
 import { refuseAborted } from "../schema/abort.ts";
 
-/** Milliseconds for which a run may hold the event loop. */
+/** Milliseconds for which a run may block the event loop. */
 const SLICE_MS = 8;
 
 /**
- * Keeps a long run of short synchronous steps from holding the event loop, and ends it when nobody wants it any more.
+ * Keeps a long run of short synchronous steps from blocking the event loop, and ends it when its caller gives up.
  *
- * Files are read synchronously, because handing each small read to another thread costs several times what the read
- * does; between the steps this lets others have their turn.
+ * Files are read synchronously, because handing each small read to another thread costs several times as much as the
+ * read; between steps, the event loop gets its turn.
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
@@ -19,13 +19,13 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Whether the run has held the event loop for some milliseconds, and should rest. */
+  /** Whether the run has blocked the event loop for some milliseconds, and should rest. */
   get isDue(): boolean {
     return monotonicMs() - this.#since > SLICE_MS;
   }
 
   /**
-   * Resolves after others had their turn.
+   * Resolves after a turn of the event loop.
    *
    * @throws {SessionError} `ABORTED`
    */

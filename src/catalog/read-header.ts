@@ -2,7 +2,7 @@ import { SessionIndex } from "../jsonl/session-index.ts";
 import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../log/file-system.ts";
 import type { SessionHeader } from "../schema/header.ts";
 
-/** A header stands at the very front; what is further on than this is not looked for. */
+/** A header stands at the very front: bytes beyond this are not searched. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
 /** Enough for nearly every header. */

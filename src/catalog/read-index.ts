@@ -7,12 +7,12 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { type OpenFile, piecesOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 
-/** Entries whose lines are read at a time, unless their bytes come first. */
+/** Bounds of a batch: entries, and bytes of their lines. */
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
 /**
- * Reads a session file into its index, without holding the event loop.
+ * Reads a session file into its index, without blocking the event loop.
  *
  * @returns Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
@@ -30,7 +30,7 @@ export async function readIndex(file: OpenFile, pace: Pace): Promise<SessionInde
   return index.header === undefined ? undefined : index;
 }
 
-/** An entry with its body, and which one of the file it is. */
+/** An entry with its body and its ordinal. */
 export interface ReadEntry {
   readonly ordinal: number;
   /** Undefined if the body is damaged. */
@@ -40,9 +40,9 @@ export interface ReadEntry {
 }
 
 /**
- * Reads the bodies of entries, batch by batch, without holding the event loop.
+ * Reads the bodies of entries, batch by batch, without blocking the event loop.
  *
- * @param ordinals - Which, in ascending order.
+ * @param ordinals - In ascending order.
  * @throws {SessionError} `ABORTED`
  */
 export async function* readEntries(

@@ -7,20 +7,19 @@ import type { FileRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 import { summarizeSession } from "./summarize-session.ts";
 
-/** Candidates that an error names, at most. */
+/** The most candidates that an error names. */
 const MAX_CANDIDATES = 20;
 
-/** What makes a text a path: a folder in front, or the ending of session files. */
+/** A text is a path if it names a folder or ends like a session file. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**
  * Finds the one session that a person means: by path, by id, by name, or by the beginning of either.
  *
- * What fits exactly goes before what only begins so, and an id before a name; the case of letters counts unless
- * nothing fits otherwise.
+ * Exact matches win over prefixes, and ids over names. Case is ignored only if nothing matches otherwise.
  *
- * @param wanted - An empty text, or nothing but space, fits nothing.
- * @param options - Where to look; a path is looked up wherever it is.
+ * @param wanted - An empty or blank text matches nothing.
+ * @param options - Where to look for ids and names; a path is taken wherever it is.
  * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
  * @remarks Cost: as `listSessions`.
@@ -39,9 +38,9 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
 }
 
 /**
- * Gives those of some sessions that a text may mean by id or name: by the best way of fitting that any of them has.
+ * Returns the sessions whose id or name matches a text, by the best kind of match that any of them has.
  *
- * @returns Empty if nothing fits.
+ * @returns Empty if nothing matches.
  */
 export function fittingName<S extends Pick<FileRow, "id" | "name">>(
   sessions: readonly S[],
@@ -61,7 +60,7 @@ export function fittingName<S extends Pick<FileRow, "id" | "name">>(
   return [];
 }
 
-/** Gives the session at a path; undefined if no file is there, since a name may look like a path. */
+/** Returns the session at a path; undefined if there is no file: a name may look like a path. */
 async function sessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
   try {
     const session = await summarizeSession(path, signal && { signal });

@@ -23,34 +23,34 @@ import { assertReadableTrash, type TrashFolder, trashFolders } from "./trash-fol
 
 /** A session in the system's trash. */
 export interface TrashedSession {
-  /** Absolute path where it stood. */
+  /** Absolute path before it was deleted. */
   readonly path: string;
   /** Where its file is now. */
   readonly trashPath: string;
-  /** The file in which the trash notes where it stood. */
+  /** The trash's note of the original path. */
   readonly infoPath: string;
   /** When it was deleted, to the second; undefined if the trash does not say. */
   readonly deleted: Date | undefined;
   /** Bytes of its file. */
   readonly size: number;
-  /** What a list would say of it; its `path` is the one in the trash. */
+  /** Its row; `path` is the one in the trash. */
   readonly session: FileRow;
 }
 
 /** Where trashed sessions are looked for. */
 export interface TrashOptions {
   /**
-   * Folders where sessions were: each file system has a trash of its own. Default: where sessions are kept. That of the
-   * home folder is always looked into.
+   * Folders where sessions were: each file system has its own trash. Default: where sessions are kept. The home folder's
+   * trash is always searched.
    */
   readonly folders?: readonly string[];
-  /** Told of what is in the trash, is a `.jsonl` file, and is no session or cannot be read. */
+  /** Called with `.jsonl` files in the trash that are no sessions or cannot be read. */
   readonly onSkipped?: SkipReport;
   /** Ends the work with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** A session in the trash, and when its note was written, which is finer than what the note says. */
+/** A session in the trash, and when its note was written, which is more exact than the time in the note. */
 interface Found {
   readonly trashed: TrashedSession;
   readonly notedMs: number;
@@ -59,18 +59,18 @@ interface Found {
 const INFO_SUFFIX = ".trashinfo";
 const SESSION_SUFFIX = ".jsonl";
 
-/** Longer than any path; what is longer is no note of the trash. */
+/** Longer than any path: a larger file is no note of the trash. */
 const MAX_INFO_BYTES = 64 * 1024;
 
 /**
- * Lists the sessions in the trash, the one deleted last first.
+ * Lists the sessions in the trash, most recently deleted first.
  *
- * Looks into the trash that freedesktop.org describes, as the desktops of Linux have it; nothing is changed.
+ * Reads the freedesktop.org trash, as Linux desktops use it, and changes nothing.
  *
  * @returns Empty if there are none, or nothing was ever deleted.
- * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, whose trash no program can look into; the message
- *   says how a file is brought back by hand. `ABORTED`.
- * @remarks Cost: a look at each note in the trash, and the bytes of the sessions.
+ * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, whose trash programs cannot list; the message says how
+ *   to restore a file by hand. `ABORTED`.
+ * @remarks Cost: O(notes in the trash + bytes of the sessions).
  */
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
   assertOptions(options, { folders: TEXTS, onSkipped: CALLBACK, signal: SIGNAL });
@@ -89,13 +89,13 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
 }
 
 /**
- * Brings a session back from the trash to where it stood.
+ * Restores a session from the trash to its original path.
  *
- * @param trashed - One that `listTrashed` gave.
- * @param options - `to` is another place for it: a path that may be relative, start with `~`, or be a `file://` URL.
- * @returns The absolute path where it stands now.
- * @throws {SessionError} `SESSION_EXISTS` if something stands there, `SESSION_NOT_FOUND` if it is not in the trash any
- *   more, `WRITE_FAILED`; it is then still in the trash.
+ * @param trashed - From `listTrashed`.
+ * @param options - `to` is another path for it, which may be relative, start with `~`, or be a `file://` URL.
+ * @returns The absolute path of the restored file.
+ * @throws {SessionError} `SESSION_EXISTS` if the path is taken, `SESSION_NOT_FOUND` if it is no longer in the trash,
+ *   `WRITE_FAILED`; it is then still in the trash.
  */
 export async function restoreSession(
   trashed: Pick<TrashedSession, "path" | "trashPath" | "infoPath">,
@@ -107,7 +107,7 @@ export async function restoreSession(
   if (!isFile(trashPath)) {
     throw new SessionError(
       "SESSION_NOT_FOUND",
-      `${trashPath} is not in the trash any more. List what is there.`,
+      `${trashPath} is no longer in the trash. List the trash to see what is there.`,
       {
         details: { path: trashPath },
       },
@@ -121,7 +121,7 @@ export async function restoreSession(
   } catch (cause) {
     throw fileError(path, "write", cause);
   }
-  // Without its file the note says nothing, and no list shows it.
+  // Without its file, the note is not listed.
   removeQuietly(realFileSystem, infoPath);
   return path;
 }
@@ -132,7 +132,7 @@ function prepareFolder(folder: string): void {
     makeFolder(realFileSystem, folder);
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
-    // The file itself is not there: it is the folder in whose place something stands.
+    // The file itself does not exist, so something else stands in place of the folder.
     const message = `${folder} is no folder. Move what stands there, or restore the session to another place.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
@@ -165,7 +165,7 @@ function namesIn(folder: string, report: SkipReport): string[] {
   }
 }
 
-/** Gives what a note of the trash is about; undefined if that is no session. */
+/** Reads the session that a note of the trash is about; undefined if it is none. */
 async function lookAt(
   folder: TrashFolder,
   infoName: string,
@@ -195,7 +195,7 @@ function isFile(path: string): boolean {
   return ifPresent(() => lstatSync(path))?.isFile() ?? false;
 }
 
-/** Reads where a file stood and when it was deleted; no path if it was no `.jsonl` file. */
+/** Reads a note: where the file was, and when it was deleted. No path unless it was a `.jsonl` file. */
 function parseNote(
   text: string,
   top: string | undefined,
@@ -205,7 +205,7 @@ function parseNote(
   const given = decoded(valueAt("Path") ?? "");
   const isUsable = given.endsWith(SESSION_SUFFIX) && !given.includes("\0");
   const isPlaced = isAbsolute(given) || (top !== undefined && !given.split("/").includes(".."));
-  // Without a zone it is local time, as the specification has it.
+  // By the specification, local time.
   const deleted = new Date(valueAt("DeletionDate")?.trim() ?? "");
   return {
     path: isUsable && isPlaced ? resolve(top ?? "/", given) : undefined,
@@ -213,7 +213,7 @@ function parseNote(
   };
 }
 
-/** Decodes what the trash has escaped; gives "" for what is no text. */
+/** Decodes a path as the trash escapes it; "" if it is invalid. */
 function decoded(escaped: string): string {
   try {
     return decodeURIComponent(escaped);

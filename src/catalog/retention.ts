@@ -4,13 +4,13 @@ import type { FileRow } from "./session-row.ts";
 
 /** Which sessions are kept. */
 export interface RetentionPolicy {
-  /** Milliseconds without a user or assistant message after which a session may go. */
+  /** Milliseconds without a user or assistant message after which a session may be deleted. */
   readonly olderThanMs: number;
-  /** Whether sessions with a name stay. Default false. */
+  /** Whether to keep sessions with a name. Default false. */
   readonly keepNamed?: boolean;
-  /** Whether sessions with labels stay; one of which nobody knows counts as labelled. Default false. */
+  /** Whether to keep sessions with labels, or whose labels are unknown. Default false. */
   readonly keepLabelled?: boolean;
-  /** Whether a session may go from which one descends that stays. Default false. */
+  /** Whether to delete sessions even if kept ones were forked from them. Default false. */
   readonly includeParents?: boolean;
 }
 
@@ -24,29 +24,29 @@ const RETENTION_RULES: OptionRules<RetentionPolicy> = {
 /** What the plan needs to know of a session. */
 export interface RetentionCandidate
   extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
-  /** Whether any of its entries has a label; absent if nobody has looked. */
+  /** Whether any of its entries has a label; absent if unknown. */
   readonly isLabelled?: boolean;
 }
 
-/** Why a session stays: `parent` means that one descends from it which stays. */
+/** Why a session is kept: `parent` means that a kept session was forked from it. */
 export type KeepReason = "recent" | "named" | "labelled" | "parent";
 
 /** What becomes of sessions. */
 export interface RetentionPlan<S> {
-  /** Those that go, in the order in which they were given. */
+  /** Sessions to delete, in the given order. */
   readonly toDelete: readonly S[];
-  /** Those that stay, and why, in the order in which they were given. */
+  /** Sessions to keep, and why, in the given order. */
   readonly kept: readonly { readonly session: S; readonly reason: KeepReason }[];
 }
 
 /**
- * Decides which sessions are old enough to go. Deletes nothing.
+ * Decides which sessions are old enough to be deleted. Deletes nothing.
  *
  * A session's age counts from its latest user or assistant message; one whose time is unknown or in the future is recent.
  *
- * @param sessions - Those that the policy is about.
+ * @param sessions - The sessions that the policy applies to.
  * @param nowMs - Unix milliseconds.
- * @param others - Sessions that stay whatever the policy says; what they descend from counts as a parent.
+ * @param others - Sessions that are kept whatever the policy says, and whose parents count as such.
  * @throws {TypeError} If a time is no number.
  * @remarks Cost: O(sessions + others).
  */
@@ -79,13 +79,13 @@ function reasonToKeep(
   { olderThanMs, keepNamed = false, keepLabelled = false }: RetentionPolicy,
   nowMs: number,
 ): KeepReason | undefined {
-  // An age that is not a number is not greater than any.
+  // A NaN age is not greater than any number, so the session counts as recent.
   if (!(nowMs - modified.getTime() > olderThanMs)) return "recent";
   if (keepNamed && name !== undefined) return "named";
   return keepLabelled && isLabelled ? "labelled" : undefined;
 }
 
-/** Keeps the parents of all that stays, and theirs. */
+/** Keeps the ancestors of all kept sessions. */
 function keepParents(
   sessions: readonly SessionLineage[],
   others: readonly SessionLineage[],
@@ -93,7 +93,7 @@ function keepParents(
 ): void {
   const descent = new Descent<SessionLineage>([...sessions, ...others]);
   const staying = new Set<SessionLineage>([...reasons.keys(), ...others]);
-  // What is added to a set while it is walked is walked, too.
+  // Elements added during the walk are walked as well.
   for (const session of staying) {
     for (const parent of descent.parentsOf(session)) {
       if (staying.has(parent)) continue;

@@ -68,7 +68,7 @@ function startOfLine(piece: Buffer, place: number, offset: number): number | und
   return lineBreak === -1 && offset > 0 ? undefined : offset + lineBreak + 1;
 }
 
-/** Goes through the fits of one pattern in one piece, and looks at each byte once however often it is asked. */
+/** Walks the matches of one pattern in one piece, and reads each byte once, however often it is asked. */
 class Finder {
   readonly #find: (from: number) => number;
   #found = -1;
@@ -77,7 +77,7 @@ class Finder {
     this.#find = find;
   }
 
-  /** Gives where the first fit at or behind a place begins; infinity if there is none. */
+  /** Returns where the first match at or behind a place begins; infinity if there is none. */
   next(from: number): number {
     if (this.#found < from) {
       const at = this.#find(from);

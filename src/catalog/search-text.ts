@@ -11,22 +11,22 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "branch_summary",
 ]);
 
-/** What of an entry is searched. */
+/** The searched texts of an entry. */
 export interface SearchedText {
   /** Role of the message that the entry is or becomes. */
   readonly role: string;
-  /** Never empty texts, in the order in which they are shown. */
+  /** Never empty, in the order in which they are shown. */
   readonly texts: string[];
 }
 
-/** Values looked at inside the arguments of one tool call, at most. */
+/** The most values that are searched in the arguments of one tool call. */
 const MAX_VALUES = 10_000;
 
 /**
- * Gives the texts of an entry that a person would look for.
+ * Returns the texts of an entry that a person would look for.
  *
- * Of messages the text, the thinking, the calls of tools with the texts in their arguments, and commands with their
- * output; of summaries the summary. Images, signatures, ids and `details` are left out.
+ * Of messages: text, thinking, tool calls with the texts in their arguments, and commands with their output. Of
+ * summaries: the summary. Images, signatures, ids and `details` are left out.
  *
  * @returns Undefined if the entry is of another type.
  */
@@ -56,7 +56,7 @@ function blockTexts(block: unknown): unknown[] {
   return type === "toolCall" ? [name, ...textsInside(given)] : [];
 }
 
-/** Gives the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
+/** Returns the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
 function textsInside(value: unknown): string[] {
   const texts: string[] = [];
   const stack = [value];

@@ -52,9 +52,9 @@ export interface SearchHit {
   readonly entryId: string;
   /** Role of the message that the entry is or becomes. */
   readonly role: string;
-  /** One line of text around the first fit. */
+  /** One line of text around the first match. */
   readonly snippet: string;
-  /** Where in the snippet the fit stands: UTF-16 units. */
+  /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
   /** Byte offset of the entry's line in the session's file; absent if it is kept elsewhere. */
   readonly offset?: number;
@@ -77,21 +77,20 @@ interface Wanted {
 }
 
 /**
- * Searches the text of sessions, those written to last first, and gives each entry that holds it as it is found.
+ * Searches the text of sessions, most recently written first, and yields each entry that holds it as it is found.
  *
- * Searched are messages (text, thinking, calls of tools, commands and their output), messages of extensions, and
- * summaries. A text is looked for in the bytes of the files first, in every way in which JSON can spell it, and only
- * lines that may hold it are parsed. A regular expression is tried on every entry; each file on which it takes more
- * than a quarter of a second for some entries is left, and reported to `onSkipped` as `too-slow`: an expression can
- * delay the process, but not hang it.
+ * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. A text
+ * is first searched in the bytes of the files, in every way in which JSON can spell it, and only lines that may hold it
+ * are parsed. A regular expression is tried on every entry. A file on which it takes more than a quarter of a second for
+ * one batch is skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but not hang it.
  *
- * @param query - Text, or a regular expression with `regex`; an empty one is nowhere, unless with `failed`. Composed
+ * @param query - Text, or a regular expression with `regex`; an empty one matches nothing, unless with `failed`. Composed
  *   and decomposed accents are different texts.
- * @returns Hits in the order of the files and of the entries in them, one for each entry.
- * @throws {TypeError} At once, if it is no regular expression, or an option is none that can be meant.
+ * @returns One hit per entry, in the order of the files and of the entries in them.
+ * @throws {TypeError} At once, if it is no regular expression, or an option is invalid.
  * @throws {SessionError} `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are passed over, but for a regular expression and an empty query; a read into the
- *   tree for each file with hits that no list has found in order.
+ * @remarks Cost: O(bytes), most of which are skipped, but for a regular expression and an empty query; each file with hits
+ *   is read into a tree, unless a list has found it in order.
  */
 export function searchSessions(
   query: string,
@@ -133,7 +132,7 @@ function wantedBy(
   };
 }
 
-/** An empty text is nowhere, but in every failure. */
+/** An empty text matches nothing, but with `failed` every failure. */
 function limitOf(query: string, { failed = false, limit = Number.POSITIVE_INFINITY }: SearchOptions): number {
   return query === "" && !failed ? 0 : Math.floor(limit);
 }
@@ -213,7 +212,7 @@ async function* searchFile(
   }
 }
 
-/** An entry that fits, and the text in which it does. */
+/** A matching entry, and the text that matches. */
 interface Found {
   readonly entryId: string;
   readonly role: string;
@@ -240,7 +239,7 @@ function isWhole(line: FoundLine): line is WholeLine {
   return line.start !== undefined && line.end !== undefined;
 }
 
-/** Gives the entries in whose lines something may be found, by reading the file into its tree. */
+/** Yields the entries of lines that may match, by reading the file into its tree. */
 async function* entriesInTree(
   file: OpenFile,
   lines: readonly FoundLine[] | undefined,
@@ -258,9 +257,9 @@ async function* entriesInTree(
   }
 }
 
-/** Gives the entries that are searched, on the lines that were found; all of them if no lines are given. */
+/** Yields the searched entries on the given lines; all of them if no lines are given. */
 function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
-  // On a line of several records the place tells only the first of them.
+  // On a line of several records, the place identifies only the first.
   const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
   let next = 0;
   for (const ordinal of index.tree.ordinals()) {

@@ -11,13 +11,13 @@ import type { FileMark } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
 
-/** Which sessions are meant. */
+/** A set of sessions. */
 export interface CatalogScope {
   /** Only sessions of this project. Default: all. */
   readonly cwd?: string;
   /** One flat folder. Default: the project's folder, or those of all projects. */
   readonly sessionDir?: string;
-  /** Where sessions live, if not where pi keeps them. */
+  /** Where sessions are kept, if not where pi keeps them. */
   readonly places?: SessionPlaces;
 }
 
@@ -31,13 +31,13 @@ export interface SessionFile extends FileMark {
 const SUFFIX = ".jsonl";
 
 /**
- * Gives the files of one folder that may be sessions; nothing is opened.
+ * Yields the files of one folder that may be sessions; nothing is opened.
  *
- * @returns Nothing for a folder that is missing.
- * @remarks Cost: one look at each file.
+ * @returns Nothing for a missing folder.
+ * @remarks Cost: one stat of each file.
  */
 export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
-  // What comes of joining each name for itself, in a fraction of the time.
+  // The same as joining each name, in a fraction of the time.
   const front = join(folder, sep);
   for (const name of namesIn(folder, report)) {
     const file = name.endsWith(SUFFIX) ? fileAt(front + name, folder, name, report) : undefined;
@@ -58,9 +58,9 @@ function fileAt(path: string, folder: string, name: string, report: SkipReport):
 }
 
 /**
- * Gives the folders of a scope and the files in them, those written to last first.
+ * Returns the folders of a scope and the files in them, most recently written first.
  *
- * The system is asked synchronously, because an answer takes microseconds and a promise for each would take longer.
+ * Calls are synchronous, because each takes microseconds, and a promise would take longer.
  *
  * @throws {SessionError} `ABORTED`
  */
@@ -80,15 +80,15 @@ export async function findSessionFiles(
   return { folders, files: files.sort(newestFirst) };
 }
 
-/** Orders files by time of writing, the last first, then by path. */
+/** Orders files: most recently written first, then by path. */
 export function newestFirst(a: SessionFile, b: SessionFile): number {
   return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
 }
 
 /**
- * Makes the question whether a session belongs to a scope.
+ * Makes the function that tells whether a session belongs to a scope.
  *
- * The header says whose session it is, since the names of folders are lossy; where it does not, the folder counts.
+ * The header names the project, since folder names are lossy; without one, the folder counts.
  */
 export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
   const { cwd } = scope;
@@ -104,7 +104,7 @@ export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: stri
   };
 }
 
-/** Gives the folders of a scope; they may be missing. */
+/** Returns the folders of a scope; they may be missing. */
 export function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: SkipReport): string[] {
   if (sessionDir !== undefined) return [absolutePath(sessionDir)];
   if (cwd !== undefined) return projectFolders(cwd, places);
@@ -112,12 +112,12 @@ export function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: Ski
   return namesIn(root, report).map((name) => join(root, name));
 }
 
-/** The folders in which a project's sessions are by default: by the name that was given, and by its real one. */
+/** The default folders of a project's sessions: for the given path, and for the real one. */
 function projectFolders(cwd: string, places: SessionPlaces | undefined): string[] {
   return [...new Set([projectFolder(cwd, places), projectFolder(projectKeyOf(cwd), places)])];
 }
 
-/** Gives the text by which a project is known; a header can name a folder that the system cannot even look for. */
+/** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
 function projectKeyOf(cwd: string): string {
   try {
     return projectKey(cwd);
@@ -127,7 +127,7 @@ function projectKeyOf(cwd: string): string {
   }
 }
 
-/** Gives the names in a folder; none if it is gone or the system refuses, which is reported. */
+/** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */
 function namesIn(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);

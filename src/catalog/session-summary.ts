@@ -20,43 +20,43 @@ export interface SessionSummary {
   readonly messageCount: number;
   /** Text of the first user message that has text. */
   readonly firstMessage: string | undefined;
-  /** Lines that are not exactly one header or one entry of their own. */
+  /** Lines that are not exactly one header or one entry. */
   readonly issueCount: number;
 }
 
-/** The part of a summary that the header tells. */
+/** The part of a summary that comes from the header. */
 export interface HeaderFacts extends Pick<SessionSummary, "id" | "cwd" | "parentSession" | "createdMs"> {
-  /** The name before an entry gives one. */
+  /** The name until an entry sets another. */
   readonly title?: string | undefined;
 }
 
-/** Returns Unix milliseconds that a calendar knows; undefined for anything else. */
+/** Returns a valid time in Unix milliseconds; undefined for anything else. */
 function validTime(value: unknown): number | undefined {
   return isTime(value) ? value : undefined;
 }
 
-/** Reads the `timestamp` of an entry: ISO 8601, or the number that some writers put there. */
+/** Reads the `timestamp` of an entry: ISO 8601, or a number, as some writers have it. */
 export function recordTime(record: JsonRecord): number | undefined {
   const { timestamp } = record;
   return validTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
 }
 
-/** Gives the text of a message, its blocks joined by one space; undefined if it has none. */
+/** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
 export function messageText(message: JsonRecord): string | undefined {
   const text = textsOf(message["content"]).join(" ");
   return text.trim() === "" ? undefined : text;
 }
 
-/** What the entries of one session say about it, gathered one by one in file order. */
+/** Gathers the facts of a summary from a session's entries, one by one in file order. */
 export class SummaryFacts {
   messageCount: number;
   firstMessage: string | undefined;
   lastMessageMs: number | undefined;
   #name: string | undefined;
-  /** Whether an entry has given a name or taken it away, so that the header's does not count. */
+  /** Whether an entry has set or cleared the name, so that the header's does not count. */
   #isNamed: boolean;
 
-  /** @param before - What earlier entries of the same file said. */
+  /** @param before - The summary of the earlier entries of the same file. */
   constructor(before?: SessionSummary) {
     this.messageCount = before?.messageCount ?? 0;
     this.firstMessage = before?.firstMessage;
@@ -66,7 +66,7 @@ export class SummaryFacts {
   }
 
   /**
-   * Takes what a `message` entry says; counting it is the caller's, since damaged ones count, too.
+   * Notes the facts of a `message` entry. The caller counts it, since damaged ones count as well.
    *
    * @param record - The entry, or undefined if its line does not parse.
    * @param entryMs - The entry's own time, for a message without one.
@@ -81,14 +81,14 @@ export class SummaryFacts {
     if (role === "user") this.firstMessage ??= messageText(message);
   }
 
-  /** Takes the name that an entry gives, if it is of a type that does; a line that does not parse gives none. */
+  /** Notes the name that an entry sets; a line that does not parse sets none. */
   noteName(record: JsonRecord | undefined): void {
     if (!isNameType(record?.["type"]) || record === undefined) return;
     this.#name = nameIn(record);
     this.#isNamed = true;
   }
 
-  /** Puts the facts together. */
+  /** Returns the facts as a summary. */
   summary(header: HeaderFacts, issueCount: number): SessionSummary {
     const { id, cwd, parentSession, createdMs, title } = header;
     const { lastMessageMs, messageCount, firstMessage } = this;
@@ -103,7 +103,7 @@ export class SummaryFacts {
   }
 }
 
-/** Gives the part of a summary that the header tells. */
+/** Returns the part of a summary that comes from the header. */
 export function headerFacts(header: SessionHeader): HeaderFacts {
   const { id, cwd, parentSession, timestamp, title } = header;
   return { id, cwd, parentSession, createdMs: validTime(Date.parse(timestamp)), title: nameOf(title) };

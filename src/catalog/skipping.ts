@@ -14,13 +14,13 @@ export interface SkippedFile {
   readonly error?: unknown;
 }
 
-/** Takes note of what is left out. */
+/** Called with each file or folder that is left out. */
 export type SkipReport = (skipped: SkippedFile) => void;
 
-/** Takes no note. */
+/** Ignores what is left out. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
-/** Tells whether a caught value is an error of the system or of Node, and neither ours nor a mistake in a program. */
+/** Tells whether a caught value is an error of the system or of Node, rather than ours or a programming error. */
 export function isSystemError(error: unknown): error is Error {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && !isSessionError(error)
@@ -28,9 +28,9 @@ export function isSystemError(error: unknown): error is Error {
 }
 
 /**
- * Takes what went wrong with one file of many: it is reported, and the others go on.
+ * Reports an error about one file of many, so that the others go on.
  *
- * A file that is gone is nothing to report.
+ * A missing file is not reported.
  *
  * @throws The error itself if it is not about the file.
  */

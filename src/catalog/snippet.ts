@@ -1,23 +1,23 @@
 import type { TextMatch } from "./text-matcher.ts";
 
-/** Characters shown before and behind what was found. */
+/** Characters shown before and after the match. */
 const AROUND = 60;
 
 /** Characters shown of a text in which nothing was looked for. */
 const BEGINNING = 200;
 
-/** Characters of what was found itself, at most. */
+/** The most characters of the match itself. */
 const MAX_MATCH = 200;
 
-/** A piece of text around what was found in it. */
+/** A piece of text around a match. */
 export interface Snippet {
-  /** One line; what is left out in front or behind is an ellipsis. */
+  /** One line, with an ellipsis where text was cut. */
   readonly snippet: string;
-  /** Where in the snippet the fit stands: UTF-16 units. */
+  /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
 }
 
-/** Cuts out what stands around a fit, each run of white space as one space, and no character cut in half. */
+/** Cuts out the text around a match: runs of white space become one space, and no character is cut in half. */
 export function snippetOf(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
   const behind = end + (length === 0 ? BEGINNING : AROUND);
@@ -33,7 +33,7 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-/** Drops halves of characters, which a cut may leave at either end. */
+/** Drops halves of characters at either end of a cut. */
 function wellFormed(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

@@ -14,13 +14,13 @@ import type { FolderSummaries } from "./summary-columns.ts";
 export interface CacheOptions {
   /** Whether summaries are kept in the user's cache folder. Default true. */
   readonly cache?: boolean;
-  /** Folder to keep them in instead; not the one with the sessions. */
+  /** Another folder for them; not the one with the sessions. */
   readonly cacheDir?: string;
-  /** Told what went wrong with the cache; the list itself does not need it. */
+  /** Called with errors of the cache; lists work without it. */
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** What is known of one folder's files, by name. */
+/** The summaries of one folder's files, by name. */
 interface FolderCache {
   readonly path: string;
   readonly files: FolderSummaries;
@@ -31,8 +31,8 @@ interface FolderCache {
  * Summaries of session files, kept between runs.
  *
  * One small file for each folder of sessions, valid for as long as a session file has the same size, time and inode.
- * It is replaced as a whole: of two processes that do so at once, one wins, and nothing is lost but work. A row holds text
- * of its session, so what is no more true of a file is not kept.
+ * It is replaced as a whole: if two processes do so at once, one wins, and only work is lost. Rows hold text of their
+ * sessions, so outdated ones are not kept.
  */
 export class SummaryCache {
   readonly #options: CacheOptions;
@@ -46,12 +46,12 @@ export class SummaryCache {
     if (this.#folder !== undefined) noteCacheFolder(this.#folder);
   }
 
-  /** Gives what is known of a file, which may have changed since; undefined if nothing is. */
+  /** Returns the known summary of a file, which may be outdated; undefined if there is none. */
   get(file: SessionFile): FileSummary | undefined {
     return this.#cacheOf(file.folder)?.files.get(file.name);
   }
 
-  /** Takes what was found of a file. */
+  /** Stores the summary of a file. */
   put(file: SessionFile, found: FileSummary): void {
     const cache = this.#cacheOf(file.folder);
     if (cache === undefined || cache.files.get(file.name) === found) return;
@@ -60,10 +60,10 @@ export class SummaryCache {
   }
 
   /**
-   * Keeps what was found.
+   * Saves all summaries.
    *
-   * @param folders - The folders that were looked at.
-   * @param files - All files that are there; what is known of others in these folders is forgotten.
+   * @param folders - The folders that were listed.
+   * @param files - All files in them; summaries of other files in these folders are dropped.
    */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
     const there = new Map<string, Set<string>>(folders.map((folder) => [folder, new Set()]));
@@ -79,7 +79,7 @@ export class SummaryCache {
       if (!cache.isDirty) continue;
       cache.isDirty = false;
       await this.#guarded(async () => {
-        // What was redacted or removed since it was read must not come back into the cache.
+        // Text that was redacted or removed since it was read must not come back into the cache.
         for (const [name, known] of cache.files) {
           if (!isStillTrue(join(folder, name), known)) cache.files.delete(name);
         }
@@ -126,7 +126,7 @@ export class SummaryCache {
     }
   }
 
-  /** A cache that cannot be read or written costs time and nothing else. */
+  /** A cache that cannot be read or written only costs time. */
   #tell(error: unknown): void {
     if (!isSystemError(error)) throw error;
     this.#options.onCacheError?.(error);

@@ -2,17 +2,17 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileSummary } from "./file-summary.ts";
 import type { SessionSummary } from "./session-summary.ts";
 
-/** What is known of one folder's files, by name. */
+/** The summaries of one folder's files, by name. */
 export type FolderSummaries = Map<string, FileSummary>;
 
-/** What UTF-8 cannot write. */
+/** Characters that UTF-8 cannot encode. */
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Makes of summaries what is kept between runs: a list for each fact, with an item for each file, and a text.
+ * Turns summaries into the cached form: a list per fact, with an item per file, and a text.
  *
- * Of thousands of files that is read in half the time that an object for each takes; most of what there is to read are
- * first messages, which stand one behind the other in the text.
+ * For thousands of files that takes half the time of an object per file. Most of it are first messages, which follow each
+ * other in the text.
  */
 export function columnsOf(summaries: FolderSummaries): { columns: object; text: string } {
   const files = [...summaries.values()];
@@ -34,7 +34,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     sessionName: sessions.map((session) => session?.name ?? null),
     messageCount: sessions.map((session) => session?.messageCount ?? null),
     issueCount: sessions.map((session) => session?.issueCount ?? null),
-    // The length of a text that stands apart, else the text itself.
+    // The length, if the text is in the common one, else the text itself.
     firstMessage: sessions.map((session) => {
       const text = session?.firstMessage;
       if (text === undefined || UNPAIRED.test(text)) return text ?? null;
@@ -46,9 +46,9 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
 }
 
 /**
- * Reads what `columnsOf` made; undefined if anything of it is not as it should be.
+ * Reads what `columnsOf` made; undefined if any of it is invalid.
  *
- * Each item is looked at where it is taken: to look at each list for itself would take most of the time.
+ * Items are checked as they are used: checking each list by itself would take most of the time.
  */
 export function readColumns(columns: unknown, text: string): FolderSummaries | undefined {
   const lists = listsOf(isJsonRecord(columns) ? columns : {});
@@ -103,7 +103,7 @@ function isNumberIfAny(value: unknown): value is number | undefined {
 
 type Lists = ReturnType<typeof listsOf>;
 
-/** The lists by name; one that is missing is empty. */
+/** The lists by name; a missing one is empty. */
 function listsOf(columns: JsonRecord) {
   const list = (name: string): readonly unknown[] => {
     const items = columns[name];

@@ -8,33 +8,33 @@ export interface TextPatterns {
   readonly escaped: BytePattern;
 }
 
-/** Bytes of the part that is looked for, at most. */
+/** The most bytes of the searched part. */
 const MAX_BYTES = 32;
 
 /**
- * What JSON writers escape in another way than by `\uXXXX`, halves of surrogate pairs, which UTF-8 cannot write, and
- * the character that stands for broken bytes.
+ * Characters that JSON writers escape otherwise than by `\uXXXX`, halves of surrogate pairs, which UTF-8 cannot encode,
+ * and the replacement character of broken bytes.
  */
 const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
 
 const encoder = new TextEncoder();
 
-/** A character of the query, in all the forms that fit it. */
+/** A character of the query, in all matching forms. */
 interface Place {
-  /** For each byte of its UTF-8 the values that occur. */
+  /** The possible values of each byte of its UTF-8. */
   readonly bytes: number[][];
-  /** The UTF-16 units that occur. */
+  /** The possible UTF-16 units. */
   readonly units: number[];
 }
 
 /**
- * Makes patterns that every line which holds a text fits, and few other lines.
+ * Makes patterns that match every line which holds a text, and few other lines.
  *
- * The longest part of the text is taken of which all forms have the same length in UTF-8 and which JSON writes plainly
- * or as `\uXXXX`. A line with neither the part nor such an escape of one of its characters cannot hold the text.
+ * They use the longest part of the text whose forms all have the same length in UTF-8, and which JSON writes plainly or as
+ * `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot hold the text.
  *
- * @param caseSensitive - If not, characters fit as in a regular expression with the flag `i`.
- * @returns Undefined if there is no such part: then any line may hold the text.
+ * @param caseSensitive - If false, characters match as in a regular expression with the flag `i`.
+ * @returns Undefined if there is no such part, so that any line may hold the text.
  */
 export function textPatterns(text: string, caseSensitive: boolean): TextPatterns | undefined {
   const forms = caseSensitive ? new Map() : formsOf(text);
@@ -84,15 +84,15 @@ function escapePattern(units: readonly number[]): BytePattern {
 }
 
 /**
- * Gives for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
+ * Returns for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
  * the same.
  */
 function formsOf(text: string): Map<string, string[]> {
   const formsOfFolded = new Map<string, string[]>();
-  // Beyond the units of UTF-16, that is for pairs of surrogates, the flag does nothing.
+  // For surrogate pairs, the flag does nothing.
   const units = [...new Set(text)].filter((character) => character.length === 1);
   for (const unit of units) formsOfFolded.set(fold(unit), []);
-  // Nothing beyond ASCII is the same as a character of it, and to go through all there are takes milliseconds.
+  // No character beyond ASCII equals one of ASCII, and trying all of them takes milliseconds.
   const last = units.every((unit) => unit < "\u0080") ? 0x7f : 0xffff;
   for (let code = 0; code <= last; code++) {
     const unit = String.fromCharCode(code);
@@ -101,7 +101,7 @@ function formsOf(text: string): Map<string, string[]> {
   return new Map(units.map((unit) => [unit, formsOfFolded.get(fold(unit)) ?? []]));
 }
 
-/** The language's own rule for that flag: upper case, unless that is several characters or an ASCII one. */
+/** The language's rule for that flag: upper case, unless that is several characters or an ASCII one. */
 function fold(unit: string): string {
   const upper = unit.toUpperCase();
   if (upper.length !== 1) return unit;

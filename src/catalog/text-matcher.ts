@@ -1,13 +1,13 @@
 import { createContext, Script } from "node:vm";
 import { fieldsOf } from "../context/entry-fields.ts";
 
-/** Where a text fits: UTF-16 units. */
+/** The place of a match, in UTF-16 units. */
 export interface TextMatch {
   readonly start: number;
   readonly length: number;
 }
 
-/** Finds the first fit in each of several texts. */
+/** Finds the first match in each of several texts. */
 export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[];
 
 /** Milliseconds that an expression may take for one batch of texts. */
@@ -16,7 +16,7 @@ const MAX_MS = 250;
 /** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
 
-/** Makes a matcher for a text as it stands. */
+/** Makes a matcher for a literal text. */
 export function literalMatcher(text: string, caseSensitive: boolean): TextMatcher {
   if (caseSensitive) {
     return (texts) =>
@@ -25,7 +25,7 @@ export function literalMatcher(text: string, caseSensitive: boolean): TextMatche
         return start === -1 ? undefined : { start, length: text.length };
       });
   }
-  // A text taken literally leaves nothing to try in several ways: the time is linear.
+  // A literal text needs no backtracking: the time is linear.
   const expression = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
   return (texts) =>
     texts.map((one) => {
@@ -35,10 +35,10 @@ export function literalMatcher(text: string, caseSensitive: boolean): TextMatche
 }
 
 /**
- * Makes a matcher for a regular expression, which may take a quarter of a second for each call and no more.
+ * Makes a matcher for a regular expression, with a quarter of a second for each call.
  *
- * Some expressions take exponential time on some texts, and nothing in the language ends them. The runtime can: it
- * runs the expression as a script of its own with a time limit. Empty fits do not count.
+ * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs the
+ * expression as a separate script with a time limit. Empty matches do not count.
  *
  * @throws {TypeError} If it is no regular expression.
  * @returns A matcher that throws `TooSlowError`.
@@ -62,7 +62,7 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
   };
 }
 
-/** Takes the source as a Unicode expression if it is one, else by the older and laxer rules. */
+/** Compiles the source as a Unicode expression if possible, else by the older, laxer rules. */
 function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, `${flags}u`);
@@ -81,7 +81,7 @@ function runLimited(run: () => unknown): unknown[] {
     const found = run();
     return Array.isArray(found) ? found : [];
   } catch (error) {
-    // Such errors come from the script's own world, so that they are no instances of ours.
+    // The error comes from the script's own realm, so it is no instance of our classes.
     const { code, name } = fieldsOf(error);
     const isExhausted = code === "ERR_SCRIPT_EXECUTION_TIMEOUT" || name === "RangeError";
     throw isExhausted ? new TooSlowError("the expression took too long", { cause: error }) : error;

@@ -4,10 +4,10 @@ import { dirname, isAbsolute, join } from "node:path";
 import { ifPresent } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** A trash as freedesktop.org describes it: a folder with `files/` and `info/` in it. */
+/** A freedesktop.org trash: a folder with `files/` and `info/` in it. */
 export interface TrashFolder {
   readonly path: string;
-  /** Where relative paths in it start: the top of its file system; undefined for the one in the home folder. */
+  /** Base of its relative paths: the top of its file system; undefined for the home folder's trash. */
   readonly top: string | undefined;
 }
 
@@ -16,13 +16,13 @@ const BY_HAND: { readonly [platform: string]: string } = {
   win32: "Open the Recycle Bin, select the file, and choose Restore from its menu",
 };
 
-/** Marks a folder in which everybody may make files, and only remove their own. */
+/** The sticky bit: everybody may create files in the folder, and remove only their own. */
 const STICKY = 0o1000;
 
 /**
  * Checks that this system has a trash that programs can read.
  *
- * @throws {SessionError} `SESSION_NOT_FOUND`; the message says how a file is brought back by hand.
+ * @throws {SessionError} `SESSION_NOT_FOUND`; the message says how to restore a file by hand.
  */
 export function assertReadableTrash(platform: string = process.platform): void {
   const advice = BY_HAND[platform];
@@ -32,14 +32,14 @@ export function assertReadableTrash(platform: string = process.platform): void {
 }
 
 /**
- * Names the folders into which this user's files go when they are put into the trash.
+ * Returns the trash folders of this user.
  *
- * @param folders - Absolute paths; the trashes on their file systems are among the result.
- * @returns The one of the home folder first; others only if they are there and this user's own.
+ * @param folders - Absolute paths, whose file systems' trashes are included.
+ * @returns The home folder's trash first; others only if they exist and belong to this user.
  */
 export function trashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
-  // A relative path in it is to be ignored, says the specification.
+  // The specification says to ignore relative paths.
   const data = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), ".local", "share");
   const tops = new Set(folders.map(topOf).filter((top) => top !== undefined));
   return [{ path: join(data, "Trash"), top: undefined }, ...[...tops].flatMap(foldersAtTop)];
@@ -54,7 +54,7 @@ function foldersAtTop(top: string): TrashFolder[] {
   return paths.filter((path) => isTrusted(path, (stats) => stats.uid === uid)).map((path) => ({ path, top }));
 }
 
-/** Whether a folder, and no link to one, is as it must be. */
+/** Whether a folder, which must not be a link, passes a check. */
 function isTrusted(path: string, isRight: (stats: Stats) => boolean): boolean {
   const stats = ifPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && isRight(stats);

@@ -14,26 +14,26 @@ import { readHeaderOf } from "./read-header.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
-  /** Whether it is removed for good instead of going into the trash. Default false. */
+  /** Whether to remove it for good instead of moving it to the trash. Default false. */
   readonly permanent?: boolean;
-  /** Whether a file goes that is no session, or whose lease somebody has. Default false. */
+  /** Whether to delete even a file that is no session or has a lease. Default false. */
   readonly force?: boolean;
-  /** Ends the work with `ABORTED`, unless the file is on its way already. */
+  /** Ends the work with `ABORTED`, unless the deletion has already begun. */
   readonly signal?: AbortSignal;
 }
 
-/** What became of a session that was deleted. */
+/** The result of a deletion. */
 export interface DeletedSession {
-  /** Absolute path where it stood. */
+  /** Absolute path before it was deleted. */
   readonly path: string;
-  /** Whether it is in the system's trash or gone for good. */
+  /** Whether it is in the system's trash or removed for good. */
   readonly method: "trash" | "permanent";
 }
 
 /**
- * Deletes a session file: into the system's trash, from where it can be taken back, or for good.
+ * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
  *
- * The lease beside the file goes with it; backups beside it stay. A symbolic link is not followed.
+ * Its lease file is deleted with it; its backups stay. A symbolic link is not followed.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it would be
@@ -46,7 +46,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const pace = new Pace(signal);
   pace.check();
   const absolute = absolutePath(path);
-  // Checked first, because the trash says nothing of a file that is not there.
+  // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (permanent && !force && readHeaderOf(absolute) === undefined) throw notASession(absolute);
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
@@ -61,7 +61,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   return { path: absolute, method: permanent ? "permanent" : "trash" };
 }
 
-/** Takes the lease; where the disk has no room for one, it is enough that nobody has it, or nothing could be deleted there. */
+/** Takes the lease. On a full disk it is enough that nobody holds it, or nothing could be deleted there. */
 function takeLease(lease: LeaseSlot, path: string): void {
   try {
     lease.take();
@@ -72,7 +72,7 @@ function takeLease(lease: LeaseSlot, path: string): void {
 }
 
 /**
- * Checks that a plain file stands at a path, and neither a link to one nor anything else.
+ * Checks that a path is a plain file, and neither a link to one nor anything else.
  *
  * @throws {SessionError} `SESSION_NOT_FOUND`
  */
@@ -96,11 +96,11 @@ function removeForGood(path: string): void {
 }
 
 async function putIntoTrash(path: string, pace: Pace): Promise<void> {
-  // Loaded only now: the package brings many others along, and most programs delete nothing.
+  // Loaded late: the package brings many others along, and most programs delete nothing.
   const { default: trash } = await import("trash");
   pace.check();
   try {
-    // Without glob: a name such as `a[1].jsonl` would be taken for a pattern that matches other files.
+    // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
   } catch (cause) {
     throw refused(path, "put it into the trash", "Remove it for good if it must go.", cause);

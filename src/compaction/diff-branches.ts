@@ -10,7 +10,7 @@ import {
 
 /** What is needed of a session to compare its branches; a `SessionManager` and a `ReadonlySessionManager` have it. */
 export interface EntrySource {
-  /** Gives an entry by id. */
+  /** Returns an entry by id. */
   getEntry(id: string): SessionEntry | undefined;
 }
 
@@ -95,7 +95,7 @@ class Climb {
     return undefined;
   }
 
-  /** Gives the entries passed before one, oldest first. */
+  /** Returns the entries passed before one, oldest first. */
   below(id: string | undefined): SessionEntry[] {
     const entries: SessionEntry[] = [];
     for (const [passed, entry] of this.#passed) {

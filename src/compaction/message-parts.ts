@@ -43,7 +43,7 @@ function partOf(block: unknown): MessagePart | undefined {
   }
 }
 
-/** Gives a value if it is a string, else the empty string. */
+/** Returns a value if it is a string, else the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
@@ -64,7 +64,7 @@ export function jsonOf(value: unknown): string {
 }
 
 /**
- * Gives the beginning of a text.
+ * Returns the beginning of a text.
  *
  * @param text - Any text.
  * @param limit - Greatest length, in UTF-16 units.

@@ -41,7 +41,7 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
 });
 
 /**
- * Gives the settings that hold for one model.
+ * Returns the settings that hold for one model.
  *
  * @param settings - Settings, with or without overrides by model.
  * @param model - The model in use; null or undefined if none is known.

@@ -104,7 +104,7 @@ function instructionTexts(system: JsonRecord): string[] {
 }
 
 /**
- * Gives the size of the context that a usage was counted for: `totalTokens`, else the sum of its four parts.
+ * Returns the size of the context that a usage was counted for: `totalTokens`, else the sum of its four parts.
  *
  * @returns 0 if the usage has none of these, as with other programs' keys.
  */

@@ -8,7 +8,7 @@ const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
 const BLOB_PREFIX = "blob:";
 
 /**
- * Gives the image of a digest as Base64.
+ * Returns the image of a digest as Base64.
  *
  * @param digest - SHA-256 of its bytes, 64 lower-case hex characters.
  * @returns Undefined if it is not there.

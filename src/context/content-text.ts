@@ -1,7 +1,7 @@
 import { fieldsOf } from "./entry-fields.ts";
 
 /**
- * Gives the texts of a message's content, one for each text block.
+ * Returns the texts of a message's content, one for each text block.
  *
  * @param content - As stored: a text, a list of blocks, or whatever somebody wrote.
  * @returns Empty if there is no text; blocks of other kinds are passed over.

@@ -17,11 +17,11 @@ import {
 export interface CachedContext {
   /** What is wrong with the path's compaction, if anything. */
   readonly issue: SelectionIssue | undefined;
-  /** Gives the selected entries. */
+  /** Returns the selected entries. */
   contextEntries(): SessionEntry[];
-  /** Gives the projection. */
+  /** Returns the projection. */
   projection(fallback?: SettingsFallback): SessionProjection;
-  /** Gives the context. */
+  /** Returns the context. */
   context(fallback?: SettingsFallback): SessionContext;
 }
 
@@ -49,7 +49,7 @@ export class ContextCache {
   }
 
   /**
-   * Gives the context of the path, which is built if it is not there.
+   * Returns the context of the path, which is built if it is not there.
    *
    * @param path - Gives the path root → leaf; called only if the context must be built.
    * @returns A live view: use it at once.

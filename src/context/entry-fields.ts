@@ -4,7 +4,7 @@ import type { AgentMessage } from "../schema/message.ts";
 const NO_FIELDS: JsonRecord = Object.freeze({});
 
 /**
- * Gives the fields of a stored value as what they are before anybody has looked: unknown.
+ * Returns the fields of a stored value as what they are before anybody has looked: unknown.
  *
  * A session file can hold anything under any name, whatever the interfaces say.
  *

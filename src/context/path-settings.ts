@@ -31,7 +31,7 @@ export function findSettings(path: EntryPath): PathSettings {
   };
 }
 
-/** Gives the thinking level that an entry sets, or undefined if it sets none. */
+/** Returns the thinking level that an entry sets, or undefined if it sets none. */
 export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
   if (!LEVEL_TYPES.includes(entry.type)) return undefined;
   const { thinkingLevel } = fieldsOf(entry);
@@ -39,7 +39,7 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
 }
 
 /**
- * Gives the model that an entry sets, by a change or by having answered; undefined if it does not name one
+ * Returns the model that an entry sets, by a change or by having answered; undefined if it does not name one
  * in full.
  */
 export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {

@@ -15,7 +15,7 @@ import { withContent } from "./well-formed.ts";
 type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
 
 /**
- * Gives the messages that one entry contributes to a context.
+ * Returns the messages that one entry contributes to a context.
  *
  * Whatever the entry holds, nothing is thrown: content that is missing counts as empty. A stored message that has
  * content comes back as the very object that is stored; only an assistant's text becomes one block.
@@ -56,7 +56,7 @@ export function projectSelected(
   }
 }
 
-/** Gives the messages that one entry contributes to a context, as if there were no context edits. */
+/** Returns the messages that one entry contributes to a context, as if there were no context edits. */
 export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
   return projectContextEntry(entry);
 }

@@ -50,7 +50,7 @@ type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
  */
 const COPIED_AT_ONCE = 1000;
 
-/** Gives the messages of one entry: `projectSelected`, or the same with a memory. */
+/** Returns the messages of one entry: `projectSelected`, or the same with a memory. */
 export type ProjectEntry = typeof projectSelected;
 
 /**
@@ -94,12 +94,12 @@ export class PathProjection {
     return true;
   }
 
-  /** Gives the selected entries, a copy. */
+  /** Returns the selected entries, a copy. */
   contextEntries(): SessionEntry[] {
     return this.#selected.map(({ sourceEntry }) => sourceEntry);
   }
 
-  /** Gives the context as it stands. */
+  /** Returns the context as it stands. */
   context(fallback: SettingsFallback = {}): SessionContext {
     const settings = this.#settings(fallback);
     const messages = this.#messages;
@@ -107,7 +107,7 @@ export class PathProjection {
     return copiedOnDemand(messages, settings);
   }
 
-  /** Gives the projection as it stands; `entries` and `messages` are copies. */
+  /** Returns the projection as it stands; `entries` and `messages` are copies. */
   projection(fallback: SettingsFallback = {}): SessionProjection {
     return { entries: this.#selected.slice(), messages: this.#messages.slice(), ...this.#settings(fallback) };
   }
@@ -185,7 +185,7 @@ export function projectPath(path: EntryPath, fallback?: SettingsFallback): Sessi
 }
 
 /**
- * Gives the entries that the context at a leaf is made of, in the order of the context.
+ * Returns the entries that the context at a leaf is made of, in the order of the context.
  *
  * @param entries - A session's entries in file order; a header among them is passed over.
  * @param leafId - Undefined or unknown: the last entry; null: before the first.
@@ -202,7 +202,7 @@ export function buildContextEntries(
 }
 
 /**
- * Gives the messages that a model sees at a leaf, and for each the entry that it comes from.
+ * Returns the messages that a model sees at a leaf, and for each the entry that it comes from.
  *
  * @param entries - A session's entries in file order; a header among them is passed over.
  * @param leafId - Undefined or unknown: the last entry; null: before the first.
@@ -218,7 +218,7 @@ export function buildSessionProjection(
 }
 
 /**
- * Gives the messages, thinking level and model at a leaf.
+ * Returns the messages, thinking level and model at a leaf.
  *
  * @param entries - A session's entries in file order; a header among them is passed over.
  * @param leafId - Undefined or unknown: the last entry; null: before the first.
@@ -233,7 +233,7 @@ export function buildSessionContext(
   return projectionAt(entries, leafId, byId).context();
 }
 
-/** Gives the last compaction in an array of entries, or null if it holds none. */
+/** Returns the last compaction in an array of entries, or null if it holds none. */
 export function getLatestCompactionEntry(
   entries: readonly (AnySessionEntry | SessionHeader)[],
 ): CompactionEntry | null {

@@ -121,7 +121,7 @@ class TurnWriter {
     for (const item of items) if (isTurn(item)) for (const id of callIds(item.message)) this.#taken.add(id);
   }
 
-  /** Gives the assistant message and its results; nothing if nothing is left of it. */
+  /** Returns the assistant message and its results; nothing if nothing is left of it. */
   write(turn: Turn): AgentMessage[] {
     const { index, message } = turn;
     const newIds = new Map<string, string>();
@@ -137,7 +137,7 @@ class TurnWriter {
     return [isUnchanged ? message : { ...message, content }, ...results];
   }
 
-  /** Gives the call as it is to be sent, or none, and notes its id in `newIds`. */
+  /** Returns the call as it is to be sent, or none, and notes its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
     const { index, message, answers } = turn;
     const id = idOf(call.id);
@@ -155,7 +155,7 @@ class TurnWriter {
     return [{ ...call, id: newId }];
   }
 
-  /** Gives the results that are there in their order, then those that had to be made. */
+  /** Returns the results that are there in their order, then those that had to be made. */
   #writeResults(
     turn: Turn,
     content: readonly Block[],

@@ -39,7 +39,7 @@ export function wellFormed(stored: Message): Message {
   return { ...message, content: blocksOf(message.content) };
 }
 
-/** Gives the blocks of what stands in the place of a list of blocks. */
+/** Returns the blocks of what stands in the place of a list of blocks. */
 function blocksOf(content: unknown): TextContent[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }

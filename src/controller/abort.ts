@@ -1,11 +1,11 @@
 import { isSessionError } from "../schema/errors.ts";
 
-/** Joins the signal that a caller may have given with our own. */
+/** Joins the caller's signal, if there is one, with our own. */
 export function joinSignals(own: AbortSignal, given: AbortSignal | undefined): AbortSignal {
   return given === undefined ? own : AbortSignal.any([given, own]);
 }
 
-/** Tells whether this is the error of something that nobody wants any longer. */
+/** Tells whether an error says that work was cancelled. */
 export function isAborted(error: unknown): boolean {
   return isSessionError(error, "ABORTED");
 }

@@ -1,7 +1,7 @@
 import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** Where a session stood when something that takes time began. */
+/** The state of a session when a long operation began. */
 export interface BranchSnapshot {
   readonly session: SessionManager;
   readonly leafId: string | null;
@@ -9,15 +9,15 @@ export interface BranchSnapshot {
   readonly compactionId: string | undefined;
 }
 
-/** Notes where a session stands. */
+/** Records the state of a session. */
 export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: latestCompactionId(session) };
 }
 
 /**
- * Refuses to write what was prepared for a branch that has been left since. Entries that were appended to it do no harm.
+ * Refuses to write what was prepared for a branch that was left since. Entries appended to it do not matter.
  *
- * @param current - The session that is worked on now.
+ * @param current - The current session.
  * @throws {SessionError} `STALE_LEAF`
  */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
@@ -27,7 +27,7 @@ export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager)
 }
 
 /**
- * Refuses to go on for a session that has been left since.
+ * Refuses to continue for a session that was left since.
  *
  * @throws {SessionError} `STALE_LEAF`
  */
@@ -36,7 +36,7 @@ export function assertSameSession(snapshot: BranchSnapshot, current: SessionMana
 }
 
 /**
- * Refuses to write a compaction of a branch that has been compacted since.
+ * Refuses to write a compaction of a branch that was compacted since.
  *
  * @throws {SessionError} `STALE_LEAF`
  */
@@ -45,7 +45,7 @@ export function assertNotCompacted(snapshot: BranchSnapshot): void {
   throw stale("The branch was compacted meanwhile", snapshot, snapshot.session);
 }
 
-/** Gives the first entry that was appended to a branch since; null if none was. */
+/** Returns the first entry appended to a branch since; null if there is none. */
 export function firstAppendedSince({ session, leafId }: BranchSnapshot): string | null {
   const path = session.getPathIds();
   return path[leafId === null ? 0 : path.indexOf(leafId) + 1] ?? null;

@@ -11,11 +11,11 @@ import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../
 import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** When to compact without being asked. */
+/** When to compact automatically. */
 export interface CompactIfNeededOptions {
   /** Size of the model's context window, in tokens. */
   readonly contextWindow: number;
-  /** `threshold` (default) looks at the size of the context; `overflow` says that a provider refused it as too long. */
+  /** `threshold` (default) checks the size of the context; `overflow` means that a provider rejected it as too long. */
   readonly reason?: "threshold" | "overflow" | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,15 +23,15 @@ export interface CompactIfNeededOptions {
 /**
  * Why nothing was compacted.
  *
- * - `disabled`: the settings do not want it.
+ * - `disabled`: the settings turn it off.
  * - `belowThreshold`: there is room.
  * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
- * - `running`: called by the very compaction that is running.
+ * - `running`: called by the running compaction itself.
  * - the others: there is nothing to compact; see `CompactionSkipReason`.
  */
 export type NotNeededReason = NoCompactionReason | "disabled" | "belowThreshold" | "notShrinking";
 
-/** How an automatic compaction came out. */
+/** The result of an automatic compaction. */
 export type CompactIfNeededResult =
   | ({ compacted: true } & CompletedCompaction)
   | {
@@ -47,7 +47,7 @@ const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
   signal: SIGNAL,
 };
 
-/** Compactions in a row that may fail to make the context smaller. */
+/** The most compactions in a row that do not make the context smaller. */
 const MAX_FRUITLESS = 2;
 
 /** Compacts if the context is too long; see `SessionController.compactIfNeeded`. */
@@ -65,7 +65,7 @@ export async function compactIfNeeded(
     if (reason !== undefined) return { compacted: false, reason, contextTokens };
     const { reason: why = "threshold", signal } = options;
     const done = await compactor.attempt({ reason: why, willRetry: why === "overflow", signal });
-    // Of several that waited, one begins; the others wait for that one.
+    // Of several waiting calls one begins, and the others wait for it.
     if (done === "running") continue;
     return typeof done === "string"
       ? { compacted: false, reason: done, contextTokens }
@@ -86,7 +86,7 @@ function reasonNotTo(
 }
 
 /**
- * Tells how large the context at a session's leaf is.
+ * Returns the size of the context at a session's leaf.
  *
  * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
  */
@@ -94,7 +94,7 @@ export function contextUsage(session: SessionManager, counter?: TokenCounter): C
   const sinceChange: SessionEntry[] = [];
   for (const entry of session.walkUp()) {
     sinceChange.push(entry);
-    // What is older says nothing about the present context, so it need not be read.
+    // Older entries say nothing about the current context, so they need not be read.
     if (entry.type === "compaction" || entry.type === "context_edit") break;
   }
   return estimateProjectedContextTokens(session.buildSessionProjection(), sinceChange.reverse(), counter);

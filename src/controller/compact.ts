@@ -21,7 +21,7 @@ import type { CompactionReason, ExtensionCompaction, SessionBeforeCompactEvent }
 
 /** How to compact on request. */
 export interface CompactCommandOptions {
-  /** What the user asks of the summary: a focus, unless `replaceInstructions` is set. */
+  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
   readonly instructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -34,20 +34,20 @@ export interface CompletedCompaction extends CompactionResult {
   fromExtension: boolean;
   /** Estimate of the messages in the context now, in tokens. */
   estimatedTokensAfter: number;
-  /** Whether these are fewer than they were, by the same estimate. */
+  /** Whether that is less than before, by the same estimate. */
   shrank: boolean;
 }
 
 /** Why nothing was compacted: there is nothing to compact, or another compaction is running. */
 export type NoCompactionReason = CompactionSkipReason | "running";
 
-/** A compaction that is wanted. */
+/** A requested compaction. */
 export interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
 }
 
-/** A compaction on its way. */
+/** A running compaction. */
 interface Attempt {
   readonly request: CompactionRequest;
   readonly snapshot: BranchSnapshot;
@@ -72,7 +72,7 @@ const SKIPPED: { readonly [reason in NoCompactionReason]: string } = {
 export class Compactor {
   readonly #host: ControllerHost;
   #running: Promise<CompletedCompaction> | undefined;
-  /** Set for whatever a running compaction calls, which must not wait for it. */
+  /** Set within a running compaction, whose callees must not wait for it. */
   readonly #inside = new AsyncLocalStorage<true>();
   #fruitless = 0;
 
@@ -85,15 +85,15 @@ export class Compactor {
     return this.#fruitless;
   }
 
-  /** Forgets about compactions that did not shrink: the context is another one now. */
+  /** Forgets compactions that did not shrink the context, since it is a different one now. */
   resetFruitless(): void {
     this.#fruitless = 0;
   }
 
   /**
-   * Waits for a compaction that is running, however it ends.
+   * Waits until a running compaction ends, in whatever way.
    *
-   * @returns False if it was called by that very compaction, which would wait for ever.
+   * @returns False if that compaction itself calls, which would wait for ever.
    * @throws {SessionError} `ABORTED`
    */
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
@@ -118,7 +118,7 @@ export class Compactor {
   /**
    * Compacts, if there is anything to compact.
    *
-   * @returns Why there was nothing to do, if so; no hook was called then.
+   * @returns Why there was nothing to do, if so, and then no hook was called.
    * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
    */
   async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
@@ -127,7 +127,7 @@ export class Compactor {
     this.#host.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
-    // Not at once: a handler that asks for a compaction, too, must find this one running.
+    // In a later turn: a handler that requests a compaction must find this one running.
     this.#running = this.#inside.run(true, () => Promise.resolve().then(() => this.#perform(attempt)));
     const { hooks } = this.#host;
     const { reason, willRetry } = request;
@@ -176,13 +176,13 @@ export class Compactor {
       refuseAborted(attempt.signal, CANCELLED);
       return this.#commit(attempt, result);
     } catch (error) {
-      // The reason of an abort that the caller did not ask for is that the session was left.
+      // An abort that the caller did not request means that the session was left.
       if (isAborted(error)) assertSameSession(attempt.snapshot, this.#host.session);
       throw error;
     }
   }
 
-  /** Gives the compaction that a handler made, if one did. */
+  /** Returns the compaction that a handler made, if any. */
   async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
     const { preparation, branchEntries, signal, request } = attempt;
     const { instructions, reason, willRetry } = request;
@@ -214,14 +214,14 @@ export class Compactor {
     });
   }
 
-  /** Appends the compaction, at once: nothing else can get in between. */
+  /** Appends the compaction synchronously: nothing can come in between. */
   #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
     const { snapshot, fromExtension } = attempt;
     const { session } = snapshot;
     assertNotLeft(snapshot, this.#host.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
-    // To keep nothing means nothing of what was summarised: what came meanwhile stays.
+    // Keeping nothing applies to what was summarised: later entries stay.
     const firstKept = result.firstKeptEntryId ?? firstAppendedSince(snapshot);
     const before = this.#estimate();
     const id = session.appendCompaction(

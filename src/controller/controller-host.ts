@@ -8,13 +8,13 @@ import type { SessionHooks } from "./hooks.ts";
 export interface BranchSummaryLimits {
   /** Context window of the model that summarises; 128,000 unless given. */
   readonly contextWindow?: number;
-  /** Part of it that stays free for the prompt and the reply; 16,384 unless given. */
+  /** The part of it reserved for the prompt and the reply; 16,384 unless given. */
   readonly reserveTokens?: number;
 }
 
-/** What the commands of a controller have in common. */
+/** What all commands of a controller use. */
 export interface ControllerHost {
-  /** The session that is worked on now. */
+  /** The current session. */
   readonly session: SessionManager;
   /** Aborted when that session is left. */
   readonly leaving: AbortSignal;

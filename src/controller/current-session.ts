@@ -2,18 +2,18 @@ import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** A session that is about to take another one's place. */
+/** A session that is about to replace another one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
   /** The session that it was prepared for. */
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Gives it; called when the old one is closed. */
+  /** Opens it; called once the old one is closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 
-/** The session that a controller works on, and the one way to put another in its place. */
+/** The current session of a controller, and the only way to replace it. */
 export class CurrentSession {
   #session: SessionManager;
   #leaving = new AbortController();
@@ -30,13 +30,13 @@ export class CurrentSession {
     return this.#session;
   }
 
-  /** Aborted when the present session is left: what works for it works for nothing then. */
+  /** Aborted when the current session is left, so that work for it stops. */
   get leaving(): AbortSignal {
     return this.#leaving.signal;
   }
 
   /**
-   * Refuses to go on with what was prepared for a session that has been left since.
+   * Refuses to continue with what was prepared for a session that was left since.
    *
    * @throws {SessionError} `STALE_LEAF`, or `SESSION_CLOSED` after the end.
    */
@@ -50,11 +50,11 @@ export class CurrentSession {
   }
 
   /**
-   * Shuts the present session down, closes it, and starts with the next one.
+   * Shuts the current session down, closes it, and starts the next one.
    *
-   * Whatever still writes to the old session gets `SESSION_CLOSED` from then on, and never gets into the new one.
+   * Later writes to the old session fail with `SESSION_CLOSED`, and never reach the new one.
    *
-   * @throws {SessionError} As `assertNotLeft`; what closing the old session threw, when the new one has started.
+   * @throws {SessionError} As `assertNotLeft`; the error of closing the old session, once the new one has started.
    */
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);
@@ -79,11 +79,11 @@ export class CurrentSession {
     if (closing.status === "rejected") throw closing.reason;
   }
 
-  /** Shuts the present session down and closes it, for good. Idempotent. */
+  /** Shuts the current session down and closes it, for good. Idempotent. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    // Whoever is leaving the session sees that it has ended, and closes the next one.
+    // A command that is leaving the session sees that, and closes the next one.
     if (this.#isBeingLeft) return;
     await this.#hooks.emit("session_shutdown", { reason: "quit" });
     this.#leaving.abort();

@@ -3,17 +3,17 @@ import type { SessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { ExtensionCompaction } from "./hook-events.ts";
 
-/** What a compaction made by a handler is judged by. */
+/** What a handler's compaction is checked against. */
 export interface CompactedBranch {
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;
 }
 
 /**
- * Refuses a compaction of a handler that would lose what it does not summarise.
+ * Rejects a handler's compaction that would lose entries without summarising them.
  *
- * @param given - As the handler gave it; its types are promises of foreign code.
- * @returns A copy; a size that is no number is replaced by the planned one.
+ * @param given - As the handler returned it; foreign code may break its types.
+ * @returns A copy, in which an invalid size is replaced by the planned one.
  * @throws {SessionError} `SUMMARY_FAILED` without a text, or if the first kept entry is not on the branch.
  */
 export function checkExtensionCompaction(

@@ -7,24 +7,24 @@ import { goTo, isCancelled, type SwitchHost, type SwitchResult } from "./switch-
 
 /** Where a fork ends. */
 export interface ForkOptions {
-  /** `before` (default): before a user message, which is written anew. `at`: with the entry. */
+  /** `before` (default): before a user message, to be edited and sent again. `at`: with the entry. */
   readonly position?: "before" | "at" | undefined;
 }
 
-/** How a fork came out. */
+/** The result of a fork. */
 export interface ForkResult extends SwitchResult {
-  /** Text of the user message before which was forked, to be edited and sent again. */
+  /** Text of the user message that the fork ends before, to be edited and sent again. */
   selectedText?: string;
 }
 
-/** Where the fork's path ends, and what the user goes on with. */
+/** The end of the fork's path, and the text that the user continues with. */
 interface ForkPoint {
   /** Null: before the first entry. */
   readonly leafId: string | null;
   readonly selectedText?: string;
 }
 
-/** Copies the path to an entry into a session of its own and goes there; see `SessionController.fork`. */
+/** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
 export async function fork(host: SwitchHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
   assertOptions(options, { position: choice("before", "at") });
   const { position = "before" } = options;

@@ -3,28 +3,28 @@ import type { CompactionResult } from "../compaction/summarize.ts";
 import type { Usage } from "../schema/content.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry } from "../schema/entry.ts";
 
-/** A session is there to be worked with. */
+/** A session is ready to be used. */
 export interface SessionStartEvent {
   readonly reason: "startup" | "reload" | "new" | "resume" | "fork";
   /** File of the session that was left for this one. */
   readonly previousSessionFile?: string;
 }
 
-/** Another session is about to take this one's place. */
+/** Another session is about to replace this one. */
 export interface SessionBeforeSwitchEvent {
   readonly reason: "new" | "resume";
   /** The file that is to be opened. */
   readonly targetSessionFile?: string;
 }
 
-/** A part of this session is about to become a session of its own. */
+/** A part of this session is about to be copied into a new session. */
 export interface SessionBeforeForkEvent {
   readonly entryId: string;
   /** Whether the fork ends before the entry or with it. */
   readonly position: "before" | "at";
 }
 
-/** Who wanted a compaction: the user, the size of the context, or a provider that refused a request as too long. */
+/** Why a compaction runs: the user, the size of the context, or a provider that rejected a request as too long. */
 export type CompactionReason = "manual" | "threshold" | "overflow";
 
 /** The history is about to be summarised. Exactly one of `session_compact` and `session_compact_failed` follows. */
@@ -34,9 +34,9 @@ export interface SessionBeforeCompactEvent {
   readonly branchEntries: readonly SessionEntry[];
   readonly customInstructions?: string;
   readonly reason: CompactionReason;
-  /** Whether the request that was too long is sent again afterwards. */
+  /** Whether the rejected request is sent again afterwards. */
   readonly willRetry: boolean;
-  /** Aborted when nobody wants the compaction any longer. */
+  /** Aborted when the compaction is cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +49,7 @@ export interface SessionCompactEvent {
   readonly willRetry: boolean;
 }
 
-/** A compaction was given up; nothing was written. */
+/** A compaction failed or was cancelled; nothing was written. */
 export interface SessionCompactFailedEvent {
   readonly reason: CompactionReason;
   /** What went wrong; absent if it was cancelled. */
@@ -60,13 +60,13 @@ export interface SessionCompactFailedEvent {
   readonly fromExtension: boolean;
 }
 
-/** What a navigation is about to do. */
+/** A planned navigation. */
 export interface TreePreparation {
   readonly targetId: string;
   readonly oldLeafId: string | null;
   /** The deepest entry that both paths have. */
   readonly commonAncestorId: string | null;
-  /** What the navigation leaves behind, oldest first. */
+  /** The entries that the navigation leaves, oldest first. */
   readonly entriesToSummarize: readonly SessionEntry[];
   readonly userWantsSummary: boolean;
   readonly customInstructions?: string;
@@ -77,7 +77,7 @@ export interface TreePreparation {
 /** The leaf is about to move. */
 export interface SessionBeforeTreeEvent {
   readonly preparation: TreePreparation;
-  /** Aborted when nobody wants the navigation any longer. */
+  /** Aborted when the navigation is cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -91,20 +91,20 @@ export interface SessionTreeEvent {
   readonly fromExtension?: boolean;
 }
 
-/** The session has another name. */
+/** The session's name has changed. */
 export interface SessionInfoChangedEvent {
   /** Undefined if it was cleared. */
   readonly name: string | undefined;
 }
 
-/** The session is about to be left: the time to stop what still writes to it. */
+/** The session is about to be left: the time to stop whatever writes to it. */
 export interface SessionShutdownEvent {
   readonly reason: "quit" | "reload" | "new" | "resume" | "fork";
-  /** File of the session that takes its place. */
+  /** File of the session that replaces it. */
   readonly targetSessionFile?: string;
 }
 
-/** What a handler may answer to a command that it can stop. */
+/** A handler's answer to a command that it can stop. */
 export interface CancelResult {
   cancel?: boolean | undefined;
 }
@@ -114,9 +114,9 @@ export type ExtensionCompaction = Omit<CompactionResult, "firstKeptEntryId"> & {
   firstKeptEntryId: string | null;
 };
 
-/** What a handler may answer before a compaction. */
+/** A handler's answer before a compaction. */
 export interface BeforeCompactResult extends CancelResult {
-  /** Is appended as it is; no model is asked. */
+  /** Appended as it is, without a model. */
   compaction?: ExtensionCompaction | undefined;
 }
 
@@ -127,17 +127,17 @@ export interface ExtensionBranchSummary {
   usage?: Usage | undefined;
 }
 
-/** What a handler may answer before a navigation. */
+/** A handler's answer before a navigation. */
 export interface BeforeTreeResult extends CancelResult {
-  /** Is appended as it is, if the user wants a summary; no model is asked. */
+  /** Appended as it is, without a model, if the user wants a summary. */
   summary?: ExtensionBranchSummary | undefined;
-  /** Overrides what the caller said. */
+  /** Overrides the caller's value. */
   customInstructions?: string | undefined;
   replaceInstructions?: boolean | undefined;
   label?: string | undefined;
 }
 
-/** What a controller tells its handlers, by name. */
+/** The events of a controller, by name. */
 export interface SessionHookEvents {
   session_start: SessionStartEvent;
   session_before_switch: SessionBeforeSwitchEvent;
@@ -151,7 +151,7 @@ export interface SessionHookEvents {
   session_shutdown: SessionShutdownEvent;
 }
 
-/** What handlers may answer, by name; the other events take no answer. */
+/** The answers of handlers, by name; other events take none. */
 export interface SessionHookResults {
   session_before_switch: CancelResult;
   session_before_fork: CancelResult;
@@ -162,7 +162,7 @@ export interface SessionHookResults {
 /** Name of a session hook. */
 export type SessionHookName = keyof SessionHookEvents;
 
-/** What handlers of one hook may answer. */
+/** The answer of handlers of one hook. */
 export type SessionHookResult<Name extends SessionHookName> = Name extends keyof SessionHookResults
   ? SessionHookResults[Name]
   : undefined;
@@ -171,7 +171,7 @@ export type SessionHookResult<Name extends SessionHookName> = Name extends keyof
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers that end without a return are no less handlers
 type Answer<Name extends SessionHookName> = SessionHookResult<Name> | undefined | void;
 
-/** Takes one kind of hook event, at once or in time. */
+/** Handles one kind of hook event, synchronously or not. */
 export type SessionHookHandler<Name extends SessionHookName> = (
   event: SessionHookEvents[Name],
 ) => Answer<Name> | Promise<Answer<Name>>;

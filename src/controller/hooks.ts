@@ -11,21 +11,21 @@ import type {
   SessionHookResult,
 } from "./hook-events.ts";
 
-/** Takes the error of a handler. */
+/** Called with the error of a handler. */
 export type SessionHookErrorHandler = (error: unknown, name: SessionHookName) => void;
 
-/** How hooks are run. */
+/** Options of hooks. */
 export interface SessionHooksOptions {
-  /** Told of every handler that throws. Default: a warning of the process. */
+  /** Called for every handler that throws. Default: a process warning. */
   readonly onError?: SessionHookErrorHandler;
 }
 
-/** One call of `on`: the same function may be there twice. */
+/** One call of `on`: the same function may be registered twice. */
 interface Registration<Name extends SessionHookName> {
   readonly handler: SessionHookHandler<Name>;
 }
 
-/** Says what of an answer counts; undefined if nothing does. */
+/** Returns the valid part of an answer; undefined if there is none. */
 type Judge<Name extends SessionHookName> = (
   answer: SessionHookResult<Name>,
   event: SessionHookEvents[Name],
@@ -37,11 +37,11 @@ interface Hook<Name extends SessionHookName> {
 }
 
 /**
- * The places where a host or an extension takes part in the session commands.
+ * Lets hosts and extensions take part in the session commands.
  *
- * Handlers run one after the other in the order of registration, and each is waited for. One that throws is reported
- * and has no opinion; it keeps nobody else from having one. The first `cancel` ends; otherwise the last answer wins,
- * as a whole.
+ * Handlers run one after the other, in the order of registration, and each is awaited. A handler that throws is reported
+ * and its answer ignored; the others still run. The first `cancel` ends the round; otherwise the last answer wins, as a
+ * whole.
  *
  * @remarks Source: docs/extensions.md#hooks
  */
@@ -65,9 +65,9 @@ export class SessionHooks {
   }
 
   /**
-   * Adds a handler behind those that are there.
+   * Adds a handler behind the registered ones.
    *
-   * @returns A function that takes it away again, also while handlers run.
+   * @returns A function that removes it, even while handlers run.
    */
   on<Name extends SessionHookName>(name: Name, handler: SessionHookHandler<Name>): () => void {
     const { registrations }: Hook<Name> = this.#hooks[name];
@@ -79,10 +79,10 @@ export class SessionHooks {
   }
 
   /**
-   * Calls the handlers of a hook. A handler that is added meanwhile is not called.
+   * Calls the handlers of a hook, without those added meanwhile.
    *
-   * @param signal - Ends the waiting for a handler, and the calls of those behind it.
-   * @returns The answer that counts; undefined if nobody gave one, and for hooks that take none.
+   * @param signal - Stops waiting for a handler, and skips those behind it.
+   * @returns The winning answer; undefined if there is none, and for hooks that take none.
    * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
    */
   async emit<Name extends SessionHookName>(
@@ -102,7 +102,7 @@ export class SessionHooks {
     return last;
   }
 
-  /** Gives what of a handler's answer counts, and whether it ends the asking; undefined if nothing does, or it threw. */
+  /** Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler threw. */
   async #ask<Name extends SessionHookName>(
     name: Name,
     { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,
@@ -113,7 +113,7 @@ export class SessionHooks {
     if (signal?.aborted) throw aborted(message, signal.reason);
     try {
       const given = (await untilAborted(answerOf(handler, event), signal, message)) ?? undefined;
-      // Judged in here, since reading it may throw, too.
+      // Checked in here, since reading the answer may throw as well.
       const answer = given && judge(given, event);
       return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
     } catch (error) {
@@ -141,17 +141,17 @@ function hook<Name extends SessionHookName>(judge: Judge<Name>): Hook<Name> {
   return { registrations: new Set(), judge };
 }
 
-/** Judges answers where none is asked for. */
+/** Checks answers of hooks that take none. */
 function nothing(): undefined {
   return undefined;
 }
 
-/** Judges answers that count as they are. */
+/** Checks answers that are used as they are. */
 function everything<Answer>(answer: Answer): Answer {
   return answer;
 }
 
-/** A summary that nobody asked for is no answer; what else there is counts. */
+/** Drops a summary that nobody asked for, and keeps the rest of the answer. */
 function noUnwantedSummary(
   answer: BeforeTreeResult,
   { preparation }: SessionBeforeTreeEvent,
@@ -169,7 +169,7 @@ async function answerOf<Name extends SessionHookName>(
   return handler(event);
 }
 
-/** Tells of a handler's error without letting it stop the program. */
+/** Reports a handler's error without stopping the program. */
 function warn(error: unknown, name: SessionHookName): void {
   process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
 }

@@ -9,15 +9,15 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 /** Tells whether an entry of a fork was copied from its parent. */
 export type IsInherited = (entry: SessionEntry) => boolean;
 
-/** Fields that hold ids: where a file writes none down, they are others in each copy of an entry. */
+/** Fields that hold ids: in files without ids, they differ in each copy of an entry. */
 const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 
 /**
- * Tells the entries that a fork has from its parent from its own.
+ * Finds the entries that a fork has inherited from its parent.
  *
- * A copy keeps id and time, so an entry is inherited if the parent session has one of the same id and time. Files of
- * version 1 hold no ids, and those that a reader derives differ: there, the entries with which both begin are
- * inherited. Where the parent's file cannot be read any more, the entries older than the fork's header are.
+ * A copy keeps id and time, so an entry is inherited if the parent session has one with the same id and time. Files of
+ * version 1 hold no ids, and derived ids differ: there, the common beginning of both is inherited. If the parent's file can
+ * no longer be read, the entries older than the fork's header are.
  *
  * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
  */
@@ -31,7 +31,7 @@ export function inheritedIn(session: SessionManager): IsInherited {
   const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
   const entries = session.getEntries();
   const [first] = entries;
-  // Only if the two begin with an entry of the same time under different ids, it is worth while to compare them.
+  // Comparing is worthwhile only if both begin with an entry of the same time under different ids.
   if (first === undefined || isById(first) || !isSameTime(parent, 0, first.timestamp)) return isById;
   const shared = new Set(sharedStart(entries, entriesOf(path)).map(({ id }) => id));
   return (entry) => shared.has(entry.id) || isById(entry);
@@ -42,7 +42,7 @@ function isSameTime(tree: EntryTree, ordinal: number, timestamp: string): boolea
   return Object.is(tree.timeAt(ordinal), Date.parse(timestamp));
 }
 
-/** The entries of a fork that stand at the same place in its parent, ids apart, up to the first that does not. */
+/** The entries at the beginning of a fork that equal those of its parent, apart from ids. */
 function sharedStart(entries: readonly SessionEntry[], parents: readonly SessionEntry[]): SessionEntry[] {
   const end = entries.findIndex((entry, i) => !isDeepStrictEqual(withoutIds(entry), withoutIds(parents[i])));
   return end === -1 ? [...entries] : entries.slice(0, end);

@@ -13,9 +13,9 @@ import { requireEntry } from "./require-entry.ts";
 
 /** How to navigate. */
 export interface NavigateTreeOptions {
-  /** Whether a summary of what is left stays behind at the new place. */
+  /** Whether to append a summary of the branch that is left. */
   readonly summarize?: boolean | undefined;
-  /** What the user asks of the summary: a focus, unless `replaceInstructions` is set. */
+  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
   readonly customInstructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
   /** Label for the summary, or for the target if there is none. */
@@ -23,13 +23,13 @@ export interface NavigateTreeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a navigation came out. */
+/** The result of a navigation. */
 export interface NavigateTreeResult {
-  /** Whether nothing happened, because a handler or the caller did not want it. */
+  /** Whether a handler or the caller stopped it, so that nothing happened. */
   cancelled: boolean;
   /** Whether the caller's signal was the reason. */
   aborted?: boolean;
-  /** Text of the message that was navigated to, to be edited and sent again. */
+  /** Text of the target message, to be edited and sent again. */
   editorText?: string;
   summaryEntry?: BranchSummaryEntry;
 }
@@ -48,7 +48,7 @@ interface Destination {
 const CANCELLED = "Navigation cancelled";
 
 /**
- * Moves the leaf, with a summary of what is left if one is wanted; see `SessionController.navigateTree`.
+ * Moves the leaf, with a summary of the branch that is left if wanted; see `SessionController.navigateTree`.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
  */
@@ -79,7 +79,7 @@ export async function navigateTree(
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.session);
     const label = answer?.label ?? options.label;
-    // Asked before the leaf moves, which a refused label would not take back.
+    // Checked before the leaf moves: a rejected label would come too late.
     if (label !== undefined && label !== "") session.assertWritable();
     return await move(host, target, label, summary);
   } catch (error) {
@@ -106,7 +106,7 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
   };
 }
 
-/** Gives the summary to be appended; undefined if none is wanted or there is nothing to summarise. */
+/** Returns the summary to append; undefined if none is wanted or there is nothing to summarise. */
 async function summaryFor(
   host: ControllerHost,
   preparation: TreePreparation,
@@ -145,7 +145,7 @@ function noSummarizer(): never {
   throw new Error("the controller was given no summarizer");
 }
 
-/** Moves the leaf and appends what belongs there, at once: nothing else can get in between. */
+/** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
 async function move(
   { session, hooks }: ControllerHost,
   target: SessionEntry,
@@ -178,7 +178,7 @@ async function move(
   };
 }
 
-/** A message that a person or an extension wrote is navigated to in order to write it anew. */
+/** A message by a person or an extension is a target for editing it. */
 function destinationOf(target: SessionEntry): Destination {
   const editorText = editableTextOf(target);
   return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };

@@ -3,7 +3,7 @@ import type { SessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /**
- * Gives an entry that must exist.
+ * Returns an entry that must exist.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */

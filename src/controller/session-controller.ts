@@ -29,15 +29,15 @@ import {
   switchSession,
 } from "./switch-session.ts";
 
-/** What a controller is made of. */
+/** Options of a controller. */
 export interface SessionControllerOptions {
-  /** The session to begin with. The controller closes it when it goes to another one. */
+  /** The first session. The controller closes it when it switches to another one. */
   readonly session: SessionManager;
   /** Where handlers are registered; its own unless given. */
   readonly hooks?: SessionHooks | undefined;
   /**
-   * Has texts written by a model. Without it compactions are extracts made without a model, and branch summaries come
-   * from handlers only.
+   * Asks a model for a summary. Without it, compactions are extracts made without a model, and branch summaries come from
+   * handlers only.
    */
   readonly summarize?: Summarize | undefined;
   /** When to compact and how much to keep; `DEFAULT_COMPACTION_SETTINGS` unless given. */
@@ -46,15 +46,15 @@ export interface SessionControllerOptions {
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /** Counts tokens in place of the estimate. */
   readonly counter?: TokenCounter | undefined;
-  /** Gives Unix milliseconds, for tests. Default: the clock. */
+  /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;
 }
 
 /**
  * The session commands of an agent: what its `/new`, `/resume`, `/tree`, `/fork`, `/compact` and their like call.
  *
- * It works on one session at a time, `session`, and says what it does to `hooks`. Nothing here stops anybody from
- * appending: what takes time notes where the branch stands, and writes only if the branch has not been left since.
+ * It has one current session, `session`, and reports what it does to `hooks`. Appends remain possible at any time: long
+ * operations record the state of the branch, and write only if the branch was not left since.
  *
  * @remarks Source: docs/commands.md
  */
@@ -92,17 +92,17 @@ export class SessionController {
     this.#compactor = new Compactor(this.#host);
   }
 
-  /** The session that is worked on now: another object after a command that goes to another session. */
+  /** The current session: another object after a command that switches sessions. */
   get session(): SessionManager {
     return this.#current.session;
   }
 
-  /** Tells the handlers that the session is there: once everybody has registered. */
+  /** Tells the handlers that the session is ready. Call it once all are registered. */
   async start(): Promise<void> {
     await this.hooks.emit("session_start", { reason: "startup" });
   }
 
-  /** Lets extensions end and begin again with the same session. */
+  /** Restarts extensions with the same session. */
   async reload(): Promise<void> {
     await this.hooks.emit("session_shutdown", { reason: "reload" });
     await this.hooks.emit("session_start", { reason: "reload" });
@@ -118,7 +118,7 @@ export class SessionController {
   }
 
   /**
-   * `/new`: leaves the session for a new one of the same working directory.
+   * `/new`: switches to a new session with the same working directory.
    *
    * @throws {SessionError} `INVALID_SESSION_ID`; `STALE_LEAF` if another command was faster.
    */
@@ -127,7 +127,7 @@ export class SessionController {
   }
 
   /**
-   * `/resume`: leaves the session for that of a file. If it cannot be opened, the present one stays.
+   * `/resume`: switches to the session of a file. If it cannot be opened, the current one stays.
    *
    * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details name
    * `sessionFile`, `sessionCwd` and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD` or `ABORTED`;
@@ -138,9 +138,9 @@ export class SessionController {
   }
 
   /**
-   * `/fork`: copies the path up to an entry into a session of its own, and goes there.
+   * `/fork`: copies the path up to an entry into a new session, and switches to it.
    *
-   * @param entryId - With `position: "before"` a user message, whose text comes back to be edited.
+   * @param entryId - With `position: "before"` a user message, whose text is returned for editing.
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
    */
   async fork(entryId: string, options: ForkOptions = {}): Promise<ForkResult> {
@@ -148,7 +148,7 @@ export class SessionController {
   }
 
   /**
-   * `/clone`: forks with everything on the active branch.
+   * `/clone`: forks the whole active branch.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND` before the first entry.
    */
@@ -162,11 +162,11 @@ export class SessionController {
   }
 
   /**
-   * `/tree`: moves the leaf to another place of the tree, with a summary of what is left if one is wanted.
+   * `/tree`: moves the leaf within the tree, with a summary of the branch that is left if wanted.
    *
-   * A user message or one of an extension is navigated to in order to write it anew: the leaf becomes its parent and
-   * its text comes back. To the present leaf nothing happens. Entries that are appended while the summary is written stay
-   * on the branch that is left, and are not in the summary.
+   * A user message or one of an extension is a target for editing: the leaf becomes its parent, and its text is returned.
+   * Navigating to the current leaf does nothing. Entries appended while the summary is written stay on the branch that is
+   * left, and are not in the summary.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left meanwhile. Nothing
    * was written then.
@@ -202,7 +202,7 @@ export class SessionController {
   }
 
   /**
-   * `/compact`: has the older part of the context summarised, and appends the summary.
+   * `/compact`: summarises the older part of the context, and appends the summary.
    *
    * Entries that are appended meanwhile stay in the context.
    *
@@ -216,11 +216,10 @@ export class SessionController {
   }
 
   /**
-   * Compacts if the context has outgrown the model's window; for an agent to call before each request.
+   * Compacts if the context is too large for the model's window. Agents call it before each request.
    *
-   * Waits for a compaction that is running, and then looks anew. After two compactions in a row that did not make the
-   * context smaller it stops trying, and says `notShrinking`, until a compaction on request shrinks the context or the
-   * branch or the session is left.
+   * Waits for a running compaction, and then checks again. After two compactions in a row that did not shrink the context
+   * it returns `notShrinking`, until a requested compaction shrinks the context, or the branch or session is left.
    *
    * @throws {SessionError} As `compact`, but for `NOTHING_TO_COMPACT`, which is a result here.
    */
@@ -229,17 +228,17 @@ export class SessionController {
   }
 
   /**
-   * `/export`: writes the active branch as a session file of its own: re-chained, labels at its end, mode 0600.
+   * `/export`: writes the active branch to a new session file: re-chained, labels at its end, mode 0600.
    *
    * @returns The path, absolute.
-   * @throws {SessionError} `SESSION_EXISTS` if something stands at the path; `WRITE_FAILED`.
+   * @throws {SessionError} `SESSION_EXISTS` if the path is taken; `WRITE_FAILED`.
    * @remarks Cost: O(branch).
    */
   exportJsonl(path: string): string {
     return this.session.exportBranch(path);
   }
 
-  /** Begins anew what is counted per session. */
+  /** Resets the state kept per session. */
   #arrived<Result extends SwitchResult>(result: Result): Result {
     if (!result.cancelled) this.#compactor.resetFruitless();
     return result;

@@ -7,9 +7,9 @@ import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "./usage-tally.ts";
 
-/** What is to be counted. */
+/** What to count. */
 export interface StatsOptions {
-  /** Whether what a fork has from its parent counts too. Default false. */
+  /** Whether to count entries that a fork inherited. Default false. */
   readonly includeInherited?: boolean | undefined;
   /** Size of the model's context window, in tokens; for `context.percent`. */
   readonly contextWindow?: number | undefined;
@@ -17,14 +17,14 @@ export interface StatsOptions {
 
 /** How full the context at the leaf is. */
 export interface ContextUse {
-  /** Size in tokens; null after a compaction until a model has told the new size. */
+  /** Size in tokens; null after a compaction until a model reports the new size. */
   tokens: number | null;
   contextWindow: number | null;
-  /** `tokens` of `contextWindow`, 0 to 100 and beyond; null if one of the two is not known. */
+  /** `tokens` as percentage of `contextWindow`, may exceed 100; null if one of the two is unknown. */
   percent: number | null;
 }
 
-/** What is in a session, and what it cost. Counts are of the whole session, all branches. */
+/** The contents and cost of a session. Counts cover all branches. */
 export interface SessionStats {
   /** Undefined in memory. */
   sessionFile: string | undefined;
@@ -33,7 +33,7 @@ export interface SessionStats {
   cwd: string;
   /** Path of the session that this one was forked from. */
   parentSession: string | undefined;
-  /** Time of the header; null if it tells none. */
+  /** Time of the header; null if it has none. */
   createdAt: Date | null;
   /** Time since then, in milliseconds. */
   ageMs: number | null;
@@ -44,26 +44,26 @@ export interface SessionStats {
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
   /** Usage of assistant messages, tool results, summaries and `usage` entries. */
   usage: UsageTotals;
-  /** The same by model, the dearest first. Summaries and tool results do not say which model it was. */
+  /** The same by model, most expensive first. Summaries and tool results do not name their model. */
   byModel: ModelUsage[];
-  /** Part of the input that a cache served, 0 to 1; null if there was no input. */
+  /** Share of the input that a cache served, 0 to 1; null if there was no input. */
   cacheHitRate: number | null;
-  /** What was copied from the parent: part of the counts above with `includeInherited` only. */
+  /** Entries copied from the parent; included in the other counts only with `includeInherited`. */
   inherited: { entries: number; usage: UsageTotals };
   context: ContextUse;
 }
 
-/** What the counting needs beside the session. */
+/** What counting needs apart from the session. */
 export interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
   /** Unix milliseconds. */
   readonly nowMs: number;
-  /** Default: as the session's header and its parent's file tell. */
+  /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
 }
 
-/** Counts what is in a session; see `SessionController.getStats`. */
+/** Counts the contents of a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
   assertOptions(options, { includeInherited: FLAG, contextWindow: numberFrom(0, "tokens") });
   const { session } = source;
@@ -106,7 +106,7 @@ function contextUse({ session, counter }: StatsSource, contextWindow: number | u
   };
 }
 
-/** Whether the context begins with a compaction after which no model has told its size. */
+/** Whether the context begins with a compaction and no model has reported its size since. */
 function isSizeUnknown(session: SessionManager): boolean {
   for (const entry of session.walkUp()) {
     if (entry.type === "compaction") return true;

@@ -11,25 +11,25 @@ import type { SessionHooks } from "./hooks.ts";
 
 /** How to switch to another session. */
 export interface SwitchSessionOptions {
-  /** Working directory instead of the one that the session names, for instance because that is gone. */
+  /** Working directory instead of the session's, for example if that is gone. */
   readonly cwd?: string | undefined;
-  /** Ends the reading of the file with `ABORTED`; the present session stays. */
+  /** Stops reading the file with `ABORTED`; the current session stays. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How a command that goes to another session came out. */
+/** The result of a command that switches sessions. */
 export interface SwitchResult {
-  /** Whether a handler stopped it; then the present session stays. */
+  /** Whether a handler stopped it; the current session then stays. */
   cancelled: boolean;
-  /** Path of the session that is worked on now; absent in memory. */
+  /** Path of the current session; absent in memory. */
   sessionFile?: string;
 }
 
-/** What the commands that go to another session have in common. */
+/** What the commands that switch sessions have in common. */
 export interface SwitchHost {
   readonly current: CurrentSession;
   readonly hooks: SessionHooks;
-  /** Ids of the entries that a fork in memory began with: no parent's file tells them. */
+  /** Ids of the entries that a fork in memory began with, which no parent's file can tell. */
   readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
 }
 
@@ -40,7 +40,7 @@ export async function newSession(host: SwitchHost, options: NewSessionOptions): 
   return goTo(host, "new", from, from.createSibling(options));
 }
 
-/** Goes to the session of a file; see `SessionController.switchSession`. */
+/** Switches to the session of a file; see `SessionController.switchSession`. */
 export async function switchSession(
   host: SwitchHost,
   path: string,
@@ -54,7 +54,7 @@ export async function switchSession(
   const target = findTarget();
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
-  // A handler may have taken its time, and a missing file would be opened as a new session.
+  // The file may be gone by now, and would be opened as a new session.
   findTarget();
   const load = () =>
     from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
@@ -71,7 +71,7 @@ export async function switchSession(
 /**
  * Asks the handlers whether the session may be left.
  *
- * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they thought about it.
+ * @throws {SessionError} `STALE_LEAF` if it is being left already, or was left while they ran.
  */
 export async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: SwitchHost,
@@ -86,7 +86,7 @@ export async function isCancelled<Name extends "session_before_switch" | "sessio
   return false;
 }
 
-/** Puts a session that is open already in the place of the present one. */
+/** Replaces the current session by one that is open already. */
 export async function goTo(
   { current }: SwitchHost,
   reason: "new" | "resume" | "fork",
@@ -99,7 +99,7 @@ export async function goTo(
   return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
 }
 
-/** Closes a session that was opened for nothing. */
+/** Closes a session that is not needed after all. */
 async function orClose(session: SessionManager, check: () => void): Promise<void> {
   try {
     check();

@@ -20,7 +20,7 @@ export interface UsageTotals {
   cost: number;
 }
 
-/** Tokens and cost of one model; null where the session does not say which it was. */
+/** Tokens and cost of one model; null if the session does not name it. */
 export interface ModelUsage extends UsageTotals {
   provider: string | null;
   model: string | null;
@@ -36,7 +36,7 @@ export class UsageTally {
     return { ...this.#total };
   }
 
-  /** The sums by model, the dearest first; copies. */
+  /** The sums by model, most expensive first; copies. */
   get byModel(): ModelUsage[] {
     const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
     return models.sort((a, b) => b.cost - a.cost || b.totalTokens - a.totalTokens);
@@ -45,7 +45,7 @@ export class UsageTally {
   /**
    * Adds a usage.
    *
-   * @param usage - As stored: numbers that are missing count as 0, and what is no object is no usage.
+   * @param usage - As stored: missing numbers count as 0, and anything but an object is ignored.
    */
   add(usage: unknown, provider: unknown, model: unknown): void {
     if (!isUsage(usage)) return;
@@ -58,7 +58,7 @@ export class UsageTally {
     addTo(ofModel, totals);
   }
 
-  /** Adds all that another one has. */
+  /** Adds all usages of another tally. */
   addAll(other: UsageTally): void {
     addTo(this.#total, other.#total);
     for (const [key, usage] of other.#byModel) {

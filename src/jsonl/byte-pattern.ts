@@ -52,7 +52,7 @@ export class BytePattern {
     return new BytePattern([...new TextEncoder().encode(text)].map((byte) => [byte]));
   }
 
-  /** Gives where the first match in `bytes[from, end)` begins, or -1. */
+  /** Returns where the first match in `bytes[from, end)` begins, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
     return this.#stride > 1 && bytes.byteOffset % PAIR === 0
       ? this.#findByPairs(bytes, this.#pairsOf(bytes), from, end)

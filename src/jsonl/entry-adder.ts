@@ -18,7 +18,7 @@ interface NewEntry extends StatedHead {
 /** What an adder asks of its surroundings. */
 export interface AdderContext {
   readonly issues: IssueLog;
-  /** Gives bytes that were read before. */
+  /** Returns bytes that were read before. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Takes an entry that this process wrote itself off the list of those expected; false if it is not on it. */
   readonly takePending: (ordinal: number) => boolean;
@@ -139,7 +139,7 @@ export class EntryAdder {
     if (!isChain) this.#unstated = [];
   }
 
-  /** Gives the id of the first entry at or after a record number; for version 1. */
+  /** Returns the id of the first entry at or after a record number; for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
     let [low, high] = [0, this.#recordNumbers.length];
     while (low < high) {

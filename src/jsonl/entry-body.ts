@@ -17,7 +17,7 @@ export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 export interface BodyContext {
   /** Version of the file. */
   readonly version: number;
-  /** Gives the id of the first entry at or after a record number (version 1). */
+  /** Returns the id of the first entry at or after a record number (version 1). */
   entryIdFrom(recordNumber: number): string | undefined;
 }
 

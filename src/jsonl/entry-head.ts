@@ -77,7 +77,7 @@ export class EntryHeadReader {
     return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
   }
 
-  /** Gives a view of bytes; that of the last ones is kept, since many lines stand in the same, unless they are many. */
+  /** Returns a view of bytes; that of the last ones is kept, since many lines stand in the same, unless they are many. */
   #look(bytes: Uint8Array): DataView {
     if (bytes === this.#viewed) return this.#view;
     const view = viewOf(bytes);

@@ -181,7 +181,7 @@ export class LineScanner {
     if (this.#carry.length > 16 * CARRY_BYTES) this.#carry = new Uint8Array(0);
   }
 
-  /** Hands a line on; gives how many bytes of it were taken. */
+  /** Hands a line on; returns how many bytes of it were taken. */
   #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean, text?: string): number {
     const line = this.#line;
     const length = to - from;

@@ -6,7 +6,7 @@ import { SessionIndex } from "./session-index.ts";
 /** An index of a session's lines, and a way to read them. */
 export interface LineSource {
   readonly index: SessionIndex;
-  /** Gives lines of entries in the order asked for; the bytes are valid during the call. */
+  /** Reads lines of entries in the order asked for; the bytes are valid during the call. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
 }
 

@@ -14,7 +14,7 @@ import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
 /** What a `SessionIndex` is made with. */
 export interface SessionIndexOptions {
-  /** Gives bytes that were fed before; asked for only when two lines have the same id. */
+  /** Returns bytes that were fed before; asked for only when two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Bytes; longer lines are an issue. Default 256 MiB. */
   readonly maxLineBytes?: number;
@@ -234,7 +234,7 @@ export class SessionIndex {
     }
   }
 
-  /** Gives the id of the first entry at or after a record number; for version 1. */
+  /** Returns the id of the first entry at or after a record number; for version 1. */
   entryIdFrom(recordNumber: number): string | undefined {
     return this.#adder.entryIdFrom(recordNumber);
   }

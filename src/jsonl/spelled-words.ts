@@ -58,7 +58,7 @@ export function hexValue(word: number): number {
   return ((values >>> 12) & 0xf000) | ((values >>> 8) & 0xf00) | ((values >>> 4) & 0xf0) | (values & 0xf);
 }
 
-/** Gives the same bytes as a view from which words can be read at any place. */
+/** Returns the same bytes as a view from which words can be read at any place. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

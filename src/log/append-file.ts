@@ -19,19 +19,19 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = co
 /** How a file is opened for appending: never through a link, and without waiting on a pipe. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
-/** What ends a line. */
+/** The line break. */
 export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
-/** How often lines are written whole that others' lines came between. */
+/** How often lines are written again when others wrote into the middle of them. */
 const MAX_ATTEMPTS = 3;
 
-/** Tells one file from another under the same name. */
+/** Identifies a file, whatever its name. */
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number;
 }
 
-/** How a path stands at a moment. */
+/** The state of a path at one moment. */
 export interface FileState extends FileIdentity {
   readonly size: number;
   readonly mtimeMs: number;
@@ -49,7 +49,7 @@ export class AppendFile {
   #descriptor: Descriptor | undefined;
   /** Opened by `pin`, for reading only. */
   #pinned: number | undefined;
-  /** Bytes that the present write has brought to the file. */
+  /** Bytes that the current write has written so far. */
   #written = 0;
   /** What a failed `create` could not remove. */
   #leftover: FileIdentity | undefined;
@@ -69,7 +69,7 @@ export class AppendFile {
     return this.isHeld || this.#pinned !== undefined;
   }
 
-  /** Looks at what stands at the path; undefined if nothing does. */
+  /** Returns the state of the path; undefined if nothing stands there. */
   look(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, { throwIfNoEntry: false });
     return stats === undefined ? undefined : stateOf(stats);
@@ -80,24 +80,24 @@ export class AppendFile {
     return isSameFile(this.#identity, state);
   }
 
-  /** Whether this and another are of the same file. */
+  /** Whether two states are of the same file. */
   isSameAs(other: AppendFile): boolean {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** Whether the file is known to have been replaced by somebody who has taken its lines along. */
+  /** Whether the file was replaced by somebody who copied its lines. */
   get isRetired(): boolean {
     const held = this.#descriptor?.fd;
     return held !== undefined && looksRetired(this.#fs.fstatSync(held));
   }
 
-  /** How the file stands that is held open, whatever its name is now. */
+  /** Returns the state of the open file, whatever its name is now. */
   state(): FileState {
     return this.read((fd) => stateOf(this.#fs.fstatSync(fd)));
   }
 
   /**
-   * Makes the file, and its folder, with its first bytes. An empty file at the path is begun; anything else is an error.
+   * Creates the file, and its folder, with its first bytes. An empty file at the path is used; anything else is an error.
    *
    * @param isSynced - Whether to wait until file and name survive a power cut.
    */
@@ -129,11 +129,11 @@ export class AppendFile {
   }
 
   /**
-   * Appends the first `length` of the bytes in one write, and makes sure that the file still has its place then.
+   * Appends the first `length` bytes in one write, and checks that the file is still at the path.
    *
-   * On failure what was partly written is cut off again, unless somebody else wrote behind it.
+   * If the write fails half-way, its part is cut off again, unless somebody else wrote behind it.
    *
-   * @param expectedEnd - Where the file ends if nobody else wrote.
+   * @param expectedEnd - The end of the file if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
    * @returns False if another file stands at the path: the lines must go there.
    */
@@ -153,7 +153,7 @@ export class AppendFile {
     return false;
   }
 
-  /** Waits until what was written survives a power cut. */
+  /** Waits until written bytes survive a power cut. */
   sync(): void {
     const fd = this.#open();
     if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
@@ -161,7 +161,7 @@ export class AppendFile {
   }
 
   /**
-   * Calls with a descriptor for reading: the one that is held, else one for the moment.
+   * Calls with a descriptor for reading: the open one, else a temporary one.
    *
    * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
    * @throws {FileChangedError} If another file stands there.
@@ -178,7 +178,7 @@ export class AppendFile {
   }
 
   /**
-   * Keeps the file open, so that it can be read whatever stands at the path, until the function returned is called.
+   * Keeps the file open and readable, whatever happens to its path, until the returned function is called.
    *
    * @throws As `read`.
    */
@@ -227,7 +227,7 @@ export class AppendFile {
     return fd;
   }
 
-  /** Whether a descriptor is of the file that was read or made; the first one says which that is. */
+  /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
     this.#identity ??= state;
@@ -235,9 +235,9 @@ export class AppendFile {
   }
 
   /**
-   * Whether an open file still stands at the path, so that whoever replaces it later finds all that it holds now.
+   * Whether an open file is still at the path, so that whoever replaces it later finds all its lines.
    *
-   * Whoever has replaced it takes the right to write away before reading its last lines.
+   * Whoever replaces it revokes the right to write before reading its last lines.
    */
   #hasPlace(fd: number): boolean {
     const stats = this.#fs.fstatSync(fd);
@@ -252,16 +252,16 @@ export class AppendFile {
     return stateOf(stats);
   }
 
-  /** Whether a file stands at the path that may be begun: an empty one, or what is left of a failed try. */
+  /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
   #mayBegin(): boolean {
     const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
     return stats?.isFile() === true && (stats.size === 0 || isSameFile(this.#leftover, stats));
   }
 
   /**
-   * Writes lines; if the system took them in parts, and others' lines came between, once more as a whole.
+   * Writes lines; writes them again as a whole if the system split them and others wrote in between.
    *
-   * A line that stands in a file twice counts once.
+   * A line that is in a file twice counts once.
    */
   #writeLines(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
     let start = expectedEnd;
@@ -290,12 +290,12 @@ export class AppendFile {
       const count = size - expectedEnd;
       // Any other size says that somebody else wrote, too, and then nothing may be cut.
       const isOwn = this.#written > 0 && count === this.#written;
-      // A system may have taken a part of the bytes and told of the fault alone.
+      // The system may have written a part of the bytes and reported only the error.
       if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {
         this.#fs.ftruncateSync(fd, expectedEnd);
       }
     } catch (error) {
-      // The write's own error is the one to tell. What stays behind is a torn tail, which the next append isolates.
+      // Report the error of the write itself. What remains is a torn tail, which the next append isolates.
       if (!(error instanceof Error)) throw error;
     }
   }

@@ -20,22 +20,22 @@ const FRONT_BYTES = PREFIX.length + DIGEST_CHARACTERS + BETWEEN.length;
 
 const LF = 0x0a;
 
-/** What `writeAtomicJson` keeps. */
+/** What `writeAtomicJson` stores. */
 export interface KeptJson {
   readonly value: unknown;
-  /** The text that was given beside the value; empty if none was. */
+  /** The text beside the value; empty if none was given. */
   readonly text: string;
 }
 
 /**
- * Keeps a value in a JSON file that only its owner can read, replacing what was there as a whole.
+ * Writes a value to a JSON file that only its owner can read, replacing the file as a whole.
  *
- * For data that can be found again: it survives the process, not a power cut, but a reader never sees half of it. The
- * folder is made if it is missing.
+ * For data that can be recomputed: it survives the process, but not a power cut, and a reader never sees half of it.
+ * Creates the folder if it is missing.
  *
  * @param value - What JSON can hold.
- * @param text - Kept behind the JSON as it stands, on lines of its own: a long text is read several times faster so.
- *   It must be well-formed.
+ * @param text - Written behind the JSON as it is, on lines of its own, because a long text is then read several times
+ *   faster. It must be well-formed.
  * @throws The system's error; the old file is then still there.
  */
 export async function writeAtomicJson(path: string, value: object, text = ""): Promise<void> {
@@ -45,7 +45,7 @@ export async function writeAtomicJson(path: string, value: object, text = ""): P
   await loadWriter()(path, bytes, { mode: FILE_MODE, fsync: false });
 }
 
-/** Does the same at once. */
+/** Does the same synchronously. */
 export function writeAtomicJsonNow(path: string, value: object, text = ""): void {
   const bytes = bytesOf(value, text);
   makeFolder(realFileSystem, dirname(path));
@@ -64,7 +64,7 @@ function bytesOf(value: object, text: string): Buffer {
 }
 
 /**
- * Gives what was kept by `writeAtomicJson`.
+ * Reads what `writeAtomicJson` wrote.
  *
  * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or a pipe or device.
  * @throws The system's error if the file is there and cannot be read.
@@ -74,14 +74,14 @@ export function readAtomicJson(path: string): KeptJson | undefined {
   if (bytes === undefined) return undefined;
   const content = bytes.subarray(FRONT_BYTES);
   if (bytes.toString("latin1", 0, FRONT_BYTES) !== frontOf(content)) return undefined;
-  // JSON as it is written here has no line breaks.
+  // This JSON has no line breaks.
   const lineBreak = content.indexOf(LF);
   const end = lineBreak === -1 ? content.length : lineBreak;
   const parsed = parseJson(content.toString("utf8", 0, end - SUFFIX.length));
   return parsed && { value: parsed.value, text: content.toString("utf8", end + 1) };
 }
 
-/** Reads a file; undefined if there is none, or a pipe or device, whose end nobody must wait for. */
+/** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
 function readToEnd(path: string): Buffer | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
@@ -93,7 +93,7 @@ function readToEnd(path: string): Buffer | undefined {
   }
 }
 
-/** What stands in front of the content: its digest. */
+/** The first line: the digest of the content. */
 function frontOf(content: Uint8Array): string {
   return `${PREFIX}${createHash("sha256").update(content).digest("hex")}${BETWEEN}`;
 }

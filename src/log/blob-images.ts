@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "./file-system.ts";
 
-/** So far above a session file the folder of all sessions is looked for: subagents' files lie deeper. */
+/** How many folders above a session file the folder of all sessions may be: subagents' files lie deeper. */
 const MAX_DEPTH = 4;
 
 /**
- * Reads an image that oh-my-pi keeps beside the folder of all sessions, in `blobs/`, under the digest of its bytes.
+ * Reads an image that oh-my-pi stores in `blobs/`, beside the folder of all sessions, under the digest of its bytes.
  *
  * @param sessionPath - File of the session that refers to it.
  * @param digest - SHA-256, 64 lower-case hex characters.
- * @returns Base64; undefined if the image is not there, or is not the one that is meant.
+ * @returns Base64; undefined if the image is missing or has another digest.
  * @throws The system's error if a file is there and cannot be read.
  */
 export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
@@ -30,7 +30,7 @@ function* blobFolders(sessionPath: string): Generator<string, void> {
   }
 }
 
-/** Pipes and devices are passed over: reading one might never end. */
+/** Pipes and devices are skipped: reading one might never end. */
 function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
   const stats = ifPresent(() => fs.statSync(path));
   if (!stats?.isFile()) return undefined;

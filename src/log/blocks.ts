@@ -30,7 +30,7 @@ export class Blocks {
     this.#size += bytes.length;
   }
 
-  /** Takes away all blocks from an offset on, at which one begins. */
+  /** Removes all blocks from an offset on, at which a block begins. */
   cut(size: number): void {
     let last = this.#blocks.at(-1);
     while (last !== undefined && last.offset >= size) {
@@ -40,7 +40,7 @@ export class Blocks {
     this.#size = size;
   }
 
-  /** Gives a range that lies within one block. */
+  /** Returns a range that lies within one block. */
   read(offset: number, length: number): Uint8Array {
     let [low, high] = [0, this.#blocks.length - 1];
     while (low < high) {

@@ -17,9 +17,9 @@ export interface CopyPlan {
   readonly ordinals: Iterable<number>;
   /** The head that an entry gets in the copy; default: its own. */
   readonly headOf?: (ordinal: number) => EntryHead;
-  /** Alters an entry on its way. */
+  /** Alters each entry. */
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
-  /** Lines that stand behind all entries. */
+  /** Lines behind all entries. */
   readonly more?: readonly LogLine[];
 }
 
@@ -27,11 +27,11 @@ export interface CopyPlan {
 const BATCH = 256;
 
 /**
- * Spells the lines of a copy: the header, then each entry as the current version writes it.
+ * Yields the lines of a copy: the header, then each entry as the current version writes it.
  *
  * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
  *
- * @throws {SessionError} `VERSION_TOO_NEW`: what is not understood is not copied under another version.
+ * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
  * @remarks Cost: O(bytes copied).
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {

@@ -1,6 +1,6 @@
 import { closeQuietly, type FileSystem } from "./file-system.ts";
 
-/** An open descriptor that the pool may close when others need its room. */
+/** An open descriptor that the pool may close when others need its place. */
 export interface Descriptor {
   /** The number; undefined once it was closed. */
   fd: number | undefined;
@@ -9,7 +9,7 @@ export interface Descriptor {
   isFresh: boolean;
 }
 
-/** More sessions than one process writes to at a time; far below what a process may open. */
+/** More sessions than a process writes to at a time, and far fewer than it may open. */
 const MAX_OPEN = 64;
 const SWEEP_MS = 30_000;
 
@@ -20,7 +20,7 @@ let sweeper: NodeJS.Timeout | undefined;
 const collected = new FinalizationRegistry<Descriptor>(releaseDescriptor);
 
 /**
- * Takes a descriptor into the pool: it is closed when idle for half a minute, when 64 others were used since, when its
+ * Adds a descriptor to the pool, which closes it when it is idle for half a minute, when 64 others were used since, when its
  * owner is collected, or by `releaseDescriptor`.
  */
 export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descriptor {
@@ -43,7 +43,7 @@ export function touchDescriptor(descriptor: Descriptor): void {
   open.add(descriptor);
 }
 
-/** Closes a descriptor; once is enough. It never fails: whoever opened the next file is not to blame for the last. */
+/** Closes a descriptor, if it is open. Never fails: an error would hit whoever opens the next file. */
 export function releaseDescriptor(descriptor: Descriptor): void {
   const { fd } = descriptor;
   if (fd === undefined) return;

@@ -3,10 +3,10 @@ import { onAbort } from "../schema/abort.ts";
 /**
  * Makes an iteration that ends as soon as its reader leaves, also while it waits for the next value.
  *
- * A generator alone would not: what it waits for must come before `return()` takes effect.
+ * A generator alone would not: its `return()` takes effect only once it stops waiting.
  *
- * @param run - Makes the values until its signal aborts; begun with the first `next()`.
- * @param signal - Ends it, too.
+ * @param run - Yields the values until its signal aborts; started by the first `next()`.
+ * @param signal - Also ends the iteration.
  */
 export function endable<T>(
   run: (end: AbortSignal) => AsyncIterable<T>,

@@ -12,32 +12,32 @@ import type { SessionLog, TakeRecord } from "./session-log.ts";
 import { StrongCache } from "./strong-cache.ts";
 import { WeakCache } from "./weak-cache.ts";
 
-/** Bytes of lines whose entries are kept although nobody holds them. */
+/** Bytes of lines whose entries stay cached although nobody holds them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that stay when entries move to the weak cache, so that this does not begin anew with every append. */
+/** Bytes that stay when entries move to the weak cache, so that not every append starts another move. */
 const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
 
 /** Most bytes of lines whose entries are in the strong cache or wait to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
-/** Entries that leave the strong cache before other work has its turn: a few milliseconds. */
+/** Entries that leave the strong cache in one turn of the event loop: a few milliseconds. */
 const RELEASED_AT_ONCE = 4096;
 
-/** What is still there of an entry. */
+/** The cached parts of an entry. */
 interface Held {
   readonly entry: AnySessionEntry | undefined;
   readonly message: unknown;
 }
 
 /**
- * Gives entries with their bodies, parsed when they are asked for.
+ * Returns entries with their bodies, parsed when they are asked for.
  *
- * Whoever asks twice gets the same object, for as long as somebody holds the entry or its message; a bounded number
- * is kept beyond that. More move to the weak cache in a later turn: a weak reference costs more than it can free before, since
- * the engine holds what one was made of until the job ends.
+ * Callers get the same object for as long as somebody holds the entry or its message, and beyond that for a bounded number
+ * of entries. The rest moves to the weak cache in a later turn of the event loop: before, weak references free nothing,
+ * since the engine keeps their targets until the job ends.
  *
- * @remarks Cost: O(1) for what is held, else the bytes of the line.
+ * @remarks Cost: O(1) for cached entries, else O(bytes of the line).
  */
 export class EntryCache {
   readonly #log: SessionLog;
@@ -50,7 +50,7 @@ export class EntryCache {
     this.#log = log;
   }
 
-  /** Gives an entry; one whose body is damaged is given as an entry of the type `damaged`. */
+  /** Returns an entry; for a damaged body, an entry of the type `damaged`. */
   entryAt(ordinal: number): AnySessionEntry {
     return (
       this.#known(ordinal) ??
@@ -59,18 +59,18 @@ export class EntryCache {
     );
   }
 
-  /** Gives an entry, or undefined if its body is damaged. */
+  /** Returns an entry, or undefined if its body is damaged. */
   bodyAt(ordinal: number): AnySessionEntry | undefined {
     const entry = this.entryAt(ordinal);
     return isDamaged(entry) ? undefined : entry;
   }
 
-  /** Gives many entries, undefined in the place of each whose body is damaged. */
+  /** Returns many entries, undefined in the place of each whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
   }
 
-  /** Gives many entries, reading those that are not held together. */
+  /** Returns many entries, reading those that are not held together. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
@@ -85,10 +85,10 @@ export class EntryCache {
       places.push(place);
     }
     if (missing.length > 0) {
-      // The log may look at its place meanwhile, and give ordinals another meaning: what was asked for stays the same.
+      // Reading may refresh the log and change ordinals: what was asked for stays the same.
       const { tree } = this.#log.index;
       let taken = 0;
-      // What is asked for twice is known the second time.
+      // The second request for an entry finds it in the cache.
       const put = (ordinal: number, record: JsonRecord | undefined, bytes: number) => {
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, record, bytes);
       };
@@ -97,15 +97,15 @@ export class EntryCache {
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
-  /** Makes an entry that was just appended the one that is given from now on. */
+  /** Caches an entry that was just appended, so that callers get this object. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
     this.#strong.add(ordinal, entry, bytes);
     if (this.#strong.bytes > KEPT_BYTES) this.#releaseLater();
   }
 
   /**
-   * Takes over what another cache holds for the tree before: by id, since ordinals may have changed, and only what the
-   * log still says the same, since the other lines may have been redacted.
+   * Takes over the entries of the cache for the previous tree: by id, since ordinals may have changed, and only if their
+   * lines are the same, since others may have been redacted.
    *
    * @remarks Cost: O(bytes of what is held).
    */
@@ -130,17 +130,17 @@ export class EntryCache {
         }
       });
     } catch (error) {
-      // What cannot be read now is not taken over; whoever asks for it will be told why.
+      // Entries that cannot be read now are not taken over; asking for them gives the reason.
       if (!isSessionError(error)) throw error;
     }
   }
 
-  /** Gives the entries that have got another parent in the tree their new head; their messages stay the same objects. */
+  /** Replaces cached entries that got another parent; their messages stay the same objects. */
   rehang(): void {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
       const { parentId } = tree.headAt(ordinal);
-      // One that is gone gets its new head when it is read again.
+      // A collected entry gets its new head when it is read again.
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
       if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
@@ -162,7 +162,7 @@ export class EntryCache {
     return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal);
   }
 
-  /** Makes an entry of its record and keeps it; around its message, if somebody still holds that. */
+  /** Makes an entry of its record and caches it, with the message object that somebody still holds. */
   #take(tree: EntryTree, ordinal: number, record: JsonRecord | undefined, bytes: number): AnySessionEntry {
     const read = record && entryAt(record, tree, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);
@@ -180,7 +180,7 @@ export class EntryCache {
   }
 
   #releaseLater(): void {
-    // A job may go on for as long as it likes, and the timer has its turn behind it.
+    // A job may run long, and the timer fires only after it.
     while (this.#strong.bytes > WAITING_BYTES && this.#strong.count > 1) this.#releaseOldest();
     this.#timer ??= later(() => this.#releaseSome(), 0).unref();
   }
@@ -194,7 +194,7 @@ export class EntryCache {
     this.#releaseLater();
   }
 
-  /** Lets go of the oldest entry; if somebody holds it, it is still found. */
+  /** Moves the oldest entry to the weak cache; it is still found while somebody holds it. */
   #releaseOldest(): void {
     const gone = this.#strong.removeOldest();
     if (gone !== undefined) this.#weak.add(gone.ordinal, gone.entry);
@@ -225,7 +225,7 @@ function saysTheSame(written: AnySessionEntry, message: unknown): message is Jso
   return isJsonRecord(there) && isJsonRecord(message) && encodeRecord(there) === encodeRecord(message);
 }
 
-/** The entry that was read, around the message that somebody holds. */
+/** The entry, with the message object that somebody holds. */
 function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
   if (isJsonRecord(message) && isJsonRecord(read["message"])) read["message"] = message;
   return read;

@@ -1,10 +1,10 @@
 import { SessionError } from "../schema/errors.ts";
 import type { EntryTree } from "../tree/entry-tree.ts";
 
-/** Entries that neither go on with a conversation nor are in anybody's way. */
+/** Types of entries that do not continue a conversation, and so never make an append stale. */
 export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usage"];
 
-/** The error for an entry that was to be appended to a leaf which is another one by now. */
+/** The error for an append whose expected leaf is no longer the leaf. */
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
@@ -14,10 +14,10 @@ export function staleLeaf(expectedLeafId: string | null, leafId: string | null):
 }
 
 /**
- * Checks that nobody has gone on with a conversation behind an entry, wherever in the tree.
+ * Checks that nobody has continued a conversation behind an entry, anywhere in the tree.
  *
  * @param order - Ordinals in the order of the file.
- * @param expectedLeafId - Null: there is no entry that goes on with one.
+ * @param expectedLeafId - Null if no entry continues one.
  * @throws {SessionError} `STALE_LEAF`
  */
 export function assertLeafIn(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {

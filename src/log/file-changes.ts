@@ -3,14 +3,14 @@ import { basename, dirname } from "node:path";
 import { onAbort } from "../schema/abort.ts";
 import { WakeUps } from "./wake-ups.ts";
 
-/** How often to look where the system does not tell of changes. */
+/** How often to check where the system does not report changes. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Yields whenever a file may have changed: at once, whenever the system says so, and once a second besides.
+ * Yields whenever a file may have changed: at once, whenever the system reports it, and also once a second.
  *
- * The folder is watched, not the file, so that a file that is made later or replaced is seen as well. Changes that
- * come while the consumer is busy are told as one.
+ * Watches the folder rather than the file, so that a file that is created later or replaced is seen as well. Changes
+ * while the consumer is busy are yielded as one.
  */
 export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
   const wakeUps = new WakeUps();
@@ -36,7 +36,7 @@ export async function* fileChanges(path: string, signal?: AbortSignal): AsyncGen
   }
 }
 
-/** Watches a folder. One that is missing, or that the system has no watcher left for, leaves the timer to do the work. */
+/** Watches a folder. If it is missing, or the system has no watcher left, the timer does the work. */
 function tryWatch(folder: string, listener: WatchListener<string>): FSWatcher | undefined {
   try {
     return watch(folder, listener);

@@ -2,22 +2,22 @@ import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { hasErrorCode } from "./system-error.ts";
 
-/** What a file is looked at for: to read it, to wait until it is on disk, or to append to it. */
+/** What a file is used for: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";
 
-/** A path that was refused because no plain file stands there. */
+/** Thrown for a path that is no plain file. */
 export class NotAPlainFileError extends Error {}
 
-/** What the system says of a path at which no session can stand. */
+/** System errors for paths at which no session can be. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Another file has taken the path meanwhile, or the file was cut. */
+/** Thrown when another file has taken the path meanwhile, or the file was cut. */
 export class FileChangedError extends Error {}
 
-/** How often to begin again because another file has taken the path meanwhile. */
+/** How often to retry because another file has taken the path meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** Calls again, after `recover`, when a call finds that another file has taken the path meanwhile. */
+/** Retries a call, after `recover`, if another file has taken the path meanwhile. */
 export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => undefined): T {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -30,7 +30,7 @@ export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => 
   }
 }
 
-/** The error for a file that lacks entries which it had. */
+/** The error for a file that has lost entries. */
 export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
@@ -41,7 +41,7 @@ export class ReplacedError extends SessionError {
   }
 }
 
-/** Turns the system's error about a session file into ours; leaves those alone that are ours, or a programmer's. */
+/** Turns the system's error about a session file into ours; returns our own and programming errors unchanged. */
 export function fileError(path: string, intent: Intent, cause: unknown): Error {
   if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
     return cause;
@@ -87,7 +87,7 @@ export function laneSession(path: string): SessionError {
   );
 }
 
-/** The error for a file whose name has gone and which is not held open. */
+/** The error for a file whose name is gone and which is not open. */
 export function gone(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
@@ -115,7 +115,7 @@ export function foreignFile(path: string | undefined): SessionError {
 }
 
 /**
- * Refuses to rewrite a file of which a line was left out for its length: it would be lost.
+ * Refuses to rewrite a file with a line that was too long to read: the line would be lost.
  *
  * @throws {SessionError} `WRITE_FAILED`
  */

@@ -2,14 +2,14 @@ import { SessionIndex } from "../jsonl/session-index.ts";
 import { LINE_BREAK } from "./append-file.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 
-/** Enough of a line to hold its id and time, by which it differs from every other. */
+/** Enough of a line to hold its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;
 
 /**
- * The beginning of a file's last line, by which the file is known again.
+ * The beginning of a file's last line, which detects a replaced file.
  *
- * Size and number of a file do not tell everything: other programs rewrite files in place, the system gives a deleted
- * file's number to the next one, and a writer that failed cuts its torn line off and writes another in its place.
+ * Size and inode are not enough: other programs rewrite files in place, the system reuses the inode of a deleted file, and
+ * a writer that failed replaces its torn line by another.
  */
 export interface FileFingerprint {
   readonly offset: number;
@@ -30,7 +30,7 @@ export function takeFingerprint(
   return { offset, bytes: readRange(fs, fd, offset, length), newest };
 }
 
-/** Takes the fingerprint of a file that is made with these bytes: its header differs from that of every other session. */
+/** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
 export function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }
@@ -55,14 +55,14 @@ export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): 
   return alone.tree.size > 0;
 }
 
-/** Where the last line begins that was read, torn or whole. */
+/** Where the last line that was read begins, torn or whole. */
 function lastLineOffset(index: SessionIndex): number {
   const torn = tornTail(index);
   if (torn !== undefined) return torn.offset;
   const { tree, spans } = index;
   for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
     const offset = spans.offsetAt(ordinal);
-    // Where entries stand that were written here is presumed until somebody has looked.
+    // The places of our own writes are presumed until the file is checked.
     if (offset < index.position) return offset;
   }
   return index.headerSpan?.offset ?? 0;

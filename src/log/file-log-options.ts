@@ -17,7 +17,7 @@ export interface FileLogOptions {
   readonly lease?: LeaseMode;
   /** How long `lease: "wait"` waits, in milliseconds; blocks the thread. Default 10,000. */
   readonly leaseWaitMs?: number;
-  /** Whether a new session's file is made at once instead of with the first message. */
+  /** Whether to create a new session's file at once instead of with the first message. */
   readonly createAtOnce?: boolean;
   /** For tests. */
   readonly fs?: FileSystem;
@@ -34,9 +34,9 @@ export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
   fs: OBJECT,
 };
 
-/** What an asynchronous open can be given. */
+/** Options of an asynchronous open. */
 export interface LoadOptions {
-  /** Told from time to time how many bytes were read, and how many there are. */
+  /** Called from time to time with the bytes read and the bytes in all. */
   readonly onProgress?: (loaded: number, total: number) => void;
   /** Ends the loading with `ABORTED`. */
   readonly signal?: AbortSignal;

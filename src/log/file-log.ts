@@ -30,16 +30,16 @@ import type {
 import type { OldFile } from "./take-over.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
-/** Bytes read at a time while loading: a millisecond of work or two. */
+/** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
 
-/** So long a load works before it lets others work. */
+/** Milliseconds that a load works before it yields to the event loop. */
 const LOAD_TURN_MS = 4;
 
-/** How often the file's state is looked at in a burst of appends. */
+/** How often the file's state is checked in a burst of appends. */
 const LOOK_EVERY_MS = 1;
 
-/** So many appends within that time are no burst yet. */
+/** Appends within that time that are no burst yet. */
 const BURST = 8;
 
 const NEVER = Number.NEGATIVE_INFINITY;
@@ -47,7 +47,7 @@ const NEVER = Number.NEGATIVE_INFINITY;
 /**
  * A session whose lines are in a file.
  *
- * It reads in pieces, keeps heads and places, writes each append at once, and notices what other processes write.
+ * It reads in pieces, keeps heads and spans, writes each append at once, and notices other processes' writes.
  *
  * @remarks Source: docs/durability.md
  */
@@ -61,7 +61,7 @@ export class FileLog implements SessionLog {
   #isClosed = false;
   #lookedBeforeAt = NEVER;
   #lookedAfterAt = NEVER;
-  /** Appends since the last look that was due. */
+  /** Appends since the last regular check. */
   #burst = 0;
 
   private constructor(path: string, options: FileLogOptions) {
@@ -89,7 +89,7 @@ export class FileLog implements SessionLog {
     return log.#unlessEmpty();
   }
 
-  /** Opens a session file like `open`, in steps of a few milliseconds between which other work goes on. */
+  /** Opens a session file like `open`, in steps of a few milliseconds, between which the event loop runs. */
   static async load(
     path: string,
     options: FileLogOptions = {},
@@ -113,7 +113,7 @@ export class FileLog implements SessionLog {
     return log.#unlessEmpty();
   }
 
-  /** Takes the lease of a file that is there. */
+  /** Takes the lease of an existing file. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
     if (!isThere(path, options.fs)) return undefined;
@@ -128,9 +128,9 @@ export class FileLog implements SessionLog {
   }
 
   /**
-   * Begins a session whose file is made when the first lasting entry is appended.
+   * Begins a session whose file is created by the first lasting append.
    *
-   * @param path - Where the file will stand; nothing may stand there but an empty file.
+   * @param path - Path of the file, which must not exist, or be empty.
    * @param start - The header, or the lines that the session begins with.
    */
   static create(
@@ -187,7 +187,7 @@ export class FileLog implements SessionLog {
     const ordinal = tree.size;
     if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
     else this.#appendToFile(lines, now);
-    // A look at the file may have read it anew, and then entries have other ordinals.
+    // A check may have read the file anew, and then entries have other ordinals.
     return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
   }
 
@@ -220,7 +220,7 @@ export class FileLog implements SessionLog {
   upgrade(): string | undefined {
     if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
     return this.#replace((old) => {
-      // Somebody else may have done it meanwhile.
+      // Another process may have done it meanwhile.
       return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
     });
   }
@@ -250,7 +250,7 @@ export class FileLog implements SessionLog {
     try {
       this.#file.flush();
     } catch (error) {
-      // Whoever removes a file and closes the session wants neither any more.
+      // A caller who removed the file and closes the session wants neither.
       if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     } finally {
       this.#file.release();
@@ -258,7 +258,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Takes over what a killed process has left in an old file. One that lives does so itself. */
+  /** Takes over the lines that a killed process left in an old file. A living process does so itself. */
   #finishReplacement(): void {
     try {
       finishReplacement(this.#fs, this.path, 0);
@@ -286,24 +286,24 @@ export class FileLog implements SessionLog {
       while (!this.#file.append(lines)) {
         this.#lookedBeforeAt = NEVER;
         this.#prepareFile(now);
-        // Whoever has replaced the file may have taken them along.
+        // Whoever replaced the file may have copied them.
         if (lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
       }
     } catch (error) {
-      // What a failed write has left behind must be seen before the next one.
+      // The rest of a failed write must be read before the next one.
       this.#lookedBeforeAt = NEVER;
       throw error;
     }
     this.#lookAfterWrite(now);
   }
 
-  /** A look at the file may have found one of a newer version there, which must not be written to. */
+  /** A check may have found a file of a newer version, which must not be written to. */
   #assertVersion(): void {
     const { version } = this.index;
     if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
   }
 
-  /** What is longer than a line may be would be lost to every reader. */
+  /** Readers would lose a line over the bound. */
   #assertReadable(lines: readonly LogLine[]): void {
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
     for (const { text, head } of lines) {
@@ -330,13 +330,13 @@ export class FileLog implements SessionLog {
     try {
       this.#file.check();
     } catch (error) {
-      // The lines are in the file. What this look could not tell, the next one will.
+      // The lines are in the file. The next check will tell what this one could not.
       if (!isSessionError(error) || error instanceof ReplacedError) throw error;
       this.#lookedBeforeAt = NEVER;
     }
   }
 
-  /** Puts a new file in the place of the old; begins again if that was cut or replaced meanwhile. */
+  /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () =>
       untilUnchanged(() => {

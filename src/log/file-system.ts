@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { fileError } from "./file-errors.ts";
 import { hasErrorCode } from "./system-error.ts";
 
-/** The calls that a session file needs of a file system; `node:fs` has them all. Tests hand in one that fails. */
+/** The calls that a session file needs of a file system; `node:fs` has them all. Tests pass one that fails. */
 export type FileSystem = Pick<
   typeof nodeFs,
   | "openSync"
@@ -58,7 +58,7 @@ export function openForReading(fs: FileSystem, path: string): number {
   return fs.openSync(path, O_RDONLY | O_NONBLOCK);
 }
 
-/** Gives what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
+/** Returns what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
 export function ifPresent<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -68,12 +68,12 @@ export function ifPresent<T>(call: () => T): T | undefined {
   }
 }
 
-/** Reads exactly this range; what is behind the end of the file is missing from the result. */
+/** Reads exactly this range, or less at the end of the file. */
 export function readRange(fs: FileSystem, fd: number, offset: number, length: number): Buffer {
   return readInto(fs, fd, Buffer.allocUnsafe(length), offset, length);
 }
 
-/** Does the same with the bytes of a buffer, of which the result is a part. */
+/** Reads a range into a buffer; returns the part of it that was read. */
 export function readInto(fs: FileSystem, fd: number, bytes: Buffer, offset: number, length: number): Buffer {
   let filled = 0;
   while (filled < length) {
@@ -105,16 +105,16 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Uint8Array): void 
   for (let at = 0; at < bytes.length; ) at += writeSome(fs, fd, bytes, at, bytes.length);
 }
 
-/** Writes the bytes `[from, end)`, as many as the system takes at once, and gives their number. */
+/** Writes bytes `[from, end)`, as many as the system takes at once; returns how many. */
 export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number, end: number): number {
   const count = fs.writeSync(fd, bytes, from, end - from);
   if (count === 0) throw new Error("the system wrote nothing");
   return count;
 }
 
-/** Makes what was written to a folder's list of names survive a power cut, where the system can do that. */
+/** Makes changes of a folder's names survive a power cut, where the system can do that. */
 export function syncFolder(fs: FileSystem, folder: string): void {
-  // Windows opens no folders; there the rename itself is all that can be had.
+  // Windows cannot open folders; the rename itself must do.
   if (process.platform === "win32") return;
   try {
     const fd = fs.openSync(folder, O_RDONLY);
@@ -129,18 +129,18 @@ export function syncFolder(fs: FileSystem, folder: string): void {
   }
 }
 
-/** Makes a folder and those above it, closed to other users, so that they survive a power cut. */
+/** Creates a folder and its parents, closed to other users, so that they survive a power cut. */
 export function makeFolder(fs: FileSystem, folder: string): void {
   const first = fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   if (first === undefined) return;
   for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    // The process's mask may have taken away more than other users' rights.
+    // The process's umask may have removed more than other users' rights.
     fs.chmodSync(made, FOLDER_MODE);
     syncFolder(fs, dirname(made));
   }
 }
 
-/** Makes a file that must not be there yet, closed to other users, for writing. */
+/** Creates a file, which must not exist, closed to other users, for writing. */
 export function createFile(fs: FileSystem, path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
   try {
@@ -153,7 +153,7 @@ export function createFile(fs: FileSystem, path: string): number {
   }
 }
 
-/** Removes a file on the way out of a failure, whose error is the one to tell; false if that failed, too. */
+/** Removes a file after a failure, whose error is the one to report; returns false if that failed as well. */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
   try {
     ifPresent(() => fs.unlinkSync(path));
@@ -164,7 +164,7 @@ export function removeQuietly(fs: FileSystem, path: string): boolean {
   }
 }
 
-/** Closes a descriptor of which nothing more is expected: whatever was written through it is with the system. */
+/** Closes a descriptor and ignores errors: whatever was written through it is with the system. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);

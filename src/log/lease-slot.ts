@@ -16,7 +16,7 @@ export class LeaseSlot {
   #lease: Lease | undefined;
   #isDenied = false;
 
-  /** @param onLoss - Told when another process is found to have taken the lease from this one. */
+  /** @param onLoss - Called when another process has taken the lease from this one. */
   constructor(fs: FileSystem, path: string, options: FileLogOptions, onLoss?: (error: SessionError) => void) {
     this.#fs = fs;
     this.#path = path;
@@ -24,7 +24,7 @@ export class LeaseSlot {
     this.#onLoss = onLoss;
   }
 
-  /** Whether another process has the lease, and the session may only be read for that. */
+  /** Whether another process has the lease, so that the session may only be read. */
   get isDenied(): boolean {
     return this.#isDenied;
   }
@@ -35,7 +35,7 @@ export class LeaseSlot {
     return taker && leaseTaken(this.#path, taker);
   }
 
-  /** @throws {SessionError} `LEASE_HELD`, unless the options say to go on read-only. */
+  /** @throws {SessionError} `LEASE_HELD`, unless the options ask for read-only then. */
   take(): void {
     const { lease = "none", leaseWaitMs = DEFAULT_WAIT_MS, mode } = this.#options;
     if (lease === "none" || mode === "read-only") return;
@@ -51,7 +51,7 @@ export class LeaseSlot {
     }
   }
 
-  /** Gives the lease up. Idempotent. */
+  /** Releases the lease. Idempotent. */
   release(): void {
     this.#lease?.release();
   }

@@ -26,22 +26,22 @@ export type LeaseMode = "none" | "fail" | "read-only" | "wait";
 /** Who holds a lease. */
 export interface LeaseOwner {
   readonly pid: number;
-  /** The thread of the process: 0 for the main one, -1 for one of which the system does not tell whether it lives. */
+  /** The thread of the process: 0 for the main one, -1 where the system does not report threads. */
   readonly thread: number;
   readonly host: string;
-  /** When the thread started, as its system counts; tells it from a later one with its number. */
+  /** When the thread started, in the system's units; separates it from a later one with the same number. */
   readonly startedAt: string;
   /** Unique for each lease. */
   readonly token: string;
 }
 
-/** How often an owner says that it is there. */
+/** How often an owner renews its heartbeat. */
 const HEARTBEAT_MS = 5_000;
 
 /** After this long without a heartbeat, an owner on another machine counts as dead. */
 const DEAD_AFTER_MS = 30_000;
 
-/** After this long without one, an owner makes sure before it writes that the lease is still its own. */
+/** After this long without one, an owner checks before it writes that it still holds the lease. */
 const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
 
 const POLL_MS = 25;
@@ -53,21 +53,21 @@ const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Stands for the token of a lease that has none, because it was damaged or is no lease. */
 const NO_TOKEN = "unknown";
 
-/** The guard of a dead owner's lease, which a process leaves that is killed while it takes that away. */
+/** The guard of a dead owner's lease, left behind by a process that is killed while removing that lease. */
 const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
 
-/** Leases of this thread, to be given up when it ends. */
+/** Leases of this thread, released when it ends. */
 const held = new Set<Lease>();
 
-/** Tokens of leases that this process has given up although their files could not be removed. */
+/** Tokens of leases that this process has released although their files could not be removed. */
 const givenUp = new Set<string>();
 
 /**
  * The right of one process to write to a session, kept as a small file beside it.
  *
- * A lease binds only those who ask for one. An owner that died is told from one that is slow: on the same machine by
- * its process and thread and when that started, from elsewhere by its heartbeat. An owner who was so slow that another
- * took its lease notices at its next heartbeat, or before it writes, whatever comes first.
+ * A lease is advisory: only processes that request it respect it. A dead owner is told from a slow one by its process,
+ * thread and their start on the same machine, and by its heartbeat from elsewhere. An owner so slow that another process
+ * took its lease notices at its next heartbeat or before it writes, whichever comes first.
  */
 export class Lease {
   readonly path: string;
@@ -92,7 +92,7 @@ export class Lease {
    * Takes the lease of a session file.
    *
    * @param waitMs - How long to wait for another owner; 0 asks once. Blocks the thread meanwhile.
-   * @param onTaken - Called when another owner is found to have taken it.
+   * @param onTaken - Called when another owner has taken it.
    * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
    */
   static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
@@ -111,14 +111,14 @@ export class Lease {
     }
   }
 
-  /** Who has taken the lease from this owner; undefined while it is held. Looks if there was no heartbeat for long. */
+  /** Returns who has taken the lease from this owner; undefined while it is held. Checks the file if the last heartbeat is old. */
   get taker(): LeaseOwner | undefined {
     const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
     if (isUnsure && held.has(this)) this.#beat();
     return this.#taker;
   }
 
-  /** Gives the lease up. Idempotent. */
+  /** Releases the lease. Idempotent. */
   release(): void {
     if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
   }
@@ -136,13 +136,13 @@ export class Lease {
     try {
       const holder = ifPresent(() => readOwner(this.#fs, this.path));
       if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
-      // One that somebody removed is put back: nobody else holds it.
+      // A removed lease is restored: nobody else holds it.
       else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
         this.#taker = holder ?? readOwner(this.#fs, this.path);
       }
       this.#sureAt = now.getTime();
     } catch (error) {
-      // On this machine the process tells that the owner lives; and a heartbeat that failed must not end it.
+      // On this machine, the running process proves that the owner lives; a failed heartbeat must not end it.
       if (!(error instanceof Error)) throw error;
     }
     if (this.#taker === undefined) return;
@@ -161,7 +161,7 @@ function thisProcess(): LeaseOwner {
   return { pid, thread, host: hostname(), startedAt: startOf(pid, thread) ?? "", token: randomUUID() };
 }
 
-/** Takes a lease; gives its owner instead if there is one that lives. */
+/** Takes a lease; returns its owner instead if that one lives. */
 function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
   for (;;) {
     if (tryCreate(fs, path, owner)) return undefined;
@@ -203,7 +203,7 @@ function removeDead(
   }
 }
 
-/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from now on. */
+/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from then on. */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
@@ -218,15 +218,15 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
   if (givenUp.has(token)) return false;
   if (host === hostname() && pid > 0) {
     const start = startOf(pid, thread);
-    // Where the system does not tell of a thread, a process that runs is not enough.
+    // Where the system does not report threads, a running process proves nothing.
     if (thread !== -1 || start !== startedAt) return start === startedAt;
   }
   const stats = fs.statSync(path, { throwIfNoEntry: false });
-  // A time to come is no heartbeat, but a clock that is wrong: it would count for ever.
+  // A heartbeat in the future comes from a wrong clock, and would count for ever.
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < DEAD_AFTER_MS;
 }
 
-/** Removes what dead processes left in a folder while they took leases. What cannot be removed harms nobody. */
+/** Removes leftovers of dead processes that were taking leases. Failures are harmless. */
 function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);
@@ -243,7 +243,7 @@ function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
-  // Written under a name of its own and then linked, so that nobody ever sees a lease without its owner.
+  // Written under a temporary name and then linked, so that nobody ever sees a lease without its owner.
   const own = temporaryPath(dirname(path));
   try {
     const fd = createFile(fs, own);
@@ -262,7 +262,7 @@ function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   }
 }
 
-/** Reads who holds a lease; what is no lease counts as held by nobody who is alive here. */
+/** Reads who holds a lease; an invalid lease counts as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);
@@ -275,7 +275,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
       thread: typeof thread === "number" ? thread : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
-      // It becomes part of a file's name.
+      // It becomes part of a file name.
       token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
     };
   } finally {
@@ -300,7 +300,7 @@ function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
   );
 }
 
-/** Blocks the thread. */
+/** Blocks the thread for some milliseconds. */
 export function sleep(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

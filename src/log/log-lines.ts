@@ -6,9 +6,9 @@ export interface EncodedLines {
   readonly lines: readonly LogLine[];
   /** Whether a line break stands before them, to close a torn line. */
   readonly hasBreak: boolean;
-  /** Begins with the bytes; valid until the next lines are encoded. */
+  /** The bytes are at its front; valid until the next lines are encoded. */
   readonly buffer: Uint8Array;
-  /** How many bytes there are. */
+  /** Number of bytes. */
   readonly length: number;
 }
 
@@ -16,12 +16,12 @@ const LINE_BREAK = 0x0a;
 
 const SCRATCH_BYTES = 64 * 1024;
 
-/** Where lines are encoded: making a buffer, or a view of one, for each would cost more than the encoding. */
+/** Scratch space for encoding: a buffer per line, or a view of one, would cost more than the encoding. */
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
 export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
-  // What one large line took is not kept for ever.
+  // The memory of one large line is not kept for ever.
   if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let length = 0;
   if (hasBreak) scratch[length++] = LINE_BREAK;
@@ -34,15 +34,15 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   return { lines, hasBreak, buffer: scratch, length };
 }
 
-/** Gives the bytes of lines; valid until the next lines are encoded. */
+/** Returns the bytes of lines; valid until the next lines are encoded. */
 export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-/** Adds the entries of lines to the index, once their bytes stand behind all others; gives the first ordinal. */
+/** Adds the entries of lines to the index, once their bytes stand behind all others; returns the first ordinal. */
 export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
   const first = index.tree.size;
-  // The bytes of a line that is alone, as nearly all are, were counted when it was encoded.
+  // A single line, as nearly all are, was measured when it was encoded.
   const isAlone = lines.length === 1;
   let isTorn = hasBreak;
   for (const { head, text } of lines) {

@@ -1,4 +1,4 @@
-/** Resolves when the event loop has given others their turn. As `node:timers/promises`, which costs a millisecond to import. */
+/** Resolves after a turn of the event loop. As `node:timers/promises`, which costs a millisecond to import. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

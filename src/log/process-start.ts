@@ -3,10 +3,10 @@ import { ifPresent } from "./file-system.ts";
 import { hasErrorCode } from "./system-error.ts";
 
 /**
- * When a thread of a process of this machine started, as its system counts.
+ * Returns when a thread of a process on this machine started, in the system's units.
  *
  * @param thread - 0 for the main thread.
- * @returns Undefined if it is gone, "" if the system does not tell more than that the process runs.
+ * @returns Undefined if it is gone, "" if the system only reports that the process runs.
  */
 export function startOf(pid: number, thread = 0): string | undefined {
   if (process.platform !== "linux") return isRunning(pid) ? "" : undefined;
@@ -15,18 +15,18 @@ export function startOf(pid: number, thread = 0): string | undefined {
     const stat = ifPresent(() => readFileSync(path, "utf8"));
     // Behind the name in parentheses, which may hold anything, the start time is the twentieth field.
     const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
-    // A zombie writes no more.
+    // A zombie no longer writes.
     return state === "Z" ? undefined : fields[18];
   } catch (error) {
-    // It ended while it was asked for.
+    // It ended meanwhile.
     if (hasErrorCode(error, "ESRCH")) return undefined;
     throw error;
   }
 }
 
-/** The system's number of the thread that asks: 0 for the main thread; -1 if the system does not tell. */
+/** The system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */
 export function thisThread(): number {
-  // Loaded here, since only sessions with a lease ask.
+  // Loaded late, since only sessions with a lease need it.
   if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;
   if (process.platform !== "linux") return -1;
   return Number(/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1] ?? -1);

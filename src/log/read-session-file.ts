@@ -61,7 +61,7 @@ export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.end();
 }
 
-/** Gives the ordinals of the entries that were known before and are not there any more. */
+/** Returns the ordinals of the entries that were known before and are not there any more. */
 export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
   const { tree } = before;
   return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);

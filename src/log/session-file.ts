@@ -167,7 +167,7 @@ export class SessionFile {
     }
   }
 
-  /** Gives the lines of entries; see `SessionLog`. */
+  /** Reads the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {

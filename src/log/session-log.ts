@@ -58,7 +58,7 @@ export interface SessionLog extends LineSource {
   readonly index: SessionIndex;
 
   /**
-   * Gives the lines of entries, as bytes without line breaks.
+   * Reads the lines of entries, as bytes without line breaks.
    *
    * @param ordinals - Which, best in ascending order.
    * @param take - Called for each in the order given; the bytes are valid during the call.

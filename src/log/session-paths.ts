@@ -35,7 +35,7 @@ export function absolutePath(path: string): string {
   return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
 }
 
-/** Gives the folder that holds a folder for each project. */
+/** Returns the folder that holds a folder for each project. */
 export function sessionsRoot(places: SessionPlaces = {}): string {
   if (places.agentDir !== undefined) return join(absolutePath(places.agentDir), "sessions");
   const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
@@ -81,7 +81,7 @@ function shortened(name: string, cwd: string): string {
 }
 
 /**
- * Gives the folder in which a project's sessions are kept by default, and makes it.
+ * Returns the folder in which a project's sessions are kept by default, and makes it.
  *
  * @param cwd - The project's working directory.
  * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
@@ -108,7 +108,7 @@ export function sessionFileName(timestamp: string, id: string): string {
 }
 
 /**
- * Gives the text by which a project is known: its real path, or its resolved one if it is missing. A drive letter's case
+ * Returns the text by which a project is known: its real path, or its resolved one if it is missing. A drive letter's case
  * and `\\?\` do not tell folders apart.
  */
 export function projectKey(cwd: string): string {

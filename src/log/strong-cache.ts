@@ -70,7 +70,7 @@ export class StrongCache {
     return { ordinal, entry };
   }
 
-  /** Gives all with their ordinals, in ascending order. */
+  /** Yields all with their ordinals, in ascending order. */
   *[Symbol.iterator](): Generator<[number, AnySessionEntry], void> {
     for (const [number, page] of this.#pages.entries()) {
       for (const [place, entry] of (page?.entries ?? []).entries()) {

@@ -27,12 +27,12 @@ export class WeakCache {
     for (let i = 0; i < LOOKS_PER_ADD; i++) this.#dropNextIfGone();
   }
 
-  /** Gives an entry that somebody holds. */
+  /** Returns an entry that somebody holds. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     return this.#released.get(ordinal)?.entry.deref();
   }
 
-  /** Gives the message of an entry, if somebody holds that; the entry itself may be gone. */
+  /** Returns the message of an entry, if somebody holds that; the entry itself may be gone. */
   messageAt(ordinal: number): JsonRecord | undefined {
     return this.#released.get(ordinal)?.message?.deref();
   }

@@ -26,7 +26,7 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
   );
 }
 
-/** Gives the content in the form that the target's role has: assistants and tool results hold blocks only. */
+/** Returns the content in the form that the target's role has: assistants and tool results hold blocks only. */
 export function editableContent(
   target: SessionEntry,
   content: ContextEditableContent,

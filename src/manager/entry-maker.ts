@@ -11,7 +11,7 @@ export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
 
 /** What entries are made with. */
 export interface MakerOptions {
-  /** Gives Unix milliseconds. */
+  /** Returns Unix milliseconds. */
   readonly now: () => number;
   /** May alter an entry before it is kept anywhere. */
   readonly beforePersist?: BeforePersist;

@@ -43,7 +43,7 @@ export interface EntryType<Schema extends core.$ZodType> {
   append(session: StateSession, data: input<Schema>): string;
 
   /**
-   * Gives the value nearest to the leaf on the active path that fits the schema; undefined if there is none.
+   * Returns the value nearest to the leaf on the active path that fits the schema; undefined if there is none.
    *
    * Values between it and the leaf that do not fit are reported and passed over.
    *
@@ -52,7 +52,7 @@ export interface EntryType<Schema extends core.$ZodType> {
   latest(session: StateSession): output<Schema> | undefined;
 
   /**
-   * Gives all values of the session that fit the schema, from every branch, in file order. The others are reported.
+   * Returns all values of the session that fit the schema, from every branch, in file order. The others are reported.
    *
    * @remarks Cost: O(file).
    */
@@ -141,7 +141,7 @@ function assertFits(customType: string, schema: StateSchema<unknown>, data: unkn
   }
 }
 
-/** Gives a value as it will be after it was written and read. */
+/** Returns a value as it will be after it was written and read. */
 function storedForm(data: unknown): unknown {
   const record: unknown = JSON.parse(encodeRecord({ data }));
   return isJsonRecord(record) ? record["data"] : undefined;

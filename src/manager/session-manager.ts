@@ -179,7 +179,7 @@ export class SessionManager {
     return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
   }
 
-  /** Gives the path of the project's session with exactly this id; undefined if there is none. */
+  /** Returns the path of the project's session with exactly this id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
     return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
   }
@@ -242,12 +242,12 @@ export class SessionManager {
     index.report(ordinal === NONE ? issue : { ...issue, ...index.spans.at(ordinal) });
   }
 
-  /** Gives the session's id. */
+  /** Returns the session's id. */
   getSessionId(): string {
     return this.getHeader()?.id ?? "";
   }
 
-  /** Gives the path of the session's file; undefined in memory. The file may not have been made yet. */
+  /** Returns the path of the session's file; undefined in memory. The file may not have been made yet. */
   getSessionFile(): string | undefined {
     return this.#state.log.path;
   }
@@ -257,40 +257,40 @@ export class SessionManager {
     return this.#state.log.path !== undefined;
   }
 
-  /** Gives the header in today's version; null if there is none. */
+  /** Returns the header in today's version; null if there is none. */
   getHeader(): SessionHeader | null {
     return this.#state.log.index.header ?? null;
   }
 
-  /** Gives the display name that was set last; undefined if there is none or it was cleared. */
+  /** Returns the display name that was set last; undefined if there is none or it was cleared. */
   getSessionName(): string | undefined {
     return this.#state.labelsAndName.name();
   }
 
-  /** Gives the number of entries. */
+  /** Returns the number of entries. */
   getEntryCount(): number {
     return this.#state.tree.size;
   }
 
-  /** Gives the id of the entry on which the next one will hang; null before the first. */
+  /** Returns the id of the entry on which the next one will hang; null before the first. */
   getLeafId(): string | null {
     return this.#state.leafId;
   }
 
-  /** Gives the entry on which the next one will hang. */
+  /** Returns the entry on which the next one will hang. */
   getLeafEntry(): SessionEntry | undefined {
     const { leaf } = this.#state;
     return leaf === NONE ? undefined : this.#entryAt(leaf);
   }
 
-  /** Gives an entry by id. */
+  /** Returns an entry by id. */
   getEntry(id: string): SessionEntry | undefined {
     const ordinal = this.#state.tree.find(id);
     return ordinal === NONE ? undefined : this.#entryAt(ordinal);
   }
 
   /**
-   * Gives the entries that hang on an entry, in file order.
+   * Returns the entries that hang on an entry, in file order.
    *
    * @param parentId - Null gives the roots.
    * @remarks Cost: O(answer).
@@ -302,13 +302,13 @@ export class SessionManager {
     return this.#entriesAt(this.#state.fileOrder(tree.children(parent)));
   }
 
-  /** Gives the label in force on an entry. */
+  /** Returns the label in force on an entry. */
   getLabel(id: string): string | undefined {
     return this.#state.labelsAndName.labels().get(id)?.label;
   }
 
   /**
-   * Gives the path root → entry.
+   * Returns the path root → entry.
    *
    * @param fromId - Default: the leaf.
    * @remarks Cost: O(answer).
@@ -332,13 +332,13 @@ export class SessionManager {
     }
   }
 
-  /** Gives the ids of the path root → entry, without reading a body. */
+  /** Returns the ids of the path root → entry, without reading a body. */
   getPathIds(fromId?: string): string[] {
     return Array.from(this.#path(fromId), (ordinal) => this.#state.tree.idAt(ordinal));
   }
 
   /**
-   * Gives all entries in file order, the header left out; a new array.
+   * Returns all entries in file order, the header left out; a new array.
    *
    * @remarks Cost: O(file), the first time.
    */
@@ -347,7 +347,7 @@ export class SessionManager {
   }
 
   /**
-   * Gives the roots with all that hangs on them, children by time.
+   * Returns the roots with all that hangs on them, children by time.
    *
    * @remarks Cost: O(file), the first time.
    */
@@ -357,7 +357,7 @@ export class SessionManager {
     return buildTree(tree, this.#entriesAt(fileOrder), labelsAndName.labels(), fileOrder);
   }
 
-  /** Gives the entries that have no children, in file order. */
+  /** Returns the entries that have no children, in file order. */
   getLeaves(): SessionEntry[] {
     return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
   }
@@ -376,14 +376,14 @@ export class SessionManager {
     for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
   }
 
-  /** Gives the id of the deepest entry on the paths of both; null if there is none or an id is unknown. */
+  /** Returns the id of the deepest entry on the paths of both; null if there is none or an id is unknown. */
   commonAncestor(a: string, b: string): string | null {
     const { tree } = this.#state;
     return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
 
   /**
-   * Gives the entries that the context at the leaf is made of.
+   * Returns the entries that the context at the leaf is made of.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -392,7 +392,7 @@ export class SessionManager {
   }
 
   /**
-   * Gives what the model sees at the leaf, and for each message the entry it comes from.
+   * Returns what the model sees at the leaf, and for each message the entry it comes from.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -401,7 +401,7 @@ export class SessionManager {
   }
 
   /**
-   * Gives what the model sees at the leaf: messages, thinking level and model.
+   * Returns what the model sees at the leaf: messages, thinking level and model.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -687,12 +687,12 @@ export class SessionManager {
     return this.#options.derivedSessions !== undefined;
   }
 
-  /** Gives the working directory. */
+  /** Returns the working directory. */
   getCwd(): string {
     return this.#cwd;
   }
 
-  /** Gives the folder in which sessions made from this one are kept; empty in memory. */
+  /** Returns the folder in which sessions made from this one are kept; empty in memory. */
   getSessionDir(): string {
     return this.#sessionDir;
   }

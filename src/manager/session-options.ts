@@ -25,7 +25,7 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
   readonly persistLeafOnClose?: boolean;
   /** May redact an entry before it is kept anywhere; must leave its id, parent and type alone, and the session, too. */
   readonly beforePersist?: BeforePersist;
-  /** Gives Unix milliseconds, for tests. Default: the clock. */
+  /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }
 
@@ -71,7 +71,7 @@ export function sessionScope(
   return { cwd, places, ...(sessionDir !== undefined && { sessionDir }) };
 }
 
-/** Gives the folder in which a project's sessions are kept; makes nothing. */
+/** Returns the folder in which a project's sessions are kept; makes nothing. */
 export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
 }
@@ -106,24 +106,24 @@ export function newHeader(cwd: string, now: number, options: NewSessionOptions =
   };
 }
 
-/** Gives the path of a new session's file. */
+/** Returns the path of a new session's file. */
 export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
 }
 
-/** Gives the part of the options that concerns a session's state. */
+/** Returns the part of the options that concerns a session's state. */
 export function coreOptions(options: SessionOptions): MakerOptions {
   const { now = Date.now, beforePersist } = options;
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
 }
 
-/** Gives the folder of a session's file. */
+/** Returns the folder of a session's file. */
 export function folderOf(path: string): string {
   return dirname(path);
 }
 
 /**
- * Gives the options of an open, with the working directory that overrides theirs.
+ * Returns the options of an open, with the working directory that overrides theirs.
  *
  * @throws {TypeError} If an option is none that can be meant.
  */

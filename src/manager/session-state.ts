@@ -83,13 +83,13 @@ export class SessionState {
     return this.#leafId;
   }
 
-  /** Gives the id of an ordinal; null for NONE. */
+  /** Returns the id of an ordinal; null for NONE. */
   idOf(ordinal: number): string | null {
     return ordinal === NONE ? null : this.tree.idAt(ordinal);
   }
 
   /**
-   * Gives the ordinal of an id that must exist.
+   * Returns the ordinal of an id that must exist.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -327,7 +327,7 @@ export class SessionState {
     this.#log.onPersistence = (state, error) => this.#tellPersistence(state, error);
   }
 
-  /** Reads what others appended; gives their entries. */
+  /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
     if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));

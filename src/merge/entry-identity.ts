@@ -5,21 +5,21 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { digestOf } from "../schema/ids.ts";
 import { mapReferences } from "./references.ts";
 
-/** Stands between an id that several entries claim and the rank of one that did not get it. */
+/** Separates an id that several entries claim from the rank of one that did not get it. */
 const MARK = "~";
 
-/** Hex characters of a rank that tell the time, and those that tell the content. */
+/** Hex characters of a rank for the time, and for the content. */
 const TIME_LENGTH = 12;
 const CONTENT_LENGTH = 24;
 
 const INVENTED = new RegExp(`(?:${MARK}[0-9a-f]{${TIME_LENGTH + CONTENT_LENGTH}})+$`);
 
-/** A time that means the same on every machine. */
+/** A time that reads the same on every machine. */
 const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Gives the id that an entry had before a merge invented one for it; every other id is itself. */
+/** Returns the id that an entry had before a merge invented one for it; every other id is itself. */
 export function originalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
@@ -29,16 +29,16 @@ export function isInvented(id: string): boolean {
   return id.includes(MARK) && INVENTED.test(id);
 }
 
-/** Gives an entry that cannot have the id it claims one of its own; in the order of texts it follows `id`. */
+/** Makes an id for an entry that cannot keep its own; it sorts behind `id`. */
 export function inventedId(id: string, rank: string): string {
   return id + MARK + rank;
 }
 
 /**
- * Writes down what makes an entry the one it is, whatever ids merges have given to it and to those it refers to.
+ * Returns a text that identifies an entry, whatever ids merges have given to it and to those it refers to.
  *
- * @param parentId - What it hangs on as its line says it.
- * @returns Equal texts for equal entries, also if their lines have their base fields in different places.
+ * @param parentId - Its parent, as its line says.
+ * @returns Equal texts for equal entries, even if their lines order the base fields differently.
  */
 export function identityOf(entry: AnySessionEntry, parentId: string | null): string {
   const { type, timestamp, id: _id, parentId: _parentId, ...body } = mapReferences(entry, originalId);
@@ -47,8 +47,8 @@ export function identityOf(entry: AnySessionEntry, parentId: string | null): str
 }
 
 /**
- * Gives what decides which of several entries keeps an id that all claim: the first in the order of texts does, and so
- * the one that was written first. What is left of a damaged entry comes last.
+ * Returns the rank of an entry among those that claim one id: the entry whose rank sorts first, which was written first,
+ * keeps the id. Remains of damaged entries come last.
  *
  * @param identity - As `identityOf` gives it.
  */

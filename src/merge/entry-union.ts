@@ -2,7 +2,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** Where an entry stands: in which copy, and its ordinal there. */
+/** A place of an entry: a copy, and the ordinal in it. */
 export interface Member {
   readonly side: MergeSide;
   readonly source: LineSource;
@@ -10,10 +10,10 @@ export interface Member {
 }
 
 /**
- * The entries of two copies as one set, in which those that are the same count once.
+ * The entries of two copies as one set, in which equal ones count once.
  *
- * An entry is known by its number: those of the first copy by their ordinals, those of the second behind them. What is
- * the same goes by the lowest number.
+ * Entries have numbers: those of the first copy their ordinals, those of the second the numbers behind. Equal entries share
+ * the lowest number.
  *
  * @remarks Cost: 8 bytes per entry.
  */
@@ -43,18 +43,18 @@ export class EntryUnion {
     this.#next = new Int32Array(this.size).fill(NONE);
   }
 
-  /** Gives the number of the entry at an ordinal of a copy; NONE for NONE. */
+  /** Returns the number of the entry at an ordinal of a copy; NONE for NONE. */
   at(side: MergeSide, ordinal: number): number {
     if (ordinal === NONE) return NONE;
     return this.#first[side === "a" ? ordinal : this.#sizeA + ordinal] ?? NONE;
   }
 
-  /** Gives the number of the entry with an id in a copy, or NONE. */
+  /** Returns the number of the entry with an id in a copy, or NONE. */
   find(side: MergeSide, id: string): number {
     return this.at(side, this[side].index.tree.find(id));
   }
 
-  /** Says that two entries are the same; `isVariant` that their lines are not. */
+  /** Marks two entries as equal; `isVariant` if their lines differ. */
   unite(one: number, other: number, isVariant: boolean): void {
     const [first, second] = [this.#first[one] ?? one, this.#first[other] ?? other].sort((x, y) => x - y);
     if (first === undefined || second === undefined) return;
@@ -70,31 +70,31 @@ export class EntryUnion {
     this.#next[first] = second;
   }
 
-  /** Gives all entries once, those of the first copy first. */
+  /** Yields all entries once, those of the first copy first. */
   *entries(): Generator<number, void> {
     for (let at = 0; at < this.size; at++) if (this.#first[at] === at) yield at;
   }
 
-  /** Gives all places where an entry stands. */
+  /** Returns all places where an entry stands. */
   members(entry: number): Member[] {
     const members: Member[] = [];
     for (let at = entry; at !== NONE; at = this.#next[at] ?? NONE) members.push(this.memberAt(at));
     return members;
   }
 
-  /** Gives the first place where an entry stands. */
+  /** Returns the first place where an entry stands. */
   memberAt(entry: number): Member {
     return entry < this.#sizeA
       ? { side: "a", source: this.a, ordinal: entry }
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
   }
 
-  /** Says that of an entry only a part is left in a place where it stands; another place may have it whole. */
+  /** Marks one place of an entry as damaged; another place may have it whole. */
   markDamaged({ side, ordinal }: Member): void {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }
 
-  /** Gives the time that an entry says, in Unix milliseconds. */
+  /** Returns the time that an entry says, in Unix milliseconds. */
   timeOf(entry: number): number {
     let at = entry;
     while (this.#damaged.has(at) && (this.#next[at] ?? NONE) !== NONE) at = this.#next[at] ?? NONE;
@@ -112,12 +112,12 @@ export class EntryUnion {
     return this.#variants.has(entry);
   }
 
-  /** Gives an entry an id. */
+  /** Assigns an id to an entry. */
   name(entry: number, id: string): void {
     this.#names.set(entry, id);
   }
 
-  /** Gives the id that an entry has in the end. */
+  /** Returns the final id of an entry. */
   idOf(entry: number): string {
     const name = this.#names.get(entry);
     if (name !== undefined) return name;
@@ -125,7 +125,7 @@ export class EntryUnion {
     return source.index.tree.idAt(ordinal);
   }
 
-  /** Whether any entry had to be given an id. */
+  /** Whether any entry got a new id. */
   get hasNames(): boolean {
     return this.#names.size > 0;
   }

@@ -26,8 +26,8 @@ export interface Matching {
 }
 
 /**
- * Finds out which entries of two copies are the same: those with the same line, and those that differ only in ids that
- * earlier merges invented. Entries that are not, and claim the same id, get ids of their own.
+ * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids that earlier merges
+ * invented. Different entries that claim one id get new ids.
  *
  * @remarks Cost: O(bytes of the entries that both have); of the bodies a few megabytes are held at a time.
  */
@@ -123,7 +123,7 @@ class Matcher {
     return identityOf(entry, this.#lostParents[side].get(ordinal) ?? entry.parentId);
   }
 
-  /** Decides for each id that several entries claim which one keeps it, and what the others are called. */
+  /** Decides which of several claimants keeps an id, and makes ids for the others. */
   settleClaims(): ClaimedId[] {
     const settled: ClaimedId[] = [];
     for (const [id, claims] of this.#claims) {
@@ -140,7 +140,7 @@ class Matcher {
     return settled;
   }
 
-  /** Gives the entries that are really different, in order of rank. */
+  /** Returns the entries that are really different, in order of rank. */
   #rank(claims: ReadonlySet<number>): { entry: number; rank: string }[] {
     const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
     const distinct = new Map<string, Bearer>();

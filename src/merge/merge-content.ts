@@ -1,17 +1,17 @@
 import { sourceOf } from "../jsonl/line-source.ts";
 import { type MergeOptions, type MergeReport, planMerge } from "./merge-plan.ts";
 
-/** Two copies of a session that became one. */
+/** The merge of two copies of a session. */
 export interface MergedContent extends MergeReport {
   /** The bytes of the merged session's file. */
   readonly content: Uint8Array;
 }
 
 /**
- * Makes one session of two copies that went different ways, in memory: every entry of both, those they share once.
+ * Merges two copies of a session that went different ways, in memory: every entry of both, shared ones once.
  *
- * Which copy is the first makes no difference, nor does the order in which several are merged. For places without a
- * file system; `mergeSessions` does it with files.
+ * The order of the copies makes no difference, nor does the order in which several are merged. Needs no file system;
+ * `mergeSessions` merges files.
  *
  * @param a - The bytes of one copy's file, or its text.
  * @param b - Those of the other.

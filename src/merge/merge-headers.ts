@@ -9,19 +9,19 @@ export interface HeaderDifference {
   /** Undefined if the header does not have it. */
   readonly a: unknown;
   readonly b: unknown;
-  /** What the merged header has. */
+  /** The merged header's value. */
   readonly merged: unknown;
 }
 
 /** Fields in the order in which a header has them; others follow by name. */
 const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSession"];
 
-/** Fields that mean something only together. */
+/** Fields that are only meaningful together. */
 const MODEL_FIELDS = ["provider", "modelId"];
 
 /**
- * Makes one header of two: what only one has is taken over, and of two values the first in the order of texts, which is
- * the earlier of two times. Whichever way headers are merged, the result is the same.
+ * Merges two headers: fields of either are kept, and of two values the one that sorts first, which is the earlier of two
+ * times. The order of the headers makes no difference.
  */
 export function mergeHeaders(
   a: SessionHeader,
@@ -62,7 +62,7 @@ function fieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
   return [...sorted.map((name) => [name]), MODEL_FIELDS];
 }
 
-/** Gives the header whose values for these fields count. */
+/** Returns the header whose values for these fields count. */
 function chooseOf(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
   const [text, otherText] = [one, other].map((header) => valuesOf(fields, header));
   if (text === undefined || otherText === undefined) return text === undefined ? other : one;

@@ -5,10 +5,10 @@ import type { EntryUnion, Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 
 /**
- * Finds what each entry of a union hangs on.
+ * Finds the parent of each entry of a union.
  *
- * Where both copies have the entry and mean different ones by the id of its parent, it is the one that keeps the id. A
- * parent that is missing in one copy is looked for in the other.
+ * If both copies have the entry and its parent's id means different entries, the one that keeps the id is the parent. A
+ * parent that is missing in one copy is searched in the other.
  *
  * @returns By number; NONE for roots, and for numbers that are not in use.
  * @remarks Cost: O(entries).
@@ -35,7 +35,7 @@ function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): n
   return first;
 }
 
-/** Gives what an entry hangs on in one of the places where it stands. */
+/** Returns what an entry hangs on in one of the places where it stands. */
 export function parentOf(member: Member, matching: Matching): number {
   const { side, source, ordinal } = member;
   const { union, lostParents } = matching;
@@ -57,10 +57,10 @@ function firstParent(members: readonly Member[], matching: Matching): number {
 }
 
 /**
- * Puts the entries of a union into the order of their file: by time, and each behind its parent, whatever its time.
+ * Orders the entries of a union for the file: by time, and each behind its parent, whatever its time.
  *
- * The order depends on the entries alone and not on the copies that they came from, so that the latest name and label
- * is the same however copies are merged.
+ * The order depends on the entries alone and not on their copies, so that the latest name and label are the same however
+ * copies are merged.
  *
  * @remarks Cost: O(n log n).
  */

@@ -11,9 +11,9 @@ import { findParents, orderEntries } from "./merge-order.ts";
 import { type MergeSide, mergeableHeader } from "./merge-source.ts";
 import { isAsInA, type MergedEntries, mergedLines } from "./merged-lines.ts";
 
-/** How two copies are merged. */
+/** Options of a merge. */
 export interface MergeOptions {
-  /** Whether sessions with different ids are merged too; the merged one has the first id in the order of texts. */
+  /** Whether to merge sessions with different ids; the result has the id that sorts first. */
   readonly allowDifferentIds?: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface MergeOptions {
 export interface MergeConflict {
   /** The id that they had. */
   readonly id: string;
-  /** What they are called now; the first keeps the id. */
+  /** Their ids now; the first keeps the shared one. */
   readonly entries: readonly { readonly id: string; readonly from: MergeSide | "both" }[];
 }
 
-/** What a merge of two copies came to. */
+/** The result of a merge. */
 export interface MergeReport {
   /** Id of the merged session. */
   readonly sessionId: string;
@@ -41,23 +41,23 @@ export interface MergeReport {
   readonly conflicts: readonly MergeConflict[];
   /** Where the headers differ, and what was taken. */
   readonly headerDifferences: readonly HeaderDifference[];
-  /** What was odd in each copy. Lines that hold no entry are not in the merged session; this tells where they are. */
+  /** The issues of each copy. Lines without an entry are not merged; the issues say where they are. */
   readonly issues: { readonly a: readonly SessionIssue[]; readonly b: readonly SessionIssue[] };
 }
 
-/** A merge that is decided and not yet written. */
+/** A merge that is planned and not yet written. */
 export interface MergePlan {
   readonly header: SessionHeader;
-  /** Tells whether the merged session is anything else than the first copy, the order of its lines apart. */
+  /** Tells whether the result differs from the first copy in more than the order of lines. */
   changesA(): boolean;
-  /** Gives the lines of the merged session, each with its line break. */
+  /** Yields the lines of the merged session, each with its line break. */
   lines(): Generator<string | Uint8Array, void>;
-  /** Tells what it came to; complete when all lines were given. */
+  /** Returns the report, complete once all lines were yielded. */
   report(): MergeReport;
 }
 
 /**
- * Decides how two copies of a session become one.
+ * Plans the merge of two copies of a session.
  *
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `NOT_A_SESSION`, `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes + n log n), about 40 bytes per entry beside the trees. Source: docs/merge.md
@@ -100,7 +100,7 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   );
 }
 
-/** Whether a copy is not as a merge writes it, whatever is added. */
+/** Whether a merge would rewrite a copy even if nothing is added. */
 function isOdd({ index }: LineSource): boolean {
   return index.issues.length > 0 || index.version !== CURRENT_SESSION_VERSION || index.needsUpgrade;
 }

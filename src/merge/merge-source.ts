@@ -7,14 +7,14 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 /** One of the two copies of a session: the one that was named first, or the other. */
 export type MergeSide = "a" | "b";
 
-/** Lines are held this many at a time, */
+/** The most lines held at a time. */
 const MAX_HELD = 256;
 
-/** or so many bytes of them, unless one line is longer. */
+/** The most bytes of them, unless one line is longer. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Gives the header of a copy that can be merged.
+ * Returns the header of a copy that can be merged.
  *
  * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`: what is not understood is not written anew.
  */

@@ -87,7 +87,7 @@ function* spelledEntries(
   }
 }
 
-/** Gives each entry with the places whose line may be taken: where its parent is what it is in the end. */
+/** Yields each entry with the places whose line may be taken: where its parent is what it is in the end. */
 function* toChoose({
   matching,
   parents,

@@ -9,7 +9,7 @@ const REFERENCES = ["targetId", "firstKeptEntryId", "fromId"];
 const OWN_PREFIX = "sessiontree.";
 
 /**
- * Gives an entry with the ids altered by which it refers to other entries; its own id and parent are left alone.
+ * Returns an entry with the ids altered by which it refers to other entries; its own id and parent are left alone.
  *
  * @param map - Called for each such id.
  * @returns The same object if nothing changes.

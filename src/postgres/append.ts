@@ -44,7 +44,7 @@ export async function appendEntries(
   return { precedingSeq, lastSeq, revision: numberOf(row, "revision") };
 }
 
-/** Gives each line once, and for each line given which of those it is. */
+/** Returns each line once, and for each line given which of those it is. */
 function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLine[]; places: number[] } {
   const known = new Map<string, number>();
   const distinct: NewEntryLine[] = [];
@@ -58,7 +58,7 @@ function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLin
   return { distinct, places };
 }
 
-/** Gives the places of lines: where they were known already, and one behind the other for the new ones. */
+/** Returns the places of lines: where they were known already, and one behind the other for the new ones. */
 function seqsOf(row: Row): number[] {
   const known: unknown = JSON.parse(textOf(row, "known") ?? "[]");
   let next = optionalNumber(row, "first_seq") ?? 0;

@@ -16,7 +16,7 @@ export interface PostgresNotification {
 
 /** One connection of a pool, as `pg` gives it. */
 export interface PostgresConnection extends PostgresQueries {
-  /** Gives the connection back; with `true` it is closed instead. */
+  /** Releases the connection; with `true` it is closed instead. */
   release(isBroken?: boolean): void;
   on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;

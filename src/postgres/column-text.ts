@@ -12,19 +12,19 @@ export function isStorable(text: string): boolean {
   return storable(text) === text;
 }
 
-/** Gives the SHA-256 of a text, in hexadecimal. */
+/** Returns the SHA-256 of a text, in hexadecimal. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Gives the form in which a text stands in an indexed column: short, and no two texts have the same. */
+/** Returns the form in which a text stands in an indexed column: short, and no two texts have the same. */
 export function columnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + hashOf(text);
 }
 
 /**
- * Gives the form in which texts are compared whatever the case of their letters.
+ * Returns the form in which texts are compared whatever the case of their letters.
  *
  * Upper case, since what becomes of a letter does not depend on those around it: a part of a text stays a part.
  */
@@ -32,12 +32,12 @@ export function searchForm(text: string): string {
   return storable(text.toUpperCase());
 }
 
-/** Gives a pattern for LIKE that finds a text in `searchForm` as any part of another. */
+/** Returns a pattern for LIKE that finds a text in `searchForm` as any part of another. */
 export function partPattern(text: string): string {
   return `%${literalPattern(searchForm(text))}%`;
 }
 
-/** Gives a pattern for LIKE that finds exactly a text. */
+/** Returns a pattern for LIKE that finds exactly a text. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }

@@ -12,12 +12,12 @@ const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10)
 export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
   case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
 
-/** Gives lines as the JSON that the functions of the database take. */
+/** Returns lines as the JSON that the functions of the database take. */
 export function givenLines(lines: readonly NewLine[]): string {
   return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
 }
 
-/** Gives the columns of a line. */
+/** Returns the columns of a line. */
 export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): object {
   return {
     ...(encoding === "base64" ? { raw: text } : { line: text }),

@@ -63,7 +63,7 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
 }
 
 /**
- * Gives the statements that `migrate` would run now, without running any: for whoever looks at them first.
+ * Returns the statements that `migrate` would run now, without running any: for whoever looks at them first.
  *
  * @returns One transaction, each statement with its semicolon; empty if there is nothing to do.
  * @throws As `migrate`.
@@ -92,7 +92,7 @@ export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promis
   return withDatabase(client, schema, (database) => readVersion(database.run, names));
 }
 
-/** Gives the version of the tables; 0 if there are none. */
+/** Returns the version of the tables; 0 if there are none. */
 export async function readVersion(run: RunSql, names: Names): Promise<number> {
   const [table] = await run("select to_regclass($1) is not null as is_there", [names.versions]);
   return table?.["is_there"] === true ? versionIn(run, names) : 0;
@@ -129,7 +129,7 @@ function assertVersion(to: number): void {
 }
 
 /**
- * Gives the statements that lead from one version to another.
+ * Returns the statements that lead from one version to another.
  *
  * @throws {SessionError} `VERSION_TOO_NEW`
  */

@@ -82,7 +82,7 @@ export function migratePostgres(
   return askPostgres(url, options, migrate);
 }
 
-/** Gives the statements that `migratePostgres` would run now, as `migrationSql` does. */
+/** Returns the statements that `migratePostgres` would run now, as `migrationSql` does. */
 export function postgresMigrationSql(
   url: string,
   options: Pick<MigrateOptions, "to"> & RetryOptions = {},

@@ -167,7 +167,7 @@ export class PostgresBackend implements SessionBackend {
     });
   }
 
-  /** Gives the connection for notifications back, if there is one; the client stays open. Idempotent. */
+  /** Releases the connection for notifications, if there is one; the client stays open. Idempotent. */
   async close(options: { readonly discard?: boolean } = {}): Promise<void> {
     await this.#listener.close(options);
     this.#release();

@@ -3,7 +3,7 @@ import { isJsonRecord } from "../schema/json.ts";
 /** A row, with whatever the driver made of its columns. */
 export type Row = { readonly [column: string]: unknown };
 
-/** Gives rows as records. */
+/** Returns rows as records. */
 export function rowsOf(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;

@@ -14,7 +14,7 @@ export const SESSION_COLUMNS =
 export const NEW_SESSION_COLUMNS =
   "id, cwd, project, parent_session, name, name_search, created_ms, modified_ms, message_count, first_message";
 
-/** Gives the values of a new session's row. */
+/** Returns the values of a new session's row. */
 export function sessionValues(session: SessionFacts): unknown[] {
   const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = session;
   const named = [name, name === null ? null : searchForm(name)];

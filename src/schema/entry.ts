@@ -25,16 +25,16 @@ export interface SessionMessageEntry extends SessionEntryBase {
   message: AgentMessage;
 }
 
-/** `customType` of an entry that says nothing but which entry is the leaf: the one that it hangs on. */
+/** `customType` of an entry that only marks its parent as the leaf. */
 export const LEAF_CUSTOM_TYPE = "sessiontree.leaf";
 
-/** From here on the branch asks the model to think this hard. */
+/** Sets the thinking level of the branch from here on. */
 export interface ThinkingLevelChangeEntry extends SessionEntryBase {
   type: "thinking_level_change";
   thinkingLevel: string;
 }
 
-/** From here on the branch uses this model. */
+/** Sets the model of the branch from here on. */
 export interface ModelChangeEntry extends SessionEntryBase {
   type: "model_change";
   provider: string;
@@ -174,17 +174,17 @@ export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
 }
 
 /**
- * Gives an entry under the type that the API promises.
+ * Returns an entry under the type that the API promises.
  *
- * That union has the eleven types of pi, so that values flow both ways between the two; entries of other types exist
- * at run time all the same, and `isKnownEntry` tells them. This and `asSessionEntries` are the only places where the two
+ * That union has pi's eleven types, so that values flow both ways between the two libraries. Entries of other types exist
+ * at run time all the same; `isKnownEntry` detects them. This and `asSessionEntries` are the only places where the two
  * types are taken for one another.
  */
 export function asSessionEntry(entry: AnySessionEntry): SessionEntry {
   return entry as SessionEntry;
 }
 
-/** Does the same for a list, which stays the same list. */
+/** Does the same for a list, without copying it. */
 export function asSessionEntries(entries: AnySessionEntry[]): SessionEntry[] {
   return entries as SessionEntry[];
 }

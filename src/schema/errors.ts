@@ -51,12 +51,12 @@ export class SessionError extends Error {
   }
 }
 
-/** Says what a caught value says of itself, whatever was thrown; never throws itself. */
+/** Returns the message of whatever was thrown; never throws. */
 export function messageOf(error: unknown): string {
   return spoken(() => (error instanceof Error ? error.message || error.name : error));
 }
 
-/** Does the same with the place where an error was made, if it is known. */
+/** Returns the message with the stack, if the error has one. */
 export function traceOf(error: unknown): string {
   return spoken(() => (error instanceof Error ? (error.stack ?? error.message) : error));
 }
@@ -65,7 +65,7 @@ function spoken(say: () => unknown): string {
   try {
     return String(say());
   } catch (_unspeakable) {
-    // An object without a prototype, or with getters that throw: there is nothing to hear from it.
+    // An object without a prototype, or with getters that throw, has no message.
     return "a value that has no text";
   }
 }

@@ -1,9 +1,9 @@
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 
-/** Roles that SDKs have taken for messages of theirs, and no host may take for its own. */
+/** Roles of other SDKs' messages, which a host must not use for its own. */
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
 
-/** The functions of `sessiontree/convert` that make messages of this format of those of an SDK. */
+/** The functions of `sessiontree/convert` that turn an SDK's messages into ours. */
 type Converter =
   | "fromAnthropic"
   | "fromOpenAIChat"
@@ -40,17 +40,17 @@ const CONVERTER_OF_BLOCK: ReadonlyMap<unknown, Converter> = new Map(Object.entri
 /** Items without a role that stand among the messages of OpenAI's Responses API. */
 const RESPONSES_ITEM = /^(?:reasoning|compaction|item_reference|\w+_call|\w+_call_output)$/;
 
-/** Tells whether SDKs have taken a role for messages of theirs. */
+/** Tells whether a role belongs to messages of other SDKs. */
 export function isForeignRole(role: unknown): boolean {
   return FOREIGN_ROLES.has(role);
 }
 
-/** Tells whether only SDKs have content blocks of a type. */
+/** Tells whether content blocks of a type belong to other SDKs only. */
 export function isForeignBlockType(type: string): boolean {
   return CONVERTER_OF_BLOCK.has(type);
 }
 
-/** Names a field in which a message of an SDK carries what no reader of this format would find. */
+/** Names a field in which an SDK's message carries what no reader of this format would find. */
 export function foreignFieldOf(message: JsonRecord): string | undefined {
   if (hasCalls(message)) return message["tool_calls"] === undefined ? "function_call" : "tool_calls";
   if (message["tool_call_id"] !== undefined) return "tool_call_id";
@@ -58,9 +58,9 @@ export function foreignFieldOf(message: JsonRecord): string | undefined {
 }
 
 /**
- * Names the function of `sessiontree/convert` that makes messages of this format of a value.
+ * Names the function of `sessiontree/convert` that turns a value into messages of this format.
  *
- * @returns Undefined if the value could be of several SDKs, or is of none.
+ * @returns Undefined if the value could belong to several SDKs, or to none.
  */
 export function converterFor(value: unknown): Converter | undefined {
   if (!isJsonRecord(value)) return undefined;
@@ -73,7 +73,7 @@ export function converterFor(value: unknown): Converter | undefined {
   return ofContent(value["content"]) ?? (type === "message" ? "fromOpenAIResponses" : ofFields(value));
 }
 
-/** Parts of Gemini's have no type; those of the AI SDK do. */
+/** Gemini's parts have no type; the AI SDK's do. */
 function ofParts(role: unknown, parts: readonly unknown[]): Converter {
   const isTyped = parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
   return role === "model" || role === undefined || !isTyped ? "fromGemini" : "fromUIMessages";

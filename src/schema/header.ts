@@ -15,13 +15,13 @@ export interface SessionHeader {
   cwd: string;
   /** Path of the session that this one was forked from. */
   parentSession?: string;
-  /** Another name for `parentSession`, in old files and the Rust port's: read, never written. */
+  /** Another name for `parentSession`, in old files and in those of the Rust port: read, never written. */
   branchedFrom?: string;
   /** Settings at creation, in version-1 and Rust headers: the last resort when nothing on the path says more. */
   provider?: string;
   modelId?: string;
   thinkingLevel?: string;
-  /** The session's name in files of oh-my-pi, before an entry gives another. */
+  /** The session's name in files of oh-my-pi, until an entry sets another. */
   title?: string;
   /** Where the newer Rust port last stood: kept, not used. */
   leafId?: string;

@@ -2,7 +2,7 @@
  * An entry id in the form that the tree keeps: eight lower-case hex characters become the number that they write,
  * which costs four bytes instead of a string; every other id stays a string.
  *
- * The number is a signed one of 32 bits: engines keep those without memory of their own, and greater ones as objects.
+ * The number is signed and has 32 bits: engines store such numbers in place, and larger ones as objects.
  */
 export type IdKey = number | string;
 

@@ -6,7 +6,7 @@ const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 const ENTRY_ID_LENGTH = 8;
 
-/** The digits of many ids at once: asked for one by one, they would take several times as long. */
+/** The digits of many ids at once; generating them one by one takes several times as long. */
 const randomDigits = customAlphabet("0123456789abcdef", 64 * ENTRY_ID_LENGTH);
 
 const digits = { text: "", used: 0 };
@@ -21,7 +21,7 @@ function randomEntryId(): string {
   return digits.text.slice(start, digits.used);
 }
 
-/** Namespace of what is derived from content: a number that nobody else uses. */
+/** Namespace of names derived from content: a number that nobody else uses. */
 const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";
 
 /** Makes an entry id, eight lower-case hex characters, that `isTaken` does not know. */
@@ -37,7 +37,7 @@ export function createSessionId(): string {
 }
 
 /**
- * Refuses an id from which no safe file name can be made.
+ * Rejects an id that cannot be part of a safe file name.
  *
  * @throws {SessionError} `INVALID_SESSION_ID` unless it is letters, digits, `.`, `_` and `-`, with a letter or digit at both ends.
  */
@@ -51,9 +51,9 @@ export function assertValidSessionId(id: string): void {
 }
 
 /**
- * Derives the id of an entry that has none from where it stands, so that every reading invents the same one.
+ * Derives the id of an entry that has none from its place, so that every reading invents the same one.
  *
- * FNV-1a with a final mix; `attempt` tells apart what would collide.
+ * FNV-1a with a final mix; `attempt` separates ids that would collide.
  *
  * @param sessionId - Id of the session.
  * @param place - Number of the record in its file.

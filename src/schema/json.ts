@@ -10,7 +10,7 @@ export type JsonValue =
 /** A JSON object. */
 export type JsonObject = { [key: string]: JsonValue };
 
-/** A parsed line about which nothing is known but that it is a JSON object. */
+/** A parsed line of which nothing is known but that it is a JSON object. */
 export type JsonRecord = { [key: string]: unknown };
 
 /** Tells whether a parsed value is an object and no array. */

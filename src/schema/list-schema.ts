@@ -5,7 +5,7 @@ import { listProblems, wordIssue } from "./problems.ts";
 const MAX_BAD_ELEMENTS = 10;
 
 /**
- * Makes the schema of a list that stops looking after ten bad elements.
+ * Makes the schema of a list that stops checking after ten bad elements.
  *
  * zod's own array keeps an issue for every bad element, which one hostile line can turn into millions.
  */
@@ -23,7 +23,7 @@ export function recordOf<T>(value: z.ZodType<T, T>): z.ZodType<{ [name: string]:
 }
 
 /**
- * Makes the schema of a field that types demand although JSON leaves it out when it is undefined.
+ * Makes the schema of a field that is required in the type, although JSON omits it when it is undefined.
  *
  * Unlike with `.exactOptional()`, the key is required in the type and may be absent in the data.
  */

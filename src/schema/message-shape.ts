@@ -15,10 +15,10 @@ const OWN_ROLES: ReadonlySet<unknown> = new Set([
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 
 /**
- * Says why a value is no message of this format: what stands in it that no reader would find, or would stumble over.
+ * Says why a value is no message of this format: what readers would not find in it, or would fail on.
  *
- * Much less is asked than by `validateEntry`: fields may be missing as long as there is content, fields and blocks of
- * unknown types are kept, and messages of a role that a host added are not looked into.
+ * Checks much less than `validateEntry`: fields may be missing as long as there is content, fields and blocks of
+ * unknown types are kept, and messages with a host's own role are not checked.
  *
  * @param message - A value with a role, one of those that are stored.
  * @returns Lines of a place, a colon and what is wrong there; empty if it is a message.
@@ -38,7 +38,7 @@ export function messageProblems(message: JsonRecord): readonly string[] {
   return problems;
 }
 
-/** Says the same of a message that is stored, if it is an SDK's: what else is odd in it, a reader puts up with. */
+/** Says the same of a stored message, but only if it is an SDK's: readers tolerate everything else. */
 export function storedMessageProblems(message: JsonRecord): readonly string[] {
   return converterFor(message) === undefined ? NO_PROBLEMS : messageProblems(message);
 }
@@ -68,7 +68,7 @@ function contentProblem(message: JsonRecord): string | undefined {
 
 function resultProblem({ toolCallId, content }: JsonRecord): string | undefined {
   const problem = stringProblem("toolCallId", toolCallId);
-  // A tool that gives nothing at all is an extension's, and hosts append its result as it is.
+  // Tools of extensions may return nothing at all, and hosts append the result as it is.
   if (problem !== undefined || content === undefined) return problem;
   return Array.isArray(content) ? blocksProblem(content) : wrong("content", "an array of blocks", content);
 }
@@ -81,7 +81,7 @@ function blocksProblem(blocks: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** What is wrong with a block, behind its place; undefined if nothing is, or nobody knows its type. */
+/** What is wrong with a block, after its place; undefined if nothing is, or its type is unknown. */
 function blockProblem(block: unknown): string | undefined {
   if (!isJsonRecord(block)) return wrong("", "a block", block);
   const { type } = block;

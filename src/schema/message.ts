@@ -1,11 +1,11 @@
 import type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./content.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** A tool as a model is told of it. */
+/** A tool as it is declared to a model. */
 export interface ToolDeclaration {
   name: string;
   description: string;
-  /** JSON Schema of the arguments, or what a schema library makes of one. */
+  /** JSON Schema of the arguments, or a schema library's form of one. */
   parameters: object;
 }
 
@@ -14,7 +14,7 @@ export interface ToolReference {
   name: string;
 }
 
-/** Instructions to the model, whole or as a patch of what stood before. */
+/** Instructions to the model, whole or as a patch of the earlier ones. */
 export interface SystemMessage {
   role: "system";
   content: string | TextContent[];
@@ -23,7 +23,7 @@ export interface SystemMessage {
   toolsAdded?: ToolDeclaration[];
   /** Old files hold bare names. */
   toolsRemoved?: ToolReference[];
-  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
   details?: JsonValue;
   /** Unix milliseconds, as in every message. */
   timestamp: number;
@@ -33,7 +33,7 @@ export interface SystemMessage {
 export interface UserMessage {
   role: "user";
   content: string | (TextContent | ImageContent)[];
-  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
   details?: JsonValue;
   timestamp: number;
 }
@@ -43,7 +43,7 @@ export interface UserMessage {
  *
  * `stop`: it was done. `length`: no room was left. `toolUse`: it waits for results of its calls. `error`: the call failed,
  * or the provider refused or withheld the answer. `aborted`: somebody stopped it. `pending`: it is still being written.
- * `deferred`: it goes on elsewhere and its end comes later.
+ * `deferred`: it continues elsewhere and ends later.
  */
 export type StopReason = "pending" | "stop" | "length" | "toolUse" | "error" | "aborted" | "deferred";
 
@@ -66,7 +66,7 @@ export interface AssistantMessage {
   /** The provider's own word for `stopReason`. */
   rawStopReason?: string;
   errorMessage?: string;
-  /** For display and state, such as what a message of another SDK says beyond `content`. */
+  /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
   details?: JsonValue;
   timestamp: number;
 }
@@ -79,7 +79,7 @@ export interface NestedToolCall {
   status: "ok" | "error" | "unfinished";
 }
 
-/** What a tool gave back. */
+/** What a tool returned. */
 export interface ToolResultMessage {
   role: "toolResult";
   toolCallId: string;

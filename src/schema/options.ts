@@ -5,10 +5,10 @@ export interface OptionRule {
   readonly words: string;
 }
 
-/** A rule for each option; none is forgotten that the type knows. */
+/** A rule for each option of the type. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
 
-/** Longer values are named by their kind. */
+/** Longer values are described by their kind. */
 const MAX_VALUE_LENGTH = 40;
 
 /** One of some words. */
@@ -18,7 +18,7 @@ export function choice(...allowed: readonly string[]): OptionRule {
   return { fits: (value) => typeof value === "string" && allowed.includes(value), words };
 }
 
-/** A number, which may be Infinity, and is at least so great. */
+/** A number of at least this much, which may be Infinity. */
 export function numberFrom(least: number, unit: string): OptionRule {
   const words = `a number of ${unit}, ${least} or more`;
   return { fits: (value) => typeof value === "number" && value >= least, words };
@@ -51,14 +51,14 @@ export const OBJECT: OptionRule = {
   words: "an object",
 };
 
-/** An AbortSignal, also one of another realm. */
+/** An AbortSignal, of this or another realm. */
 export const SIGNAL: OptionRule = {
   fits: (value) => OBJECT.fits(value) && typeof Reflect.get(Object(value), "aborted") === "boolean",
   words: "an AbortSignal",
 };
 
 /**
- * Refuses options that nobody can mean; what no rule is about is left alone, and undefined counts as not given.
+ * Rejects invalid options. Options without a rule are ignored, and undefined counts as absent.
  *
  * @throws {TypeError} With the name of the option, what it may be, and what it is.
  */
@@ -73,7 +73,7 @@ export function assertOptions<Options extends object>(options: Options, rules: O
   }
 }
 
-/** A value in words: short texts and numbers as they are, everything else by its kind, since it may be private. */
+/** A value in words: short texts and numbers as they are, everything else by kind, since it may be private. */
 function said(value: unknown): string {
   if (typeof value === "string")
     return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";

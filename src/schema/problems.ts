@@ -6,7 +6,7 @@ const MAX_PROBLEM_LENGTH = 300;
 const MAX_VALUE_LENGTH = 40;
 
 /**
- * Words what is wrong with a value, in place of zod's own messages: what was expected and what was found.
+ * Describes what is wrong with a value, in place of zod's own messages: what was expected and what was found.
  *
  * Values are named by their kind, never quoted, short wrong constants apart: they may be long or private.
  */
@@ -34,14 +34,14 @@ export interface Problem {
 }
 
 /**
- * Lists what is wrong with a value. Of a union that failed, the variant that came closest speaks.
+ * Lists what is wrong with a value. Of a failed union, the closest variant is reported.
  *
  * @param issues - What `safeParse` gave.
  * @returns At least one problem, in the order of the schema.
  */
 export function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   const problems: Problem[] = [];
-  // Unions hold issues of their own, so what is open stands on a stack, first on top.
+  // Unions hold issues of their own, so open issues are kept on a stack, first on top.
   const open: { issue: z.core.$ZodIssue; path: readonly PropertyKey[] }[] = [];
   const push = (more: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]) => {
     for (const issue of [...more].reverse()) open.push({ issue, path: [...base, ...issue.path] });
@@ -69,7 +69,7 @@ export function describeProblems(error: z.core.$ZodError): string[] {
   return [...shown, `and ${lines.length - shown.length} more problems`];
 }
 
-/** The variant whose outermost form fits (every issue lies inside the value) with the fewest issues. */
+/** The variant that fits on the outside (every issue lies inside the value) with the fewest issues. */
 function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
   let closest: z.core.$ZodIssue[] | undefined;
   for (const issues of variants) {
@@ -84,7 +84,7 @@ function lineOf({ path, message }: Problem): string {
   return line.length > MAX_PROBLEM_LENGTH ? `${line.slice(0, MAX_PROBLEM_LENGTH)}…` : line;
 }
 
-/** Spells a place in a value as code would: `message.content[0].text`. */
+/** Writes a place in a value as code would: `message.content[0].text`. */
 function dotPath(path: readonly PropertyKey[]): string {
   return path
     .map((key, i) => {

@@ -11,7 +11,7 @@ export function isNameType(type: unknown): boolean {
   return NAME_FIELDS.has(type);
 }
 
-/** Gives the name that an entry of such a type gives its session; undefined if it takes the name away. */
+/** Returns the name that an entry of such a type gives its session; undefined if it takes the name away. */
 export function nameIn(record: JsonRecord): string | undefined {
   return nameOf(record[NAME_FIELDS.get(record["type"]) ?? ""]);
 }

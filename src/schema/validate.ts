@@ -44,7 +44,7 @@ export function validateHeader(value: unknown): Validation<SessionHeader> {
   return check(sessionHeaderSchema, value);
 }
 
-/** Tells whether an entry is of a kind about which this library knows no more than the head. */
+/** Tells whether this library knows no more of an entry than its head. */
 function isOpenEntry(value: unknown): boolean {
   if (!isJsonRecord(value) || typeof value["type"] !== "string") return false;
   return !isKnownEntryType(value["type"]) || hasForeignRole(value);
@@ -60,7 +60,7 @@ function check<T>(schema: z.ZodType<T>, value: unknown): Validation<T> {
   return conforms(schema, value, problems) ? { ok: true, value } : { ok: false, problems };
 }
 
-/** Narrows the value itself: what zod returns is a copy, and copies lose identity and keys such as `__proto__`. */
+/** Narrows the value itself: zod returns a copy, which loses identity and keys such as `__proto__`. */
 function conforms<T>(schema: z.ZodType<T>, value: unknown, problems: string[]): value is T {
   const result = schema.safeParse(value, { error: wordIssue });
   if (!result.success) problems.push(...describeProblems(result.error));

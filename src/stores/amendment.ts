@@ -9,23 +9,23 @@ import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** A change of entries that are there. */
+/** A change of stored entries. */
 export interface EntryChange {
-  /** Called for each entry; undefined brings all to the current version. */
+  /** Called for each entry; undefined upgrades all to the current version. */
   readonly change: ((entry: AnySessionEntry) => AnySessionEntry) | undefined;
-  /** Whether lines that hold neither the header nor an entry go, since nobody can tell what is in them. */
+  /** Whether to remove lines that hold neither the header nor an entry, since their content is unknown. */
   readonly dropsRest: boolean;
 }
 
-/** How often a change is worked out anew because somebody else changed lines meanwhile. */
+/** How often a change is prepared anew because somebody else changed lines meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Changes the lines of a session as they are there, and appends others, all in one step.
+ * Changes stored lines of a session and appends others, all in one step.
  *
- * May be called again when the answer was lost: what is done already is not done twice.
+ * May be called again if the answer was lost: nothing is done twice.
  *
- * @throws {SessionError} What the backend refuses it with; any other error if it is to be tried again.
+ * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
  * @remarks Cost: O(bytes of the session).
  */
 export async function amendLines(
@@ -53,7 +53,7 @@ export async function amendLines(
 type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
 /**
- * Works out which lines of a session become others.
+ * Computes which lines of a session change, and to what.
  *
  * @param lines - All lines, read into `session`, in order.
  * @remarks Cost: O(bytes).
@@ -70,7 +70,7 @@ function planAmendment(
     const { line } = index.spans.at(ordinal);
     const text = currentLine(bytes, index.tree.headAt(ordinal), index, change);
     const parts = texts.get(line) ?? [];
-    // Copied, since the bytes may be used again. Records that stood on one line stay on one.
+    // Copied, since the bytes may be reused. Records of one line stay on one line.
     parts.push(Buffer.from(text));
     texts.set(line, parts);
   });
@@ -98,7 +98,7 @@ function currentHeader({ index }: RemoteLines): NewLine {
   return { text: encodeRecord({ ...index.header }) };
 }
 
-/** The facts that a list shows, from the lines as they will be. */
+/** The facts that a list shows, from the future lines. */
 function factsIn(lines: readonly StoredLine[], replaced: ReadonlyMap<number, NewLine>): Amendment["facts"] {
   let name: string | null = null;
   let firstMessage: string | null = null;

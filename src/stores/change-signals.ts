@@ -1,16 +1,16 @@
 import { WakeUps } from "../log/wake-ups.ts";
 import { onAbort } from "../schema/abort.ts";
 
-/** How often to look although nobody gave a signal: signals may get lost. */
+/** How often to check without a signal, since signals may get lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
 /**
- * Yields whenever something may have changed: at once, at every signal, and from time to time besides.
+ * Yields whenever something may have changed: at once, at every signal, and from time to time.
  *
- * Hints that come while the consumer is busy are told as one. Until the subscription is answered time alone counts, so
- * that one that takes long keeps nobody waiting.
+ * Signals while the consumer is busy are yielded as one. Until the subscription is answered, only the timer counts, so that
+ * a slow subscription holds nobody up.
  *
- * @param subscribe - Asks for change signals until the abort signal; gives false if there are none to be had.
+ * @param subscribe - Asks for change signals until the abort signal; returns false if there are none.
  * @throws What `subscribe` rejects with.
  */
 export async function* changeSignals(
@@ -34,7 +34,7 @@ export async function* changeSignals(
       if (!hasHints || end.signal.aborted) return;
       clearInterval(timer);
       timer = setInterval(note, LOOK_ANYWAY_MS);
-      // What came before the first signal could.
+      // For changes before the first signal.
       note();
     },
     (error: unknown) => {

@@ -52,17 +52,17 @@ import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-opti
 
 /** Where a store keeps its files, and how they are written. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
-  /** Whether `delete` removes files for good instead of putting them into the system's trash. Default false. */
+  /** Whether `delete` removes files for good instead of moving them to the system's trash. Default false. */
   readonly deletesForGood?: boolean;
 }
 
-/** UTF-16 units of a first message, at most. */
+/** The most UTF-16 units of a first message. */
 const MAX_FIRST_MESSAGE = 200;
 
 /**
  * Makes a store of the session files of a folder, or of all projects' folders.
  *
- * The very files that `SessionManager.create` makes and `listSessions` finds. A session of it has a path.
+ * These are the files that `SessionManager.create` makes and `SessionManager.list` finds. Sessions have a path.
  *
  * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's.
  */
@@ -109,7 +109,7 @@ class FileStore implements SessionStore {
     const { limit = Number.POSITIVE_INFINITY, name, idPrefix = "", after, signal, cwd } = options;
     const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
     const newest = new Map<string, SessionRow>();
-    // Of several files with the same id the first counts, which is the one modified last.
+    // Of several files with the same id, the first counts, which was modified last.
     for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, rowOf(info));
     const wanted = [...newest.values()]
       .filter((one) => name === undefined || holdsText(one.name ?? "", name))
@@ -178,7 +178,7 @@ class FileStore implements SessionStore {
   async #import({ header, pieces }: HeadedBytes): Promise<string> {
     this.#assertFree(header.id);
     const { createdMs } = factsOfHeader(header);
-    // The time is part of the file's name, and must be one.
+    // The time is part of the file's name, and must be valid.
     const timestamp = new Date(createdMs).toISOString();
     const folder = sessionFolder(header.cwd, this.#options);
     const path = newSessionPath(folder, { ...header, timestamp });
@@ -186,7 +186,7 @@ class FileStore implements SessionStore {
     const spool = join(folder, `.${randomBytes(8).toString("hex")}.tmp`);
     try {
       await writeSpool(spool, pieces);
-      // Somebody else may have made one meanwhile.
+      // Another process may have made one meanwhile.
       this.#assertFree(header.id);
       copyFile(spool, path);
     } catch (error) {
@@ -242,7 +242,7 @@ class FileStore implements SessionStore {
   }
 }
 
-/** Tells whether a log holds an entry word for word. */
+/** Tells whether a log holds exactly this entry. */
 function holds(log: FileLog, entry: AnySessionEntry): boolean {
   const ordinal = log.index.tree.find(entry.id);
   if (ordinal === NONE) return false;
@@ -262,7 +262,7 @@ async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Prom
   }
 }
 
-/** Puts a copy under a name that is new. */
+/** Copies a file to a new name. */
 function copyFile(from: string, path: string): void {
   const fs = realFileSystem;
   const fd = openForReading(fs, from);

@@ -5,7 +5,7 @@ import { storable } from "./line-facts.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 /**
- * Gives the facts of a session that has no lines but its header.
+ * Returns the facts of a session that only has its header.
  *
  * @throws {SessionError} `INVALID_SESSION_ID`
  */

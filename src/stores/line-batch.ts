@@ -1,10 +1,10 @@
 import type { LogLine } from "../log/session-log.ts";
 import type { Job } from "./retry-queue.ts";
 
-/** Lines that are written together, at most. */
+/** The most lines that are written together. */
 const MAX_LINES = 500;
 
-/** Characters of lines that are written together, at most, unless one call appends more. */
+/** The most characters of lines that are written together, unless one call appends more. */
 const MAX_CHARACTERS = 1024 * 1024;
 
 /** Counts the characters of lines. */
@@ -12,13 +12,13 @@ export function charactersOf(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Writes lines; `isRepeated` if they may be there, since they were sent before. */
+/** Writes lines; `isRepeated` if they were sent before, and so may be stored already. */
 type WriteLines = (lines: readonly LogLine[], isRepeated: boolean) => Promise<void>;
 
 /**
  * Lines on their way, written together.
  *
- * It grows until it is sent for the first time; from then on it stays the same, so that sending it again adds nothing.
+ * It grows until it is first sent, and then stays the same, so that sending it again adds nothing.
  */
 export class LineBatch implements Job {
   readonly isOptional = false;
@@ -33,7 +33,7 @@ export class LineBatch implements Job {
     this.#characters = charactersOf(lines);
   }
 
-  /** Takes the lines of one call along; false if it cannot, and then none of them. */
+  /** Adds the lines of one call; false if there is no room, and then none is added. */
   add(lines: readonly LogLine[]): boolean {
     const characters = this.#characters + charactersOf(lines);
     const fits = this.#lines.length + lines.length <= MAX_LINES && characters <= MAX_CHARACTERS;

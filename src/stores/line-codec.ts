@@ -5,16 +5,16 @@ const LF = 0x0a;
 
 const encoder = new TextEncoder();
 
-/** Refuses what is no UTF-8, and keeps a byte order mark, so that encoding gives the very bytes again. */
+/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding gives the same bytes again. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Bytes of lines that travel together, at most, unless one line alone has more. */
+/** The most bytes of lines that are sent together, unless one line alone has more. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** Lines that travel together, at most. */
+/** The most lines that are sent together. */
 const BATCH_LINES = 500;
 
-/** Spells the bytes of a line as text, and finds out what it can be asked for by. */
+/** Turns the bytes of a line into text, with the facts that it can be queried by. */
 export function newLineOf(bytes: Uint8Array, withSearchText: boolean): NewLine {
   const text = decoded(bytes);
   if (text === undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64" };
@@ -33,7 +33,7 @@ export function newEntryLine(text: string, withSearchText: boolean): NewEntryLin
   return { text, entry };
 }
 
-/** Gives the bytes of a line, without line break. */
+/** Returns the bytes of a line, without line break. */
 export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
@@ -41,7 +41,7 @@ export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding"
 /**
  * Joins the bytes of lines, a line break behind each.
  *
- * @param isLast - Whether the last of them is the session's last, which may have no line break.
+ * @param isLast - Whether the last line is the session's last, which may have no line break.
  */
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];

@@ -6,7 +6,7 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { isNameType, nameIn } from "../schema/session-name.ts";
 import type { EntryFacts } from "./session-backend.ts";
 
-/** UTF-16 units of `userText`, at most. */
+/** The most UTF-16 units of `userText`. */
 const MAX_USER_TEXT = 200;
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -14,10 +14,10 @@ const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
 const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
 
 /**
- * Reads what an entry's line can be asked for by.
+ * Reads the facts that an entry's line can be queried by.
  *
- * @param withSearchText - Whether the text that is searched is wanted, too.
- * @returns Undefined if the line holds no entry with an id of its own.
+ * @param withSearchText - Whether to include the searched text.
+ * @returns Undefined if the line holds no entry with an id.
  * @remarks Cost: O(text).
  */
 export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
@@ -36,7 +36,7 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   };
 }
 
-/** Gives a text without what not every database keeps: U+0000 and halves of surrogate pairs. */
+/** Returns a text without U+0000 and halves of surrogate pairs, which not every database can store. */
 export function storable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }

@@ -7,7 +7,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { SessionBackend } from "./session-backend.ts";
 
-/** Makes work know whether an attempt before it may have been carried out, its answer being lost. */
+/** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
 export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
@@ -21,9 +21,9 @@ export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => 
 }
 
 /**
- * Tells whether a session that is there was made of this header and of entries with these ids.
+ * Tells whether a stored session was made of this header and of entries with these ids.
  *
- * Others may have changed its entries since, but headers and ids stay.
+ * Others may have changed its entries since, but not headers and ids.
  *
  * @remarks Cost: O(bytes of the session).
  */
@@ -39,11 +39,11 @@ export async function isMadeOf(
 }
 
 /**
- * Gives those of lines, sent before, that nobody has changed since: what was redacted must not come back by being sent
+ * Returns the lines, of those sent before, that nobody has changed since: redacted lines must not come back by being sent
  * again.
  *
- * @param known - What was known of the session when they were sent.
- * @remarks Cost: a look, and O(bytes of the session) if anything was changed.
+ * @param known - The known state of the session when they were sent.
+ * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
 export async function unchangedLines(
   backend: SessionBackend,
@@ -59,7 +59,7 @@ export async function unchangedLines(
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
 
-/** Whether a tree has this very entry, whatever its content: not by chance another one under the same id. */
+/** Whether a tree has this entry, whatever its content, and not another one under the same id. */
 function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHead): boolean {
   const ordinal = tree.find(id);
   if (ordinal === NONE) return false;

@@ -33,7 +33,7 @@ interface HeldSession {
 const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /**
- * A backend in memory: the executable specification of one.
+ * A backend in memory: the executable specification of backends.
  *
  * @remarks Cost: O(lines appended), O(lines of the session) for an amendment, O(lines of all sessions) for a search.
  */
@@ -130,7 +130,7 @@ export class MemoryBackend implements SessionBackend {
   }
 
   async close(): Promise<void> {
-    // The sessions are in memory for as long as somebody holds this object.
+    // The sessions stay in memory while somebody holds this object.
   }
 
   #session(id: string): HeldSession {
@@ -165,7 +165,7 @@ function notify({ listeners }: HeldSession): void {
   for (const onMore of [...listeners]) onMore();
 }
 
-/** Finds the line that is another one once more. */
+/** Finds the stored line that a new one repeats. */
 function findSame({ byEntryId }: HeldSession, line: NewEntryLine): HeldLine | undefined {
   return byEntryId.get(line.entry.id)?.find(({ text }) => text === line.text);
 }

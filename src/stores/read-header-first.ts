@@ -4,20 +4,20 @@ import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 
-/** A header stands at the very front; what is further on than this is not looked for. */
+/** A header stands at the very front: bytes beyond this are not searched. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of which the header is known before the rest is read. */
+/** Bytes whose header is known before the rest is read. */
 export interface HeadedBytes {
   readonly header: SessionHeader;
-  /** All the pieces, those that were read already in front. */
+  /** All pieces, including those that were read already. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
-  /** Ends the source, whether pieces were asked for or not. */
+  /** Closes the source, whether pieces were read or not. */
   close(): Promise<void>;
 }
 
 /**
- * Reads as many pieces as it takes to know the header.
+ * Reads pieces until the header is known.
  *
  * @throws {SessionError} `NOT_A_SESSION`, `INVALID_SESSION_ID`, `ABORTED`
  */

@@ -2,7 +2,7 @@ import { joinLines } from "./line-codec.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import type { SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** Lines that are asked for at a time. */
+/** Lines requested at a time. */
 export const PAGE_LINES = 1_000;
 
 /**

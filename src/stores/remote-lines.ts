@@ -8,15 +8,15 @@ import { joinLines, LINE_BREAK } from "./line-codec.ts";
 import type { StoredLine } from "./session-backend.ts";
 
 /**
- * The lines of a session whose place is far away, in memory: those that are known to be there, in the order of that
- * place, and behind them the own ones on their way.
+ * The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending
+ * writes.
  */
 export class RemoteLines {
   readonly index: SessionIndex;
   readonly #blocks = new Blocks();
-  /** Own lines whose place is not known yet, with the ordinals of their entries. */
+  /** Pending writes, with the ordinals of their entries. */
   #pending: { readonly line: LogLine; readonly ordinal: number }[] = [];
-  /** Whether the last line that is there has no line break. */
+  /** Whether the last stored line has no line break. */
   #isOpen = false;
 
   constructor() {
@@ -28,12 +28,12 @@ export class RemoteLines {
     return this.#blocks.join();
   }
 
-  /** Own lines on their way, in order. */
+  /** Pending writes, in order. */
   get pending(): LogLine[] {
     return this.#pending.map(({ line }) => line);
   }
 
-  /** Takes bytes as lines that are there. */
+  /** Takes bytes as stored lines. */
   take(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (this.#isOpen) this.#feed(LINE_BREAK);
@@ -41,12 +41,12 @@ export class RemoteLines {
     this.#isOpen = bytes[bytes.length - 1] !== LINE_BREAK[0];
   }
 
-  /** Says that the lines taken so far are all that there are for now. */
+  /** Says that the lines taken so far are all for now. */
   end(): void {
     this.index.end();
   }
 
-  /** Adds own entries behind everything; gives the ordinal of the first. */
+  /** Adds pending writes behind everything; returns the ordinal of the first entry. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
@@ -60,7 +60,7 @@ export class RemoteLines {
     return lines.every((line, i) => this.#pending[i]?.line === line);
   }
 
-  /** Says that the first own entries on their way have arrived right behind what was there. */
+  /** Confirms that the first pending writes are stored right behind the known lines. */
   confirm(count: number): void {
     if (count === 0) return;
     this.index.confirmPending(count);
@@ -69,11 +69,11 @@ export class RemoteLines {
   }
 
   /**
-   * Takes the next lines that are there: of others, and own ones among them.
+   * Takes the next stored lines: others' and our own.
    *
    * @param isEnd - Whether nothing stands behind them.
-   * @returns `from`: the ordinal from which on entries are new, undefined if none is. `isTaken`: whether another entry
-   *   has the id of an own one, so that all must be read anew.
+   * @returns `from`: the ordinal of the first new entry, undefined if there is none. `isTaken`: whether another entry
+   *   has the id of a pending one, so that all must be read anew.
    */
   merge(
     lines: readonly StoredLine[],
@@ -92,24 +92,24 @@ export class RemoteLines {
     return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds those of the pending writes that are not there; one whose id another entry has comes when it is read. */
+  /** Adds the pending writes that are missing; one whose id is taken appears once it is read. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
   }
 
-  /** Gives the lines of entries; see `SessionLog`. */
+  /** Reads the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
     linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }
 
-  /** Whether it is the pending write that stands where its entry was found. */
+  /** Whether the line at a pending entry's place is the pending write itself. */
   #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
     const { offset, length } = this.index.spans.at(ordinal);
     return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
   }
 
-  /** Puts pending writes behind what is there now. */
+  /** Puts pending writes behind all known lines. */
   #presumePending(): void {
     let hasBreak = this.#isOpen;
     for (const { line } of this.#pending) {

@@ -16,27 +16,27 @@ import { RetryQueue } from "./retry-queue.ts";
 import type { SessionBackend } from "./session-backend.ts";
 import { storeClosed } from "./store-errors.ts";
 
-/** Who waits for what logs have to write, and ends them. */
+/** Tracks logs with pending writes, and closes them. */
 export interface LogKeeper {
   /** Whether all logs are closed. */
   readonly isClosed: boolean;
-  /** Told when a log has something to do, and when it has done it all. */
+  /** Called when a log starts and stops having pending writes. */
   noteBusy(log: RemoteLog, isBusy: boolean): void;
 }
 
-/** How a session in a place far away is kept. */
+/** Options of a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
-  /** Bytes of lines that wait to be written, at most; beyond that an append throws. Default 16 MiB. */
+  /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
-  /** Entries that wait to be written, at most. Default 10,000. */
+  /** The most entries in pending writes. Default 10,000. */
   readonly maxQueueEntries?: number;
-  /** Milliseconds between looks for others' entries, where the backend tells of none. Default 1,000. */
+  /** Milliseconds between polls for others' entries, where the backend reports none. Default 1,000. */
   readonly pollMs?: number;
-  /** Whether a new session is written at once, not with the first message. Default false. */
+  /** Whether to write a new session at once instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
-  /** The store that the session is of. */
+  /** The store of the session. */
   readonly keeper?: LogKeeper;
 }
 
@@ -45,10 +45,10 @@ const MAX_QUEUE_ENTRIES = 10_000;
 const POLL_MS = 1_000;
 
 /**
- * A session whose lines live in a place far away.
+ * A session whose lines are in a remote backend.
  *
- * All of them are held in memory. What is appended is in memory at once and written in order behind it; `flush` waits
- * for that. Others' lines are taken in when an append shows that there are some, or when somebody asks or watches.
+ * All lines are held in memory. An append is in memory at once and is written later, in order; `flush` waits for that.
+ * Others' lines are read when an append shows that there are some, or when somebody pulls or watches.
  *
  * @remarks Source: docs/stores.md
  */
@@ -61,7 +61,7 @@ export class RemoteLog implements SessionLog {
   readonly #place: RemotePlace;
   #isWritten: boolean;
   #begin: () => void = () => undefined;
-  /** Resolves when the session is written, or on its way. */
+  /** Resolves when the session is written or queued. */
   readonly #begun: Promise<void>;
   #isClosed = false;
 
@@ -103,7 +103,7 @@ export class RemoteLog implements SessionLog {
   }
 
   /**
-   * Begins a session of its header, and of lines behind it if there are any; with such lines it is written at once.
+   * Begins a session with its header and further lines, if any; with further lines it is written at once.
    *
    * @param lines - The header first.
    */
@@ -131,7 +131,7 @@ export class RemoteLog implements SessionLog {
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
-  /** All bytes that are known, as a file would hold them. */
+  /** All known bytes, as a file would hold them. */
   get bytes(): Uint8Array {
     return this.#place.lines.bytes;
   }
@@ -160,9 +160,9 @@ export class RemoteLog implements SessionLog {
     this.#amend(change, more);
   }
 
-  /** Asks for others' entries; they are told of when they have come. */
+  /** Requests others' entries, which are reported when they arrive. */
   refresh(): LogChange | undefined {
-    // Nobody waits for the answer: a refusal is told by the next call that has one.
+    // Nobody waits for the answer: the next call that waits reports a refusal.
     if (this.#isWritten && !this.#options.keeper?.isClosed) this.#place.pull().catch(() => undefined);
     return undefined;
   }
@@ -186,7 +186,7 @@ export class RemoteLog implements SessionLog {
   }
 
   upgrade(): undefined {
-    // The first append amends what is stored; a store keeps no backup.
+    // The first append amends the stored lines; a store keeps no backup.
     return undefined;
   }
 
@@ -208,17 +208,17 @@ export class RemoteLog implements SessionLog {
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    // What is appended while this waits is waited for, too.
+    // Includes what is appended meanwhile.
     while (!this.#queue.isEmpty) await this.flush();
     this.#isClosed = true;
   }
 
-  /** Goes on writing what was appended; the store's `close` waits for it. */
+  /** Keeps writing pending lines; the store's `close` waits for them. */
   release(): void {
     this.#isClosed = true;
   }
 
-  /** Gives up what is not written. */
+  /** Discards pending writes. */
   discard(): void {
     this.#isClosed = true;
     this.#queue.stop();
@@ -246,7 +246,7 @@ export class RemoteLog implements SessionLog {
     this.onChange?.({ kind: "reloaded", before });
   }
 
-  /** @throws {SessionError} `WRITE_FAILED` if too much waits to be written. */
+  /** @throws {SessionError} `WRITE_FAILED` if there are too many pending writes. */
   #assertRoom(lines: readonly LogLine[]): void {
     const { maxQueueBytes = MAX_QUEUE_BYTES, maxQueueEntries = MAX_QUEUE_ENTRIES } = this.#options;
     const { count, characters } = this.#place.waiting;
@@ -263,7 +263,7 @@ export class RemoteLog implements SessionLog {
 
 function linesIn(lines: Iterable<string | Uint8Array>): RemoteLines {
   const taken = new RemoteLines();
-  // The pieces are not always whole lines.
+  // Pieces may be parts of lines.
   taken.take(Buffer.concat(Array.from(lines, (piece) => Buffer.from(piece))));
   taken.end();
   return taken;

@@ -14,24 +14,24 @@ import type { Job, RetryQueue } from "./retry-queue.ts";
 import type { AppendReceipt, SessionBackend } from "./session-backend.ts";
 
 /**
- * One session in a backend, and what is known of it here.
+ * One session in a backend, and its known state.
  *
- * All calls go through one queue, so that answers come in order; each leaves what is known in order with the backend.
+ * All calls go through one queue, so that answers come in order; each leaves the known state consistent with the backend.
  */
 export class RemotePlace {
   lines: RemoteLines;
   readonly #backend: SessionBackend;
   readonly #queue: RetryQueue;
   readonly #tell: (change: LogChange) => void;
-  /** The last line that is known. */
+  /** The last known line. */
   #knownSeq = 0;
   #revision = 0;
-  /** Own lines whose answer has not come, in order. */
+  /** Pending writes without an answer, in order. */
   #waiting: LogLine[] = [];
   #waitingCharacters = 0;
   /** The batch that can still grow. */
   #open: LineBatch | undefined;
-  /** Changes of lines whose answer has not come: until then nothing is known of places. */
+  /** Amendments without an answer: until it comes, the places of lines are unknown. */
   #amendments = 0;
   #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
 
@@ -55,12 +55,12 @@ export class RemotePlace {
     return this.#backend.supports.search;
   }
 
-  /** Whether a leaf can be compared there. */
+  /** Whether the backend can compare the leaf. */
   get comparesLeaf(): boolean {
     return this.#backend.supports.conditionalAppend;
   }
 
-  /** What was appended or changed, and is not written yet. */
+  /** What was appended or changed, and is not yet written. */
   get waiting(): { readonly count: number; readonly characters: number } {
     return { count: this.#waiting.length + this.#amendments, characters: this.#waitingCharacters };
   }
@@ -87,7 +87,7 @@ export class RemotePlace {
     this.lines.end();
   }
 
-  /** Makes the session of all lines that there are. */
+  /** Creates the session with all lines so far. */
   create(): void {
     const { bytes, pending, index } = this.lines;
     const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
@@ -101,7 +101,7 @@ export class RemotePlace {
     });
   }
 
-  /** Writes lines that were appended, together with others if they follow each other closely. */
+  /** Writes appended lines, together with others that follow closely. */
   append(lines: readonly LogLine[]): void {
     this.#wait(lines);
     if (this.#open?.add(lines)) return;
@@ -117,7 +117,7 @@ export class RemotePlace {
   /**
    * Changes lines that are there.
    *
-   * @param lines - What the session looks like from now on, until it is known better.
+   * @param lines - The session's lines from now on, until the backend answers.
    * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
    */
   amend(lines: RemoteLines, change: EntryChange, more: readonly LogLine[]): void {
@@ -137,13 +137,13 @@ export class RemotePlace {
     });
   }
 
-  /** Waits for all that was appended, and takes in what others have written. */
+  /** Waits for all pending writes, and reads what others have written. */
   pull(): Promise<void> {
     if (this.#pull !== undefined) return this.#pull.done;
     const job: Job = {
       isOptional: true,
       run: () => {
-        // What is asked for from now on may not be in this answer.
+        // Later requests may not be covered by this answer.
         if (this.#pull?.job === job) this.#pull = undefined;
         return this.#catchUp();
       },
@@ -157,7 +157,7 @@ export class RemotePlace {
     return done;
   }
 
-  /** Does the same, and gives false if there is no answer at present. */
+  /** Does the same; returns false if the backend does not answer at present. */
   async pullIfReachable(): Promise<boolean> {
     try {
       await this.pull();
@@ -168,7 +168,7 @@ export class RemotePlace {
     }
   }
 
-  /** Appends an entry if the leaf there is the expected one. */
+  /** Appends an entry if the backend's leaf is the expected one. */
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const encoded = newEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
@@ -183,7 +183,7 @@ export class RemotePlace {
           throw error;
         }
         await this.#catchUp();
-        // While lines are being changed it has a place for now only, until all are read anew.
+        // While lines are being changed, its place is provisional, until all lines are read anew.
         if (this.#amendments > 0) this.lines.adopt([line]);
       }),
     };
@@ -191,7 +191,7 @@ export class RemotePlace {
     await this.#queue.wait(job);
   }
 
-  /** Asks to be told of others' writing; false if that is not to be had. */
+  /** Subscribes to others' writes; false if the backend offers no subscription. */
   async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
@@ -211,7 +211,7 @@ export class RemotePlace {
     }
   }
 
-  /** Makes the session; undefined if it is there by an attempt whose answer was lost. */
+  /** Creates the session; undefined if an attempt whose answer was lost has created it. */
   async #created(
     bytes: Uint8Array,
     ids: readonly string[],
@@ -233,7 +233,7 @@ export class RemotePlace {
     return unchangedLines(this.#backend, this.#id, lines, known);
   }
 
-  /** Takes note that pending writes are there, and of what came before them; without a receipt all is read anew. */
+  /** Confirms pending writes, and reads what came before them; without a receipt, reads all anew. */
   async #acknowledge(receipt: AppendReceipt | undefined, count: number): Promise<void> {
     if (this.#amendments === 0) {
       const isKnown = receipt?.revision === this.#revision;

@@ -33,10 +33,10 @@ import type {
 import { sessionNotFound, storeClosed } from "./store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "./store-options.ts";
 
-/** How sessions in a place far away are kept. */
+/** Options of a remote store. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "keeper">;
 
-/** Sessions or lines that are asked for at a time. */
+/** Sessions or lines requested at a time. */
 const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
   ...RETRY_RULES,
   maxQueueBytes: numberFrom(0, "bytes"),
@@ -60,7 +60,7 @@ export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions
 /**
  * Makes a store that keeps sessions in memory, for tests and for hosts that want none on disk.
  *
- * It is the store of a backend in memory, so that what is tested with it behaves as a database does.
+ * It has a backend in memory, so that tests behave as with a database.
  */
 export function memoryStore(): SessionStore {
   return new RemoteStore(new MemoryBackend(), {}, false);
@@ -71,7 +71,7 @@ class RemoteStore implements SessionStore {
   readonly #backend: SessionBackend;
   readonly #options: RemoteStoreOptions;
   readonly #pace: RetryPace;
-  /** Logs that have something to write; others are kept by whoever uses them. */
+  /** Logs with pending writes; their users hold the others. */
   readonly #busy = new Set<RemoteLog>();
   readonly #keeper: LogKeeper;
   #isClosed = false;
@@ -143,7 +143,7 @@ class RemoteStore implements SessionStore {
       attempts++;
       return this.#backend.delete(id);
     });
-    // After a lost answer, a session that is not there may be the one that was deleted.
+    // After a lost answer, a missing session may be the one that was deleted.
     if (!isDeleted && attempts === 1) throw sessionNotFound(id);
   }
 
@@ -168,7 +168,7 @@ class RemoteStore implements SessionStore {
     try {
       await this.#backend.create(factsOfHeader(headed.header), lines);
     } catch (error) {
-      // Not tried again: the pieces are used up.
+      // No retry: the pieces are used up.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
     } finally {
       await headed.close();
@@ -188,7 +188,7 @@ class RemoteStore implements SessionStore {
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#isClosed) return;
-    // What is appended while this waits is waited for, too.
+    // Includes what is appended meanwhile.
     while (!discard && this.#busy.size > 0) {
       const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
       const failed = flushed.find((result) => result.status === "rejected");

@@ -2,36 +2,36 @@ import { onAbort, refuseAborted, untilAborted } from "../schema/abort.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { numberFrom, type OptionRules } from "../schema/options.ts";
 
-/** How calls to a place far away are made again. */
+/** How calls to a backend are retried. */
 export interface RetryOptions {
   /** Milliseconds before the second attempt; each further one waits twice as long. Default 50. */
   readonly minRetryMs?: number;
-  /** Milliseconds between attempts, at most. Default 5,000. */
+  /** The most milliseconds between attempts. Default 5,000. */
   readonly maxRetryMs?: number;
-  /** Milliseconds without any answer after which whoever waits is told. Default 15,000. */
+  /** Milliseconds without any answer after which a waiting call fails. Default 15,000. */
   readonly giveUpAfterMs?: number;
 }
 
-/** The same, with nothing left open. */
+/** `RetryOptions` with defaults applied. */
 export type RetryPace = Required<RetryOptions>;
 
-/** Fills in what was left open. */
+/** Applies the defaults. */
 export function retryPace(options: RetryOptions): RetryPace {
   const { minRetryMs = 50, maxRetryMs = 5_000, giveUpAfterMs = 15_000 } = options;
   return { minRetryMs, maxRetryMs, giveUpAfterMs };
 }
 
-/** Gives the milliseconds to wait after so many failed attempts: longer each time, and not the same for everybody. */
+/** Returns the milliseconds to wait after so many failed attempts: longer each time, with random jitter. */
 export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
   const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
   return longest * (0.5 + Math.random() / 2);
 }
 
 /**
- * Makes a call until it is answered.
+ * Repeats a call until it is answered.
  *
- * @param call - Must do no harm when it is made twice.
- * @throws {SessionError} What the call throws as such, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
+ * @param call - Must be safe to repeat.
+ * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
  */
 export async function untilAnswered<T>(
   call: () => Promise<T>,
@@ -59,7 +59,7 @@ export const RETRY_RULES: OptionRules<RetryOptions> = {
   giveUpAfterMs: numberFrom(0, "milliseconds"),
 };
 
-/** Waits so many milliseconds, or until the signal aborts. */
+/** Waits some milliseconds, or until the signal aborts. */
 export async function pauseUnless(signal: AbortSignal | undefined, ms: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => {
@@ -73,7 +73,7 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
   });
 }
 
-/** The error for a place that does not answer. */
+/** The error for a backend that does not answer. */
 function unavailable(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
@@ -82,12 +82,12 @@ function unavailable(cause: unknown): SessionError {
   );
 }
 
-/** Gives the text of an error as part of a sentence. */
+/** Returns the text of an error as part of a sentence. */
 export function reasonOf(cause: unknown): string {
   return messageOf(cause).replace(/\.$/, "");
 }
 
-/** Waits for a promise, or until the signal aborts; then it gives undefined, and nobody waits for the promise any more. */
+/** Waits for a promise; resolves with undefined as soon as the signal aborts. */
 export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
@@ -104,7 +104,7 @@ export async function unlessAborted<T>(
   }
 }
 
-/** Waits for a promise so many milliseconds, and no longer than until the signal aborts. */
+/** Waits for a promise until it settles, the time is over, or the signal aborts. */
 async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

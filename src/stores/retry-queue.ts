@@ -1,11 +1,11 @@
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { type RetryPace, reasonOf, retryDelay } from "./retries.ts";
 
-/** Something that is to be done in its turn, again and again until it is answered. */
+/** Work that is done in its turn, and retried until it is answered. */
 export interface Job {
-  /** Does it; may be called again after an error. A `SessionError` is an answer: no. */
+  /** Does the work; called again after an error. A `SessionError` is a final refusal. */
   run(): Promise<void>;
-  /** Whether it is given up when the answer is no, or when nobody waits for it any more; others stay in the queue. */
+  /** Whether to drop the job when it is refused or nobody waits for it; other jobs stay in the queue. */
   readonly isOptional: boolean;
 }
 
@@ -18,18 +18,18 @@ interface Waiter {
   timer?: NodeJS.Timeout;
 }
 
-/** What a queue is made with. */
+/** Options of a queue. */
 export interface QueueOptions extends RetryPace {
-  /** Told when work stops being done, and when it is done again. */
+  /** Called when work stops getting done, and when it is done again. */
   readonly onState: (state: "ok" | "degraded", error?: Error) => void;
-  /** Told when there is something to do, and when there is nothing left. */
+  /** Called when the queue gets its first job, and when it is empty again. */
   readonly onBusy: (isBusy: boolean) => void;
 }
 
 /**
  * Does jobs one after the other, in order, each until it is answered.
  *
- * A job that must not get lost and is refused stays in front, and is tried again with the next job or the next wait.
+ * A refused job that must not get lost stays in front, and is tried again with the next job or wait.
  */
 export class RetryQueue {
   readonly #options: QueueOptions;
@@ -57,7 +57,7 @@ export class RetryQueue {
     return this.#jobs.length === 0;
   }
 
-  /** Puts a job behind the others. Work on it begins when the present task has ended. */
+  /** Adds a job at the end. Work on it begins after the current task. */
   push(job: Job): void {
     if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
     this.#start();
@@ -66,14 +66,14 @@ export class RetryQueue {
   /**
    * Waits until everything pushed so far is done.
    *
-   * @throws {SessionError} What the job in front was refused with, or `WRITE_FAILED` when nothing was answered for too long.
+   * @throws {SessionError} The refusal of the job in front, or `WRITE_FAILED` if no answer came for too long.
    */
   drained(): Promise<void> {
     const last = this.#jobs.at(-1);
     return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
   }
 
-  /** Waits until a job that is in the queue is done, and fails if it is refused; see `drained`. */
+  /** Waits until a queued job is done; rejects if it is refused, see `drained`. */
   wait(job: Job): Promise<void> {
     return this.#waitFor(job, true);
   }
@@ -84,17 +84,17 @@ export class RetryQueue {
       this.#waiters.push(waiter);
       this.#setTimer(waiter, performance.now());
       this.#start();
-      // Whoever waits wants to know now.
+      // Callers wait, so retry now.
       this.#wake?.();
     });
   }
 
-  /** Says that answers come, though the job that is being done takes long: whoever waits goes on waiting. */
+  /** Notes progress of a long job, so that callers keep waiting. */
   noteAnswer(): void {
     this.#progressAt = performance.now();
   }
 
-  /** Gives up all jobs; the one that is being done is not done again. */
+  /** Drops all jobs; the current one is not retried. */
   stop(): void {
     if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);
     this.#wake?.();
@@ -134,7 +134,7 @@ export class RetryQueue {
   #drop(job: Job, error: Error): void {
     this.#progress();
     this.#remove(job);
-    // No is an answer, too.
+    // A refusal is an answer as well.
     this.#tell("ok");
     for (const waiter of this.#take((one) => one.job === job)) {
       if (waiter.isOwner) waiter.reject(error);
@@ -142,7 +142,7 @@ export class RetryQueue {
     }
   }
 
-  /** The job in front stays there, and nothing can be done before it is. */
+  /** The job in front stays there, and blocks the others until it is done. */
   #refuse(error: Error): void {
     this.#attempts = 0;
     this.#tell("degraded", error);
@@ -156,7 +156,7 @@ export class RetryQueue {
   }
 
   async #pauseAfter(error: unknown): Promise<void> {
-    // Stopped meanwhile: there is nothing to try again.
+    // Stopped meanwhile: nothing to retry.
     if (this.isEmpty) return;
     this.#attempts++;
     this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
@@ -184,7 +184,7 @@ export class RetryQueue {
     waiter.reject(notWritten(this.#lastError, this.#options.giveUpAfterMs));
   }
 
-  /** Takes a job out that nobody waits for any more; whoever waited for all up to it waits for those before it. */
+  /** Removes a job that nobody waits for; those who waited for all jobs up to it wait for the ones before it. */
   #abandon(job: Job): void {
     const at = this.#jobs.indexOf(job);
     this.#remove(job);

@@ -19,11 +19,11 @@ export interface BackendReader {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Sessions or lines that are asked for at a time. */
+/** Sessions or lines requested at a time. */
 const PAGE = 100;
 
 /**
- * Gives lines in which words may stand: those that the backend finds, or all if it cannot search.
+ * Yields lines that may hold the words: those that the backend finds, or all if it cannot search.
  *
  * @param cwd - Only sessions of this project.
  * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
@@ -85,7 +85,7 @@ function ask<T>({ pace, signal }: BackendReader, call: () => Promise<T>): Promis
   return untilAnswered(call, pace, signal);
 }
 
-/** Looks at a line that may hold the words; undefined if it does not after all. */
+/** Makes the hit of a line; undefined if it does not hold the words after all. */
 export function textHit(
   { line }: FoundLine,
   words: readonly string[],

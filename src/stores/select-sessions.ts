@@ -2,15 +2,15 @@ import type { BackendListQuery, ListPosition } from "./session-backend.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 /**
- * Orders sessions as lists do: those modified last first, then by id, ascending by code unit.
+ * Orders sessions as lists do: most recently modified first, then by id, ascending by code unit.
  *
- * @returns Below 0 if the first comes first.
+ * @returns A negative number if `a` comes first.
  */
 export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** Tells whether a text holds another, whatever the case of their letters. */
+/** Tells whether a text contains another, ignoring case. */
 export function holdsText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }

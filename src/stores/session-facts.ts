@@ -1,6 +1,6 @@
 export { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 
-/** What a list shows of a session, and what it is found by. */
+/** The facts of a session that lists show and queries use. */
 export interface SessionFacts {
   /** Id of the header. */
   readonly id: string;
@@ -16,34 +16,34 @@ export interface SessionFacts {
   readonly modifiedMs: number;
   /** Entries of type `message`. */
   readonly messageCount: number;
-  /** How the first user message with text begins; null if there is none. */
+  /** Beginning of the first user message with text; null if there is none. */
   readonly firstMessage: string | null;
 }
 
 /**
- * What a line with an entry can be asked for by; taken from the line, and never more than it says.
+ * The facts of an entry's line that queries use, all taken from the line.
  *
- * No text in it holds U+0000 or half a surrogate pair; in facts of sessions neither.
+ * No text in these and in `SessionFacts` holds U+0000 or half a surrogate pair.
  */
 export interface EntryFacts {
   readonly id: string;
-  /** Null for a root, and for an entry that does not say. */
+  /** Null for a root, and for an entry without the field. */
   readonly parentId: string | null;
   readonly type: string;
-  /** Unix milliseconds, a whole number; null if the line tells no time. */
+  /** Unix milliseconds, a whole number; null if the line has no time. */
   readonly timestampMs: number | null;
-  /** Of an entry that names the session: the name, or null if it takes the name away. Absent in all others. */
+  /** The name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
-  /** Of a user message that has text: how it begins, 200 characters at most. Absent in all others. */
+  /** The first 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
-  /** The text in which words are searched; given only to backends that support search. */
+  /** The searched text; only given to backends that support search. */
   readonly searchText?: string;
 }
 
 /**
- * Gives the facts of a session behind which lines were put.
+ * Returns the facts of a session after lines were added.
  *
- * @param lines - Only those that were really added, each once, in order.
+ * @param lines - The lines that were really added, each once, in order.
  * @remarks Cost: O(lines).
  */
 export function factsAfter(

@@ -6,28 +6,28 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 
 /** What a store can do. */
 export interface StoreSupport {
-  /** Whether sessions are there when the process has ended. */
+  /** Whether sessions outlive the process. */
   readonly durable: boolean;
-  /** Whether appends are written later than they return, so that `flush` tells when they are. */
+  /** Whether appends return before they are written; `flush` waits until they are. */
   readonly queued: boolean;
-  /** Whether `appendIfLeaf` compares and appends in one step, whoever else writes. */
+  /** Whether `appendIfLeaf` compares and appends atomically. */
   readonly conditionalAppend: boolean;
-  /** Whether `redact` works, and old versions can be brought to the current one. */
+  /** Whether `redact` and the upgrade of old versions work. */
   readonly rewrite: boolean;
-  /** Whether `search` asks an index: for whole words, as a rule. Otherwise everything is read, and any part of a text is found. */
+  /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a text. */
   readonly indexedSearch: boolean;
-  /** Whether `watch` is told of others' entries; otherwise it looks from time to time. */
+  /** Whether the store reports others' entries to `watch`; otherwise `watch` polls. */
   readonly watch: boolean;
 }
 
-/** How a session of a store is run: what concerns files is left out. */
+/** Options of a session in a store, without those that concern files. */
 export type StoreSessionOptions = Pick<SessionOptions, "now" | "beforePersist" | "persistLeafOnClose">;
 
-/** A new session of a store. */
+/** Options of a new session in a store. */
 export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOptions {
-  /** Working directory, which says whose session it is. */
+  /** Working directory, which identifies the project. */
   readonly cwd: string;
-  /** Whether it is there at once, and not with the first message. Default false. */
+  /** Whether to create it at once instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOpt
 export interface OpenInStoreOptions extends StoreSessionOptions {
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
-  /** Working directory, instead of the one that the header names. */
+  /** Working directory, instead of the header's. */
   readonly cwd?: string;
-  /** Ends the opening with `ABORTED`. */
+  /** Ends the open with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
@@ -45,13 +45,13 @@ export interface OpenInStoreOptions extends StoreSessionOptions {
 export interface ListInStoreOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
-  /** What the name must contain, whatever the case of its letters. */
+  /** Part of the name, ignoring case. */
   readonly name?: string;
-  /** What the id must begin with. */
+  /** Prefix of the id. */
   readonly idPrefix?: string;
   /** At most this many. Default: all. */
   readonly limit?: number;
-  /** Goes on behind this session, the last one of an earlier list. */
+  /** Continues behind this session, the last one of an earlier list. */
   readonly after?: Pick<SessionRow, "modified" | "id">;
   /** Ends the listing with `ABORTED`. */
   readonly signal?: AbortSignal;
@@ -71,21 +71,21 @@ export interface SearchInStoreOptions {
 
 /** How a session's bytes are put into a store. */
 export interface ImportOptions {
-  /** Ends the import with `ABORTED`, and then nothing was added. */
+  /** Ends the import with `ABORTED`; nothing is added then. */
   readonly signal?: AbortSignal;
 }
 
 /** How a store is closed. */
 export interface CloseStoreOptions {
-  /** Whether what is not written yet is given up, so that closing neither waits nor fails. Default false. */
+  /** Whether to discard pending writes, so that closing neither waits nor fails. Default false. */
   readonly discard?: boolean;
 }
 
 /**
  * Many sessions in one place.
  *
- * Whatever the place, a session is a `SessionManager`, and its bytes are the same: what is copied from store to store
- * and back is byte for byte what it was.
+ * Whatever the place, a session is a `SessionManager` with the same bytes: a session that is copied from store to store and
+ * back is byte for byte the same.
  *
  * @remarks Every store passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
  */
@@ -93,9 +93,9 @@ export interface SessionStore {
   readonly supports: StoreSupport;
 
   /**
-   * Begins a session. It is there with its first user or assistant message, or at once with `createAtOnce`.
+   * Begins a session, which is stored with its first user or assistant message, or at once with `createAtOnce`.
    *
-   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_EXISTS`, where it takes time to know that, from `flush`.
+   * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_EXISTS`, from `flush` if the store is queued.
    */
   create(options: CreateInStoreOptions): SessionManager;
 
@@ -107,33 +107,33 @@ export interface SessionStore {
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
 
   /**
-   * Gives sessions, those modified last first.
+   * Yields sessions, most recently modified first.
    *
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
    */
   list(options?: ListInStoreOptions): AsyncGenerator<SessionRow, void, undefined>;
 
   /**
-   * Gives entries whose text holds all words of a query, whatever the case of their letters.
+   * Yields entries whose text holds all words of a query, ignoring case.
    *
-   * @param query - Words; an empty query is nowhere.
+   * @param query - Words; an empty query matches nothing.
    * @throws {SessionError} `STORE_UNAVAILABLE`, `ABORTED`
    */
   search(query: string, options?: SearchInStoreOptions): AsyncGenerator<SearchHit, void, undefined>;
 
   /**
-   * Takes a session out of the store: for good, unless the store has a trash.
+   * Deletes a session: for good, unless the store has a trash.
    *
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; of files `LEASE_HELD`, `WRITE_FAILED`, too.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; for files also `LEASE_HELD`, `WRITE_FAILED`.
    */
   delete(id: string): Promise<void>;
 
   /**
-   * Gives the bytes of a session, as they are.
+   * Yields the bytes of a session, as they are.
    *
    * @returns Pieces, each valid until the next is asked for.
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were given
-   *   already were changed meanwhile, as by a redaction.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were
+   *   yielded already changed meanwhile, for example by a redaction.
    */
   exportBytes(
     id: string,
@@ -141,30 +141,30 @@ export interface SessionStore {
   ): AsyncGenerator<Uint8Array, void, undefined>;
 
   /**
-   * Makes a session of bytes, its header among them, and keeps them as they are.
+   * Creates a session of bytes, its header among them, and stores them unchanged.
    *
    * @param pieces - May be cut anywhere; each is used up before the next is asked for.
-   * @returns The session's id, which is that of the header.
+   * @returns The session's id, from the header.
    * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`, and
-   *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless the answer alone was lost.
+   *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless only the answer was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<string>;
 
   /**
-   * Appends entries that have their ids, parents and times already, behind all others and as they are: what was copied
-   * from elsewhere. Entries that are there word for word are not added again.
+   * Appends entries that have their ids, parents and times already, such as entries copied from elsewhere. They are stored
+   * unchanged, behind all others; entries that are stored already, word for word, are skipped.
    *
-   * Whoever works on a session appends through its `SessionManager`.
+   * To work on a session, append through its `SessionManager`.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `WRITE_FAILED`
    */
   appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void>;
 
   /**
-   * Waits until everything appended to its sessions is written, also what is appended meanwhile, and releases what the
-   * store has opened. Idempotent.
+   * Waits until everything appended to its sessions is written, including appends meanwhile, and releases the store's
+   * resources. Idempotent.
    *
-   * @throws {SessionError} `WRITE_FAILED`, or what a session's `flush` is refused with; and then it is open still.
+   * @throws {SessionError} `WRITE_FAILED`, or the error of a session's `flush`; the store is then still open.
    */
   close(options?: CloseStoreOptions): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { SessionError } from "../schema/errors.ts";
 
-/** The error for an id that a store or backend does not have. */
+/** Makes the error for an id that a store or backend does not have. */
 export function sessionNotFound(id: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
@@ -9,7 +9,7 @@ export function sessionNotFound(id: string): SessionError {
   );
 }
 
-/** The error for an id that a store or backend has already. */
+/** Makes the error for an id that a store or backend already has. */
 export function sessionExists(id: string): SessionError {
   return new SessionError(
     "SESSION_EXISTS",
@@ -18,7 +18,7 @@ export function sessionExists(id: string): SessionError {
   );
 }
 
-/** The error for what a store is asked for after it was closed. */
+/** The error for calls to a closed store. */
 export function storeClosed(): SessionError {
   return new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
 }

@@ -2,7 +2,7 @@
 export type Column = Float64Array | Int32Array | Uint32Array;
 
 /**
- * Gives a column room for `needed` values, by doubling, so that n pushes cost O(n).
+ * Makes room in a column for `needed` values, by doubling, so that n pushes cost O(n).
  *
  * @returns The column itself if it is large enough, else a larger copy whose new part is zero.
  */

@@ -36,16 +36,16 @@ export class EntryTree {
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
-  /** The id that was compared last, and whose it is: nearly always that of the next entry's parent. */
+  /** The id that was compared last, and its ordinal: nearly always the next entry's parent. */
   #comparedId = "";
   #comparedAt = NONE;
   /** Links that change at the next `resolveParents`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
-  /** Where the links led that were cut to break cycles. */
+  /** Former parents of the entries whose links were cut to break cycles. */
   #cuts: ReadonlyMap<number, number> = new Map();
 
-  /** Changes whenever entries that were there get another parent. */
+  /** Changes whenever known entries get another parent. */
   get revision(): number {
     return this.#revision;
   }
@@ -55,7 +55,7 @@ export class EntryTree {
     return this.#size;
   }
 
-  /** Makes room for so many entries at once, which is cheaper than to grow step by step. */
+  /** Makes room for so many entries at once, which is cheaper than growing step by step. */
   reserve(entries: number): void {
     this.#reserve(entries);
     this.#index.reserve(entries);
@@ -87,9 +87,9 @@ export class EntryTree {
   }
 
   /**
-   * Lets later entries that name `key` as their parent hang on `ordinal`, although another entry has the id.
+   * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * For a second entry with an id that was taken: those who follow it mean it and not the first.
+   * For a second entry with a taken id: entries behind it mean it and not the first.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);
@@ -104,7 +104,7 @@ export class EntryTree {
    * Decides about the entries whose parent was not found before them: it came later, or the entry becomes a root or
    * hangs on its fallback. Cycles that late parents close are broken at their first entry.
    *
-   * However the entries are split into batches, the tree is in the end the same.
+   * The resulting tree does not depend on how the entries are split into batches.
    *
    * @returns What was decided, for the report.
    * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
@@ -119,7 +119,7 @@ export class EntryTree {
     if (this.#moved.length === 0) return findings;
     this.#revision++;
     const cuts = this.#cuts;
-    // A cycle that was broken may be none any more: it is judged anew.
+    // A broken cycle may no longer be one, so it is judged anew.
     for (const [ordinal, parent] of cuts) this.#parents[ordinal] = parent;
     for (const { ordinal, parent } of this.#moved) this.#parents[ordinal] = parent;
     this.#moved = [];
@@ -129,12 +129,12 @@ export class EntryTree {
     return findings;
   }
 
-  /** Gives the ordinal of an id, or NONE. */
+  /** Returns the ordinal of an id, or NONE. */
   find(id: string): number {
     return this.#index.get(idKeyOf(id));
   }
 
-  /** Gives the ordinal of an id key, or NONE. */
+  /** Returns the ordinal of an id key, or NONE. */
   findKey(key: IdKey): number {
     return this.#index.get(key);
   }
@@ -167,7 +167,7 @@ export class EntryTree {
     return this.#times[ordinal] ?? Number.NaN;
   }
 
-  /** Gives an entry's head as an object. */
+  /** Returns an entry's head as an object. */
   headAt(ordinal: number): EntryHead {
     const parent = this.parentAt(ordinal);
     return {
@@ -186,7 +186,7 @@ export class EntryTree {
   }
 
   /**
-   * Gives the children of an entry, or the roots for NONE, in file order.
+   * Yields the children of an entry, or the roots for NONE, in file order.
    *
    * @remarks Cost: O(answer).
    */
@@ -198,7 +198,7 @@ export class EntryTree {
     }
   }
 
-  /** Gives the ordinals of all entries, in order. */
+  /** Yields the ordinals of all entries, in order. */
   *ordinals(): Generator<number, void> {
     for (let i = 0; i < this.#size; i++) yield i;
   }
@@ -208,13 +208,13 @@ export class EntryTree {
     return this.#firstChild[ordinal] === NONE;
   }
 
-  /** Gives the entries without children, in file order. */
+  /** Yields the entries without children, in file order. */
   *leaves(): Generator<number, void> {
     for (let i = 0; i < this.#size; i++) if (this.isLeaf(i)) yield i;
   }
 
   /**
-   * Gives the path root → entry; empty for NONE.
+   * Returns the path root → entry; empty for NONE.
    *
    * @remarks Cost: O(depth), 4 bytes per entry.
    */
@@ -224,7 +224,7 @@ export class EntryTree {
     return path;
   }
 
-  /** Gives the deepest entry that is on the paths of both, or NONE. */
+  /** Returns the deepest entry that is on the paths of both, or NONE. */
   commonAncestor(a: number, b: number): number {
     let [x, y] = [a, b];
     let [depthX, depthY] = [this.#depth(a), this.#depth(b)];
@@ -257,7 +257,7 @@ export class EntryTree {
       const alias = this.#aliases.get(key);
       if (alias !== undefined) return alias;
     }
-    // Most entries hang on the one before them, which is found without a look at the table.
+    // Most entries follow the one before them, which needs no look-up in the table.
     const last = this.#size - 1;
     return last >= 0 && this.keyAt(last) === key ? last : this.#index.get(key);
   }

@@ -2,13 +2,13 @@ import type { IdKey } from "../schema/id-key.ts";
 
 const INITIAL_SLOTS = 64;
 
-/** More slots are not kept when all is forgotten. */
+/** The most slots that `clear` keeps. */
 const MAX_KEPT_SLOTS = 64 * 1024;
 
 /** Share of the slots that is used before there are more. */
 const MOST_USED = 0.5;
 
-/** Slots looked at for a key; at half load, honest keys need a few. */
+/** Slots probed for a key; at half load, random keys need a few. */
 const MAX_PROBES = 64;
 
 /**
@@ -17,19 +17,19 @@ const MAX_PROBES = 64;
  * Numeric keys live in an open-addressed table of typed arrays: a `Map` of strings takes five times the memory and
  * most of the time of opening a large session.
  *
- * A slot is two numbers side by side, since each one apart would be another look at memory far away.
+ * A slot is two numbers side by side: apart, each would cost a cache miss.
  *
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  /** For each slot its key and behind it its ordinal + 1; 0 if it is free. */
+  /** For each slot its key, then its ordinal + 1; 0 if it is free. */
   #slots = new Int32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
-  /** Keys for which the table had no free slot near by: a file may choose ids that all want the same one. */
+  /** Keys without a free slot nearby: a hostile file may choose ids that all hash alike. */
   readonly #crowded = new Map<number, number>();
 
-  /** Forgets all keys; the memory is kept for others, unless it is much. */
+  /** Forgets all keys and keeps the memory for others, up to a bound. */
   clear(): void {
     if (this.#slots.length > MAX_KEPT_SLOTS * 2) this.#slots = new Int32Array(INITIAL_SLOTS * 2);
     else this.#slots.fill(0);
@@ -45,7 +45,7 @@ export class IdIndex {
     if (slots * 2 > this.#slots.length) this.#resize(slots);
   }
 
-  /** Gives the ordinal of a key, or -1. */
+  /** Returns the ordinal of a key, or -1. */
   get(key: IdKey): number {
     if (typeof key === "string") return this.#byText.get(key) ?? -1;
     const at = this.#slotOf(key);
@@ -67,7 +67,7 @@ export class IdIndex {
     return -1;
   }
 
-  /** Remembers where a key stands; a key that is known is moved. */
+  /** Sets the ordinal of a key, known or not. */
   set(key: IdKey, ordinal: number): void {
     if (typeof key === "string") {
       this.#byText.set(key, ordinal);
@@ -96,7 +96,7 @@ export class IdIndex {
     this.#slots[at + 1] = ordinal + 1;
   }
 
-  /** Where the slot is that holds the key, or the free one where it belongs; -1 if neither is near. */
+  /** Finds the slot that holds the key, or the free one where it belongs; -1 if neither is near. */
   #slotOf(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

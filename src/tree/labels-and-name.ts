@@ -41,13 +41,13 @@ export class LabelsAndName {
     this.#name = nameOf(title);
   }
 
-  /** Gives the labels in force, by the id of the entry that each stands on; a live view. */
+  /** Returns the labels in force, by the id of the entry that each stands on; a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
     return this.#labels;
   }
 
-  /** Gives the session's display name, or undefined if it has none. */
+  /** Returns the session's display name, or undefined if it has none. */
   name(): string | undefined {
     this.#catchUp();
     return this.#name;

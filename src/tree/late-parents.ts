@@ -37,7 +37,7 @@ export class LateParents {
     this.#untold.push(waiting);
   }
 
-  /** Lets those go that wait for this parent; gives what was told of them, which is over. */
+  /** Lets those go that wait for this parent; returns what was told of them, which is over. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;
@@ -46,7 +46,7 @@ export class LateParents {
     return { ordinals: waiting.map((one) => one.ordinal), over: told.map((one) => findingOf(one, true)) };
   }
 
-  /** Gives those whose parent has not come since they were added, and where each hangs now. */
+  /** Returns those whose parent has not come since they were added, and where each hangs now. */
   resolve(): { finding: LinkFinding; fallback: number }[] {
     const waiting = this.#untold.filter(({ parent }) => this.#waiting.has(parent));
     this.#untold = [];

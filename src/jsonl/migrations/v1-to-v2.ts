@@ -4,7 +4,7 @@ import type { JsonRecord } from "../../schema/json.ts";
 export interface LinearPlace {
   readonly id: string;
   readonly parentId: string | null;
-  /** Gives the id of the first entry at or after this record number (the header is 0), or undefined. */
+  /** Returns the id of the first entry at or after this record number (the header is 0), or undefined. */
   readonly entryIdFrom: (recordNumber: number) => string | undefined;
 }
 

@@ -64,19 +64,19 @@ export async function stored(store: SessionStore, ...texts: readonly string[]): 
   return session;
 }
 
-/** Gives the ids of all entries, in order. */
+/** Returns the ids of all entries, in order. */
 export function idsOf(session: SessionManager): string[] {
   return session.getEntries().map(({ id }) => id);
 }
 
-/** Gives everything that is yielded. */
+/** Collects everything that is yielded. */
 export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
   return items;
 }
 
-/** Gives the bytes of a session, as a text with a character for each byte. */
+/** Returns the bytes of a session, as a text with a character for each byte. */
 export async function exported(store: SessionStore, id: string): Promise<string> {
   let text = "";
   for await (const piece of store.exportBytes(id)) text += Buffer.from(piece).toString("latin1");
