@@ -217,6 +217,25 @@ describeWith(["openai", "@anthropic-ai/sdk"], "one session, several providers", 
     expect(server.requests).toHaveLength(12);
   });
 
+  test("Anthropic goes on with calls of another model, if it is asked without thinking until the user speaks", async () => {
+    await using server = await ProviderServer.start();
+    const session = SessionManager.inMemory();
+    session.appendMessage({ role: "user", content: "Read a.", timestamp });
+    const [anthropic, , openai] = CLIENTS;
+    server.script({ thinking: "Reading.", calls: [{ name: "read", arguments: { path: "a" } }] });
+    const call = await openai?.ask(server.origin, session.buildSessionContext().messages);
+    if (call === undefined || anthropic === undefined) throw new Error("a client is missing");
+    session.appendMessage(call);
+    for (const id of callIds(call)) session.appendMessage(result(id, false, false));
+
+    const context = session.buildSessionContext().messages;
+    await expect(anthropic.ask(server.origin, context)).rejects.toThrow(/400.*Expected .thinking./s);
+    const { thinking: _, ...request } = anthropicRequest(context);
+    server.script({ text: "Done." });
+    const response = await anthropicAt(server.origin).messages.create(request);
+    expect(fromAnthropicResponse(response, { timestamp }).message.stopReason).toBe("stop");
+  });
+
   test("the server is no rubber stamp: it refuses what the providers refuse, in their words", async () => {
     await using server = await ProviderServer.start();
     const user = { role: "user" as const, content: "Read a." };

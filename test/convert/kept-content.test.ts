@@ -104,6 +104,19 @@ describe("tools that OpenAI ran", () => {
     });
   });
 
+  it("get outputs of their own kind, also for custom calls without the id of their item", () => {
+    const items = [
+      { role: "user", content: "Go" },
+      { type: "custom_tool_call", call_id: "call_1", name: "patch", input: "x" },
+      { type: "custom_tool_call_output", call_id: "call_1", output: "done" },
+    ];
+    const { messages } = fromOpenAIResponses(items, { timestamp, model: "m" });
+    expect(toOpenAIResponses(messages).input).toEqual(items);
+    expect(toOpenAIResponses(messages.slice(0, 2)).input[2]).toMatchObject({
+      type: "custom_tool_call_output",
+    });
+  });
+
   it("leave out references to items that are not stored", () => {
     const messages = read({ type: "item_reference", id: "msg_0" } as { type: string });
     expect(toOpenAIResponses(messages, { model: "m" }).input).toHaveLength(2);

@@ -8,13 +8,14 @@ import { callIdOf, ToolIds } from "../tool-ids.ts";
 import { isHostCall, isHostOutput, MAX_ID, reasoningItemOf } from "./item-ids.ts";
 import type {
   OpenAICallOutput,
+  OpenAICustomToolCall,
   OpenAIInputMessage,
   OpenAIResponsesItem,
   OpenAIResponsesOptions,
   OpenAIResponsesRequest,
 } from "./openai-responses-types.ts";
 import { readAnswer, readResult, readUser } from "./read-items.ts";
-import { customInputOf, writeAnswer, writeResult, writeUser } from "./write-items.ts";
+import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
 const MAX_NAME = 64;
 
@@ -98,20 +99,16 @@ class ItemWriter {
   }
 
   writeAnswer(answer: PlannedAnswer): OpenAIResponsesItem[] {
-    const { results } = answer;
-    const custom = new Set<string>();
-    for (const block of answer.content) {
-      const isCustom = block.type === "toolCall" && answer.isOwn && customInputOf(block) !== undefined;
-      if (isCustom) custom.add(block.id);
-    }
-    const outputs = results.map(({ message, raw, index }): OpenAIResponsesItem => {
+    const items = this.#writeItems(answer);
+    const custom = new Set(items.flatMap((item) => (isCustomCall(item) ? [item.call_id] : [])));
+    const outputs = answer.results.map(({ message, raw, index }): OpenAIResponsesItem => {
       if (message.isError)
         this.#report("FLAG_DROPPED", index, "Dropped isError: a result cannot say that its call failed.");
-      const isCustom = custom.has(message.toolCallId);
-      const type = isCustom ? "custom_tool_call_output" : "function_call_output";
-      return isOutput(raw, type) ? raw : writeResult(message, type, this.#plan.ids.of(message.toolCallId));
+      const callId = this.#plan.ids.of(message.toolCallId);
+      const type = custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
+      return isOutput(raw, type) ? raw : writeResult(message, type, callId);
     });
-    return [...this.#writeItems(answer), ...outputs];
+    return [...items, ...outputs];
   }
 
   #writeItems({ content, isOwn, isIncomplete, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
@@ -142,6 +139,10 @@ class ItemWriter {
   #report(code: ConversionIssueCode, index: number, message: string): void {
     this.#plan.issues.report(code, index, message);
   }
+}
+
+function isCustomCall(item: OpenAIResponsesItem): item is OpenAICustomToolCall {
+  return fieldsOf(item)["type"] === "custom_tool_call";
 }
 
 function itemsOf(raw: unknown): readonly unknown[] {

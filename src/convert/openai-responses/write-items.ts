@@ -95,7 +95,7 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): Op
 }
 
 /** Returns what a tool was given that takes any text; undefined if the call is one of a function. */
-export function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
+function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
   const { input, ...others } = given;
   const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
   return isCustom && typeof input === "string" ? input : undefined;

@@ -151,15 +151,17 @@ function checkStored(item: Item, fault: Fault): void {
 function checkPairs(items: readonly Item[], fault: Fault): void {
   const waiting = new Map<string, number>();
   for (const item of items) {
-    const callId = text(item["call_id"]);
+    // An output belongs to a call of its own kind.
+    const callId = `${typeOf(item).replace("_output", "")} ${text(item["call_id"])}`;
     if (isCall(item)) waiting.set(callId, (waiting.get(callId) ?? 0) + 1);
     if (!isOutput(item)) continue;
     const open = waiting.get(callId) ?? 0;
-    if (open === 0) fault(`No tool call found for function call output with call_id ${callId}.`);
+    if (open === 0)
+      fault(`No tool call found for function call output with call_id ${text(item["call_id"])}.`);
     waiting.set(callId, open - 1);
   }
   for (const [callId, open] of waiting)
-    if (open > 0) fault(`No tool output found for function call ${callId}.`);
+    if (open > 0) fault(`No tool output found for function call ${callId.split(" ")[1]}.`);
 }
 
 function checkReasoning(items: readonly Item[], { issued = [] }: ResponsesKnowledge, fault: Fault): void {
