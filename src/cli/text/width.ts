@@ -3,16 +3,26 @@ const PLAIN_ASCII = /^[ -~]*$/;
 /** Measures text that is not ASCII; loading what does so takes longer than most of a command. */
 let measure: ((text: string) => number) | undefined;
 
+/** Blocks of characters that take two columns: letters of East Asia, and pictures. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
 /**
- * Loads what measures text that is not ASCII: to be awaited before something is written to a terminal. Without it each
- * character counts as one column, which is good enough for a pipe.
+ * Loads what measures text that is not ASCII: to be awaited before something is written to a terminal. Without it widths
+ * are estimated, which will do for a pipe: no line gets too long, but a column may be off by one.
  */
 export async function loadWidths(): Promise<void> {
   if (measure === undefined) ({ default: measure } = await import("string-width"));
 }
 
 function measured(text: string): number {
-  return measure === undefined ? Array.from(text).length : measure(text);
+  return measure === undefined ? estimated(text) : measure(text);
+}
+
+function estimated(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += WIDE.test(character) ? 2 : 1;
+  return columns;
 }
 
 /** Made for the first text that is not ASCII: most commands see none. */
