@@ -16,8 +16,11 @@ beforeEach(() => {
 const timestamp = "2026-01-01T00:00:00.000Z";
 const header = `${JSON.stringify({ type: "session", version: 3, id: "s", timestamp, cwd: "/" })}\n`;
 
-function line(id: number): string {
-  const message = { role: "user", content: "x".repeat(100_000), timestamp: id };
+/** Characters of a line: seven of them are read at once, or in pieces. */
+const SIZES = { small: 100_000, large: 700_000 };
+
+function line(id: number, length = SIZES.large): string {
+  const message = { role: "user", content: "x".repeat(length), timestamp: id };
   const parentId = id === 1 ? null : String(id - 1);
   return `${JSON.stringify({ type: "message", id: String(id), parentId, timestamp, message })}\n`;
 }
@@ -35,8 +38,13 @@ function after(reads: number, happen: () => void): FileSystem {
 const idsOf = (log: FileLog | undefined) =>
   log && Array.from(log.index.tree.ordinals(), (ordinal) => log.index.tree.idAt(ordinal));
 
-test.each([1, 2, 3])("what another process appends after read %i of a file is read, too", async (reads) => {
-  const before = header + [1, 2, 3, 4, 5, 6, 7].map(line).join("");
+test.each([
+  [1, "small"],
+  [1, "large"],
+  [2, "large"],
+  [3, "large"],
+] as const)("what another process appends after read %i of a %s file is read, too", async (reads, size) => {
+  const before = header + [1, 2, 3, 4, 5, 6, 7].map((id) => line(id, SIZES[size])).join("");
   const more = () => appendFileSync(path, line(8) + line(9));
   for (const open of [FileLog.open, FileLog.load]) {
     writeFileSync(path, before);
@@ -47,7 +55,7 @@ test.each([1, 2, 3])("what another process appends after read %i of a file is re
 });
 
 test("a file that is cut after its first piece is read as far as it goes", async () => {
-  const lines = [1, 2, 3, 4, 5, 6, 7].map(line);
+  const lines = [1, 2, 3, 4, 5, 6, 7].map((id) => line(id));
   for (const open of [FileLog.open, FileLog.load]) {
     writeFileSync(path, header + lines.join(""));
     const kept = header.length + lines.slice(0, 3).join("").length;
