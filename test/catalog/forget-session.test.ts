@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
-import { deleteSession, iterateSessions } from "sessiontree/catalog";
+import { deleteSession, type FileRow, type IterateOptions, iterateSessions } from "sessiontree/catalog";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, put, touch } from "./support/sessions.ts";
 
@@ -19,7 +18,14 @@ beforeEach(() => {
   put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("harmless").text, 1);
 });
 
-const list = (folder = sessionDir) => listSessions({ sessionDir: folder, cacheDir });
+/** Lists a folder, keeping a cache. */
+const list = (folder = sessionDir) => rowsOf({ sessionDir: folder, cacheDir });
+
+async function rowsOf(options: IterateOptions): Promise<FileRow[]> {
+  const rows: FileRow[] = [];
+  for await (const row of iterateSessions(options)) rows.push(row);
+  return rows;
+}
 
 /** All that a cache holds, whatever its files are called. */
 const cached = (folder = cacheDir) =>
@@ -66,8 +72,8 @@ describe("what a cache of lists holds of a session", () => {
     rmSync(other, { recursive: true });
     renameSync(sessionDir, other);
     symlinkSync(other, sessionDir);
-    await listSessions({ sessionDir });
-    await listSessions({ sessionDir: other });
+    await rowsOf({ sessionDir });
+    await rowsOf({ sessionDir: other });
     const folder = join(cacheDir, "sessiontree");
     expect(readdirSync(folder)).toHaveLength(2);
     await deleteSession(join(other, "a.jsonl"), { permanent: true });
