@@ -99,6 +99,19 @@ test("--before shows what the model had when it wrote an answer, or the call of 
   ]);
 });
 
+test("--before names the model that wrote the answer, not that of the answer before it", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Hello.");
+  scribe.assistant("Hello from the small one.", { provider: "acme", model: "small" });
+  scribe.user("And the large one?");
+  const answer = scribe.assistant("Here.", { provider: "acme", model: "large" });
+  const { lines } = await cli(["context", scribe.path, "--before", answer]);
+  expect(lines[0]).toBe("acme/large, thinking off");
+  const [json] = jsonLines(await cli(["context", scribe.path, "--before", answer, "--json"]));
+  expect(json).toMatchObject({ model: { provider: "acme", modelId: "large" } });
+  expect((await cli(["context", scribe.path])).lines[0]).toBe("acme/large, thinking off");
+});
+
 test("--tail shows the last messages, and says that there are more", async () => {
   const { scribe } = compacted();
   const { lines } = await cli(["context", scribe.path, "--tail", "2"]);

@@ -127,6 +127,9 @@ describe("--failed", () => {
     expect(asText.stderr).toContain(
       `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,
     );
+    const words = await cli(["search", "--failed", "fix me", "--dir", folder]);
+    expect(words.stderr).toContain(`sessiontree search --failed "" "fix me"\n`);
+    expect(asText.stderr).toContain(`sessiontree search --failed --dir ${ID(1)}\n`);
     for (const args of [["search"], ["search", ""]]) {
       const wrong = await cli(args);
       expect(wrong.code).toBe(2);

@@ -1,5 +1,6 @@
 import { type ContextUsageEstimate, estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
+import { type ModelChoice, modelSetBy } from "../../context/path-settings.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
@@ -92,7 +93,17 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   const size = contextUsage(session);
   const { lines, repairs } = call.get(LLM) ? asRequest(all) : { lines: all, repairs: undefined };
   const shown = lines.slice(-(call.get(TAIL) ?? lines.length));
-  return { lines: shown, count: lines.length, model, thinkingLevel, repairs, size, answer };
+  // The path before an answer names the model of the answer before it.
+  const asked = answer?.model ?? model;
+  const text = answer?.text;
+  return { lines: shown, count: lines.length, model: asked, thinkingLevel, repairs, size, answer: text };
+}
+
+/** The answer before which a context stands. */
+interface AskedAnswer {
+  readonly text: string;
+  /** The model that wrote it; undefined if it is no answer, or does not say. */
+  readonly model: ModelChoice | undefined;
 }
 
 /**
@@ -100,7 +111,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
  *
  * @returns The answer before which it stands; undefined if it stands at an entry.
  */
-function moveTo({ get }: CommandCall, session: SessionManager, path: string): string | undefined {
+function moveTo({ get }: CommandCall, session: SessionManager, path: string): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
   if (leaf === undefined && before === undefined) return undefined;
@@ -115,7 +126,8 @@ function moveTo({ get }: CommandCall, session: SessionManager, path: string): st
   const entry = view.entryAt(ordinal);
   const used = answerText(entry);
   const id = view.tree.idAt(ordinal);
-  return `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
+  const text = `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
+  return { text, model: entry && modelSetBy(entry) };
 }
 
 /** Turns the messages into those of a valid request. */

@@ -258,7 +258,10 @@ function writeNothing(call: CommandCall): void {
   const what = get(FAILED) ? "No failure" : "Nothing";
   note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    note(`To look into a session of that name: sessiontree search --failed "" ${plainLine(text)}`);
+    const plain = plainLine(text);
+    const word = /\s/.test(plain) ? JSON.stringify(plain) : plain;
+    note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
+    note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
   if (dir === undefined && !get(ALL) && name === undefined) {
     note("sessiontree search --all looks into the sessions of all projects.");
