@@ -150,6 +150,22 @@ test("shows what the model saw when it called the tool that failed, and with the
   await view.locator(`.tool-use.is-focused[data-entry="${results[2]}"]`).waitFor();
 });
 
+test("the bar names the model that wrote the answer, not that of the answer before it", async () => {
+  const writer = new SessionWriter();
+  writer.user("Hello.");
+  writer.assistant("Hello.", { model: "small" });
+  writer.user("And the large one?");
+  const answer = writer.assistant("Here.", { model: "large" });
+  const { page } = await open(writer.text);
+  await page
+    .locator(`.entry[data-entry="${answer}"] > .entry-head`)
+    .getByLabel("What the model saw when it wrote this")
+    .click();
+  const bar = page.locator(`.path-bar:has-text("What the model saw before answer ${answer}")`);
+  await bar.waitFor();
+  expect(await bar.textContent()).toContain("large");
+});
+
 test("a key shows what the model saw at a failure, and leads back; so does the browser", async () => {
   const { text, failures, parallel, results } = failingSession();
   const { page } = await open(text);

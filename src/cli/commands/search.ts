@@ -44,7 +44,7 @@ interface FoundEntry extends SearchHit {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, the latest first. Exits with 1 if nothing is found.
+  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, those written to last first. Exits with 1 if nothing is found.
 
 --failed finds where it went wrong, with a text or without: results of tools that are errors, commands with an exit code other than 0, and answers that ended in an error. Without a text, a session is named as @last or by a path, or by an id behind an empty text: search "" 1a2b3c4d --failed.
 

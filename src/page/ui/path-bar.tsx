@@ -1,4 +1,5 @@
 import { kindOf } from "../model/entry-kind.ts";
+import { fieldsOf, textOf } from "../model/fields.ts";
 import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
@@ -24,7 +25,10 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
   const facts = isModel
     ? [counted(messages, "message", "messages")]
     : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
-  const settings = [model === null ? "" : model.modelId, `thinking ${thinkingLevel}`];
+  const about = fieldsOf(fieldsOf(session.entries[place.asked])["message"]);
+  // The path before an answer names the model of the answer before it.
+  const modelId = textOf(about["model"]) || (model?.modelId ?? "");
+  const settings = [modelId, `thinking ${thinkingLevel}`];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="path-bar" aria-label="This path" tabIndex={0}>
