@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 // What is shipped is what is measured.
-import { iterateSessions, SessionManager, searchSessions } from "../../dist/index.js";
+import { iterateSessions, searchSessions } from "../../dist/catalog.js";
+import { SessionManager } from "../../dist/index.js";
 import {
   naiveAppend,
   naiveContext,
