@@ -149,6 +149,21 @@ describe("own entries among foreign ones", () => {
     }
   });
 
+  it("written once more are the same entries, at their new place", () => {
+    const file = new OwnFile()
+      .grow(sessionOf(a))
+      .append([["x", "a"]])
+      .look()
+      .append([["x", "a"]])
+      .look();
+    expect([file.index.tree.size, file.index.missingPending, file.index.position]).toEqual([
+      2,
+      [],
+      file.size,
+    ]);
+    expect(file.written[1]).toBe(entryLine("x", "a"));
+  });
+
   it("that are nowhere are told", () => {
     const file = new OwnFile().grow(sessionOf(a));
     file.index.addPending(head("x", "a"), entryLine("x", "a").length + 1, false);

@@ -13,6 +13,19 @@ function treeOf(...parents: (number | undefined)[]): EntryTree {
 }
 
 describe("EntryTree", () => {
+  it("adds nothing under an id that is taken", () => {
+    const tree = treeOf(undefined, 0);
+    const before = Array.from(tree.ordinals(), (ordinal) => tree.headAt(ordinal));
+    expect([tree.add("label", 1, null, 5), tree.add("label", 1, 1, 5), tree.hasType("label")]).toEqual([
+      NONE,
+      NONE,
+      false,
+    ]);
+    expect(tree.resolveParents()).toEqual([]);
+    expect(Array.from(tree.ordinals(), (ordinal) => tree.headAt(ordinal))).toEqual(before);
+    expect([...tree.children(NONE), ...tree.children(0)]).toEqual([0, 1]);
+  });
+
   it("gives back the heads that it was given", () => {
     const tree = new EntryTree();
     tree.add("message", 0x1f, null, 1.5);

@@ -45,6 +45,23 @@ describe("IdIndex", () => {
     expect(index.get(43)).toBe(-1);
   });
 
+  it("adds a key that it does not know, and tells of one that it does, however many want the same slot", () => {
+    const crowd = Array.from({ length: 300 }, (_, i) => keyOfHash(i << 20));
+    const any = fc.oneof(key, fc.constantFrom(...crowd));
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 2000, size: "max" }), (keys) => {
+        const index = new IdIndex();
+        const map = new Map<IdKey, number>();
+        for (const [ordinal, one] of keys.entries()) {
+          expect(index.add(one, ordinal)).toBe(map.get(one) ?? -1);
+          if (!map.has(one)) map.set(one, ordinal);
+        }
+        expectSame(index, map);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   it("is empty when it is cleared, and keeps what it has when room is made", () => {
     const index = new IdIndex();
     fc.assert(
