@@ -64,11 +64,9 @@ export function entryAt(
 export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const { version } = context;
+  if (version >= CURRENT_SESSION_VERSION) return withHead(record, head);
   const entryIdFrom = (recordNumber: number) => context.entryIdFrom(recordNumber);
-  return withHead(
-    version < CURRENT_SESSION_VERSION ? upgradeRecord(record, version, { ...head, entryIdFrom }) : record,
-    head,
-  );
+  return withHead(upgradeRecord(record, version, { ...head, entryIdFrom }), head);
 }
 
 /**

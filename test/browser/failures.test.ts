@@ -151,11 +151,12 @@ test("shows what the model saw when it called the tool that failed, and with the
 });
 
 test("the bar names the model that wrote the answer, not that of the answer before it", async () => {
-  const writer = new SessionWriter();
+  const writer = new SessionWriter({ provider: "acme", model: "small" });
   writer.user("Hello.");
-  writer.assistant("Hello.", { model: "small" });
+  writer.assistant("Hello.");
   writer.user("And the large one?");
-  const answer = writer.assistant("Here.", { model: "large" });
+  writer.model = { provider: "acme", model: "large" };
+  const answer = writer.assistant("Here.");
   const { page } = await open(writer.text);
   await page
     .locator(`.entry[data-entry="${answer}"] > .entry-head`)
