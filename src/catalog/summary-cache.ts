@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { writeAtomicJson } from "../log/atomic-json.ts";
+import { sha256 } from "../log/digest.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";
@@ -100,7 +100,7 @@ export class SummaryCache {
     if (this.#folder === undefined) return undefined;
     let cache = this.#loaded.get(folder);
     if (cache === undefined) {
-      const name = createHash("sha256").update(folder).digest("hex").slice(0, 32);
+      const name = sha256(folder).slice(0, 32);
       const path = join(this.#folder, `${name}.json`);
       cache = { path, files: this.#load(path, folder), isDirty: false };
       this.#loaded.set(folder, cache);

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { parseJson } from "../jsonl/decode.ts";
+import { sha256 } from "../log/digest.ts";
 import { ifPresent } from "../log/file-system.ts";
 import type { JsonRecord } from "../schema/json.ts";
 
@@ -41,8 +41,7 @@ export function cwdOfGeminiFile(path: string, known: Iterable<string>): string {
   const names = { ...list, ...fieldsOf(list["projects"]) };
   const named = Object.keys(names).find((cwd) => names[cwd] === folder);
   if (named !== undefined) return named;
-  const digest = (cwd: string) => createHash("sha256").update(cwd).digest("hex");
-  return [...Object.keys(names), ...known].find((cwd) => digest(cwd) === folder) ?? "";
+  return [...Object.keys(names), ...known].find((cwd) => sha256(cwd) === folder) ?? "";
 }
 
 function readJson(path: string): JsonRecord {

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { fstatSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { parseJson } from "../jsonl/decode.ts";
+import { sha256 } from "./digest.ts";
 import {
   closeQuietly,
   FILE_MODE,
@@ -95,5 +95,5 @@ function readToEnd(path: string): Buffer | undefined {
 
 /** The first line: the digest of the content. */
 function frontOf(content: Uint8Array): string {
-  return `${PREFIX}${createHash("sha256").update(content).digest("hex")}${BETWEEN}`;
+  return `${PREFIX}${sha256(content)}${BETWEEN}`;
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { sha256 } from "./digest.ts";
 import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "./file-system.ts";
 
 /** How many folders above a session file the folder of all sessions may be: subagents' files lie deeper. */
@@ -16,7 +16,7 @@ const MAX_DEPTH = 4;
 export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
   for (const folder of blobFolders(sessionPath)) {
     const bytes = readPlainFile(fs, join(folder, digest));
-    if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === digest) {
+    if (bytes !== undefined && sha256(bytes) === digest) {
       return bytes.toString("base64");
     }
   }

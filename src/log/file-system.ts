@@ -1,4 +1,4 @@
-import * as nodeFs from "node:fs";
+import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { fileError } from "./file-errors.ts";
 import { hasErrorCode } from "./system-error.ts";

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { parseJson } from "../jsonl/decode.ts";
 import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
+import { nodeCrypto } from "./digest.ts";
 import { NotAPlainFileError } from "./file-errors.ts";
 import {
   closeQuietly,
@@ -158,7 +158,13 @@ function releaseAll(): void {
 function thisProcess(): LeaseOwner {
   const { pid } = process;
   const thread = thisThread();
-  return { pid, thread, host: hostname(), startedAt: startOf(pid, thread) ?? "", token: randomUUID() };
+  return {
+    pid,
+    thread,
+    host: hostname(),
+    startedAt: startOf(pid, thread) ?? "",
+    token: nodeCrypto().randomUUID(),
+  };
 }
 
 /** Takes a lease; returns its owner instead if that one lives. */

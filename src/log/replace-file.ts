@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { isSessionError, SessionError } from "../schema/errors.ts";
+import { sha256 } from "./digest.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
 import {
   closeQuietly,
@@ -12,6 +12,7 @@ import {
 } from "./file-system.ts";
 import { Lease, sleep } from "./lease.ts";
 import { monotonicMs } from "./monotonic.ts";
+import { MAX_NAME_BYTES } from "./session-paths.ts";
 import { type OldFile, takeOver } from "./take-over.ts";
 import { removeLeftovers, removeTemporary } from "./temporary-files.ts";
 import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "./write-whole.ts";
@@ -27,6 +28,9 @@ export interface Replacement extends Omit<Content, "fs" | "path"> {
 const WAIT_MS = 10_000;
 
 const POLL_MS = 1;
+
+/** Bytes of a name that leave room for a dot before it and `.lease` behind it, as file systems count. */
+const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 /** The files that this thread is replacing, by the names of their locks. */
 const here = new Set<string>();
@@ -198,7 +202,8 @@ function hiddenName(path: string): string {
   return join(dirname(path), `.${keyOf(path)}.old`);
 }
 
-/** Short, since a file's own name may be as long as the system allows. */
+/** A file's name, or its digest where the name leaves no room for what is put around it. */
 function keyOf(path: string): string {
-  return createHash("sha256").update(basename(path)).digest("hex").slice(0, 16);
+  const name = basename(path);
+  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : sha256(name).slice(0, 16);
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { SessionError } from "../schema/errors.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { type OptionRules, TEXT } from "../schema/options.ts";
+import { sha256 } from "./digest.ts";
 import { ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
 
 /** Where sessions live, for programs that keep them elsewhere than pi does. */
@@ -45,7 +45,7 @@ export function sessionsRoot(places: SessionPlaces = {}): string {
 }
 
 /** Bytes of the longest name that file systems take. */
-const MAX_NAME_BYTES = 255;
+export const MAX_NAME_BYTES = 255;
 
 /** Bytes of a long project's folder that tell its beginning to people; its digest tells it from others. */
 const BEGINNING_BYTES = 180;
@@ -71,7 +71,7 @@ export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
 }
 
 function shortened(name: string, cwd: string): string {
-  const digest = createHash("sha256").update(cwd).digest("hex").slice(0, DIGEST_CHARACTERS);
+  const digest = sha256(cwd).slice(0, DIGEST_CHARACTERS);
   // What is left of a character that was cut is a character of its own, and goes.
   const beginning = Buffer.from(name)
     .subarray(0, BEGINNING_BYTES)

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { nodeCrypto, sha256 } from "./digest.ts";
 import { type FileSystem, ifPresent, removeQuietly } from "./file-system.ts";
 import { startOf } from "./process-start.ts";
 
@@ -24,7 +24,7 @@ const abandoned = new Set<string>();
 export function temporaryPath(folder: string): string {
   ownStart ??= startOf(process.pid) ?? "";
   // Short, since the final name may be as long as the system allows.
-  const unique = randomBytes(8).toString("hex");
+  const unique = nodeCrypto().randomBytes(8).toString("hex");
   return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
@@ -51,7 +51,7 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
 
 /** Eight characters for this machine. */
 function machine(): string {
-  machineName ??= createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+  machineName ??= sha256(hostname()).slice(0, 8);
   return machineName;
 }
 

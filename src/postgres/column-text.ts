@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../log/digest.ts";
 import { storable } from "../stores/line-facts.ts";
 
 /** Longer ids are kept as their hash: an index takes rows of some 2,700 bytes and no more. */
@@ -12,15 +12,10 @@ export function isStorable(text: string): boolean {
   return storable(text) === text;
 }
 
-/** Returns the SHA-256 of a text, in hexadecimal. */
-export function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
 /** Returns the form in which a text stands in an indexed column: short, and no two texts have the same. */
 export function columnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
-  return HASHED + hashOf(text);
+  return HASHED + sha256(text);
 }
 
 /**

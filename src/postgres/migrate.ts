@@ -1,6 +1,6 @@
+import { sha256 } from "../log/digest.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { PostgresClient } from "./client.ts";
-import { hashOf } from "./column-text.ts";
 import { Database, type RunSql, tolerateLostConnections } from "./database.ts";
 import type { Migration } from "./migrations/migration.ts";
 import { tables } from "./migrations/v1-tables.ts";
@@ -179,5 +179,5 @@ async function assertUtf8(run: RunSql): Promise<void> {
 
 /** The number of the lock under which a schema is changed. */
 function lockKey(schema: string): string {
-  return BigInt.asIntN(64, BigInt(`0x${hashOf(`sessiontree ${schema}`).slice(0, 16)}`)).toString();
+  return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${schema}`).slice(0, 16)}`)).toString();
 }

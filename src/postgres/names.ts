@@ -1,4 +1,4 @@
-import { hashOf } from "./column-text.ts";
+import { sha256 } from "../log/digest.ts";
 
 /** PostgreSQL cuts longer names off, so that two could become one. */
 const MAX_NAME_BYTES = 63;
@@ -56,7 +56,7 @@ export function namesIn(schema: string): Names {
     append: inSchema("append_entries"),
     findLines: inSchema("find_lines"),
     findLinesSignature: `${inSchema("find_lines")}(json, text, text, bigint, integer)`,
-    channel: `sessiontree_${hashOf(schema).slice(0, 16)}`,
+    channel: `sessiontree_${sha256(schema).slice(0, 16)}`,
   };
 }
 

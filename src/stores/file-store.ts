@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
@@ -9,6 +8,7 @@ import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import { nodeCrypto } from "../log/digest.ts";
 import { fileError } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import {
@@ -183,7 +183,7 @@ class FileStore implements SessionStore {
     const folder = sessionFolder(header.cwd, this.#options);
     const path = newSessionPath(folder, { ...header, timestamp });
     ensureFolder(folder);
-    const spool = join(folder, `.${randomBytes(8).toString("hex")}.tmp`);
+    const spool = join(folder, `.${nodeCrypto().randomBytes(8).toString("hex")}.tmp`);
     try {
       await writeSpool(spool, pieces);
       // Another process may have made one meanwhile.

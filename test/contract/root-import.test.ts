@@ -1,14 +1,16 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { ROOT, TARGET } from "./support/repository.ts";
 
 /** Bundles the root as the package does, and tells what a process loads that imports it and nothing else. */
 async function loadedByRoot(): Promise<{ ours: string[]; packages: string[]; builtins: string[] }> {
   const { metafile } = await build({
-    absWorkingDir: root,
+    absWorkingDir: ROOT,
     entryPoints: ["src/index.ts"],
     bundle: true,
     splitting: true,
@@ -47,7 +49,6 @@ test("importing the root loads what opening and appending need, and little else"
   expect(packages).toEqual(["nanoid", "uuid"]);
   expect(builtins).toEqual([
     "node:buffer",
-    "node:crypto",
     "node:fs",
     "node:module",
     "node:os",
@@ -61,5 +62,25 @@ test("importing the root loads what opening and appending need, and little else"
   expect(ours).not.toContain("src/catalog/list-sessions.ts");
   expect(ours).not.toContain("src/catalog/search.ts");
   // Whoever raises this has looked at what it costs: docs/performance.md#a-fresh-process.
-  expect(ours.length).toBeLessThanOrEqual(141);
+  expect(ours.length).toBeLessThanOrEqual(142);
 });
+
+test.skipIf(TARGET !== "dist")(
+  "the built root loads neither Node's streams nor its cryptography (skipped but on the build)",
+  () => {
+    const program = join(temporaryFolder(), "import.mjs");
+    const index = JSON.stringify(join(ROOT, "dist/index.js"));
+    writeFileSync(
+      program,
+      `const bare = [...process.moduleLoadList];
+      await import(${index});
+      const all = process.moduleLoadList;
+      process.getBuiltinModule("node:fs").writeSync(1, JSON.stringify({ bare, all }));`,
+    );
+    const { bare, all } = JSON.parse(execFileSync(process.execPath, [program], { encoding: "utf8" }));
+    const loaded = all.filter((name: string) => !bare.includes(name));
+    expect(loaded).toContain("NativeModule os");
+    expect(loaded).not.toContain("NativeModule crypto");
+    expect(loaded).not.toContain("NativeModule stream");
+  },
+);
