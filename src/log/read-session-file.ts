@@ -31,10 +31,14 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
   index.end();
 }
 
+/** How the line of a compaction begins, as pi and this library write it. */
+const COMPACTION = Buffer.from(`\n{"type":"compaction","id":"`);
+
 /**
  * Feeds an index with what comes next, as much as the buffer takes.
  *
  * @param size - The file's size as far as it is known. It is looked up again when that much was read.
+ * @param isSmall - Whether most records will be needed, so that the index keeps them. Of a compacted session few are.
  * @returns The file's size, or less if it has shrunk.
  */
 export function feedSome(
@@ -43,9 +47,12 @@ export function feedSome(
   index: SessionIndex,
   buffer: Buffer,
   size: number,
+  isSmall: boolean,
 ): number {
   const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
-  index.feed(count === buffer.length ? buffer : buffer.subarray(0, count));
+  const piece = count === buffer.length ? buffer : buffer.subarray(0, count);
+  if (isSmall) index.keepRecords(!piece.includes(COMPACTION));
+  index.feed(piece);
   if (count === 0) return index.position;
   return index.position < size ? size : fs.fstatSync(fd).size;
 }

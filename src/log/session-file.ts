@@ -34,7 +34,7 @@ import { copyOpenFile } from "./write-whole.ts";
 /** How long to wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;
 
-/** Bytes up to which a file is parsed when it is read: see docs/performance.md#small-sessions. */
+/** Bytes up to which a file is parsed when it is read, unless it is compacted: see docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -110,10 +110,9 @@ export class SessionFile {
       const isSmall = total <= SMALL_FILE_BYTES;
       const atOnce = isSmall ? stepBytes : Math.min(stepBytes, PIECE_BYTES);
       const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(atOnce, total)));
-      index.keepRecords(isSmall);
       do {
         total = this.#translated(intent, () =>
-          this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
+          this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total, isSmall)),
         );
         if (index.position <= buffer.length && index.position < total) index.reserve(total);
         yield total;

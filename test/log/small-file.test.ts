@@ -40,3 +40,20 @@ test("of a large file the bodies that are asked for are read", () => {
   expect(entries).toBe(4);
   expect(reads).toBeGreaterThan(1);
 });
+
+test("of a small file the records are kept, unless it is compacted: then few of them are needed", () => {
+  const compaction = {
+    ...{ type: "compaction", id: "0000000b", parentId: "0000000a", timestamp: "2026-02-03T09:00:01.000Z" },
+    ...{ summary: "So far.", firstKeptEntryId: "0000000a", tokensBefore: 1 },
+  };
+  const first = message("0000000a", null, "x");
+  const keepsRecords = (...entries: object[]) => {
+    const log = FileLog.open(place(sandbox(), "s.jsonl", lines(header(), ...entries)), {
+      fs: realFileSystem,
+    });
+    expect(log?.index.tree.size).toBe(entries.length);
+    return log?.index.hasRecords;
+  };
+  expect(keepsRecords(first, message("0000000b", "0000000a", JSON.stringify(compaction)))).toBe(true);
+  expect(keepsRecords(first, compaction)).toBe(false);
+});
