@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { performance } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
 import { type SearchHit, type SearchOptions, searchSessions } from "../../src/catalog/search.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
@@ -320,7 +319,6 @@ describe("a regular expression", () => {
     const path = put(join(sessionDir, "a.jsonl"), new Chain().user(`${"a".repeat(60)}!`).text, 2);
     put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("aaa").text, 1);
     const skipped: SkippedFile[] = [];
-    const start = performance.now();
     const options = {
       sessionDir,
       cache: false,
@@ -330,6 +328,5 @@ describe("a regular expression", () => {
     const hits = await all(searchSessions("^(a+)+$", options));
     expect(hits.map((hit) => hit.session.id)).toEqual(["b"]);
     expect(skipped).toEqual([{ path, reason: "too-slow" }]);
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });

@@ -71,10 +71,9 @@ describe("recoverRecords", () => {
     ["starts of records in a record", `{"type":"${'{"type":"x"'.repeat(50_000)}`],
     ["records that are none", '{"id":{"id":1}}'.repeat(50_000)],
     ["quotes", `{"type":${'"'.repeat(1_000_001)}`],
-  ])("ends soon on a megabyte of %s", (_name, line) => {
-    const start = performance.now();
+  ])("comes to an end on a megabyte of %s", (_name, line) => {
+    // For minutes or hours, if it looked at what is behind again and again.
     expect(recover(line)).toEqual([]);
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

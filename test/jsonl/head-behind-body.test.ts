@@ -42,10 +42,8 @@ describe("a head behind a damaged body", () => {
 test("lines made to look like many heads cost no more than others", () => {
   const header = `{"type":"session","version":3,"id":"s1","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/"}\n`;
   const hostile = `{"type":"x" zz ${`,"id":`.repeat(40)}${" ".repeat(780)}{\n`;
-  const started = performance.now();
-  const { entries, issues } = readSession(header + hostile.repeat(2000));
+  // Longer than a test may take, if the blanks are read again for each beginning.
+  const { entries, issues } = readSession(header + hostile.repeat(10_000));
   expect(entries).toEqual([]);
   expect(issues.length).toBeGreaterThan(0);
-  // A fraction of a second; half a minute if the blanks are read again for each beginning.
-  expect(performance.now() - started).toBeLessThan(10_000);
 });

@@ -65,9 +65,8 @@ describe("legibleHead", () => {
     ["blanks", `{"type":"a"${" ".repeat(1_000_000)}`],
     ["commas", `{"type":"a"${',"id":'.repeat(200_000)}`],
     ["digits", `{"timestamp":${"1".repeat(1_000_000)}`],
-  ])("ends soon on a megabyte of %s", (_name, line) => {
-    const start = performance.now();
+  ])("comes to an end on a megabyte of %s", (_name, line) => {
+    // For hours, if it looked at what is behind again and again.
     expect(headOf(line)).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 });

@@ -45,9 +45,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
       const seen = watching.next();
       const id = theirs.appendMessage({ role: "user", content: `${n}`, timestamp: n });
       await theirs.flush();
-      const appended = performance.now();
       expect((await seen).value?.id).toBe(id);
-      expect(performance.now() - appended).toBeLessThan(5_000);
     }
     end.abort();
     await watching.next();

@@ -49,10 +49,8 @@ describe("assertValidSessionId", () => {
     },
   );
 
-  it("refuses a long id of nothing but dashes without a long search", () => {
-    const start = performance.now();
-    expect(() => assertValidSessionId(`a${"-".repeat(50_000)}`)).toThrow("Invalid session id");
-    expect(performance.now() - start).toBeLessThan(5000);
+  it("refuses a long id of nothing but dashes without searching it again and again", () => {
+    expect(() => assertValidSessionId(`a${"-".repeat(1_000_000)}`)).toThrow("Invalid session id");
   });
 });
 

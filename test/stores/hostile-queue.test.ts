@@ -189,10 +189,8 @@ describe("the queue", () => {
     for (let i = 0; i < 5_000; i++) say(source, `message ${i} ${"x".repeat(200)}`);
     await source.flush();
     const session = await store.open(source.getSessionId());
-    const start = performance.now();
     const copy = session.forkSibling(session.getLeafId() ?? "");
     await copy.flush();
-    expect(performance.now() - start).toBeLessThan(10_000);
     expect((await memory.list({ limit: 3 })).length).toBe(2);
   });
 
