@@ -14,10 +14,12 @@ test("docs/architecture.md shows the same floors", () => {
 
 test("every package has one home and a row in docs/architecture.md", () => {
   const facts = parseFacts(readText("package.json"));
-  // A host brings its own: what of those is imported needs a home, too.
-  const brought = Object.keys(member(facts, "peerDependencies")).filter((name) => name in PACKAGE_HOMES);
-  const dependencies = [...Object.keys(member(facts, "dependencies")), ...brought];
-  expect(comparePackages(dependencies, readText("docs/architecture.md"))).toEqual([]);
+  // What a host brings and what is bundled needs a home if it is imported.
+  const imported = ["peerDependencies", "devDependencies"]
+    .flatMap((list) => Object.keys(member(facts, list)))
+    .filter((name) => name in PACKAGE_HOMES);
+  const packages = new Set([...Object.keys(member(facts, "dependencies")), ...imported]);
+  expect(comparePackages([...packages], readText("docs/architecture.md"))).toEqual([]);
 });
 
 /** Checks files given as path → text, beside a file of each floor that they may import. */

@@ -38,8 +38,8 @@ describe("parseSessionEntries", () => {
     expect(parse(`\uFEFF${headerLine()}\r\n${a}\r\n`)).toHaveLength(2);
   });
 
-  it("takes a megabyte of lines that do not parse", () => {
-    expect(parse("x\n".repeat(500_000))).toEqual([]);
+  it("takes a hundred thousand lines that do not parse", () => {
+    expect(parse("x\n".repeat(100_000))).toEqual([]);
   });
 
   it("gives the same of pieces, wherever they are cut", () => {
