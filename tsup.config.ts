@@ -116,6 +116,15 @@ const BUNDLED = [
   "get-east-asian-width",
 ];
 
+/**
+ * Gives classes that name themselves their names back: bundled, `class A` that makes an `A` is `var A = class _A`, and a
+ * session would be shown as `_SessionManager`.
+ */
+function withClassNames(code: string): string {
+  const names = Array.from(code.matchAll(/\bclass _([A-Z]\w*)/g), ([, name]) => name);
+  return names.length === 0 ? code : code.replace(new RegExp(`\\b_(${names.join("|")})\\b`, "g"), "$1");
+}
+
 /** Puts the licences of what is bundled beside it, as they ask for. */
 async function writeLicenses(packages: readonly string[]): Promise<void> {
   const texts = [...new Set(packages)].sort().map(async (name) => {
@@ -141,6 +150,8 @@ export default defineConfig({
     // A process that has just started reads all of it before it does anything. Names stay, for stack traces.
     options.minifyWhitespace = true;
     options.minifySyntax = true;
+    // Node prints the line that threw what nobody caught.
+    options.lineLimit = 120;
     // Only the chunks are meant to change, see quickStart.
     options.logOverride = { "ignored-bare-import": "silent" };
     // Node 20 has both, and compiles a literal when it is first used; esbuild would have it made at once, for 30 ms.
@@ -149,6 +160,9 @@ export default defineConfig({
   dts: { entry: subpaths },
   splitting: true,
   esbuildPlugins: [quickStart, nodeModules],
+  plugins: [
+    { name: "class-names", renderChunk: (code, { map = null }) => ({ code: withClassNames(code), map }) },
+  ],
   sourcemap: true,
   clean: true,
   onSuccess: async () => writeLicenses([...BUNDLED, ...(await buildPage("dist/page"))]),

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { inspect } from "node:util";
 import { SessionError, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { ROOT, TARGET } from "./support/repository.ts";
@@ -19,4 +20,9 @@ function filesInStack(): string[] {
 test("what tests import from the package is the build where they are to test that, else the sources", () => {
   const [first = ""] = filesInStack();
   expect(realpathSync(first).startsWith(join(realpathSync(ROOT), TARGET))).toBe(true);
+});
+
+test("a session is shown under the name of its class", () => {
+  expect(SessionManager.name).toBe("SessionManager");
+  expect(inspect(SessionManager.inMemory("/project"))).toMatch(/^SessionManager /);
 });
