@@ -118,6 +118,7 @@ test("what is looked at stands whole below the bar, its heading first", async ()
     await page.keyboard.press("F");
     await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
     await page.keyboard.press("m");
+    await page.getByText("with the result").click();
     const seen = "[aria-label='What the model sees'] .is-focused";
     expect(await gapAbove(seen), "what the model saw").toBeGreaterThanOrEqual(4);
     await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
@@ -134,7 +135,7 @@ test("the heading of a turn is in sight when its only result has failed, however
     const { page } = await open(session.text, { ...screen, isMobile: screen.hasTouch });
     for (const key of ["f", "m"]) {
       await page.keyboard.press(key);
-      if (key === "m") await page.locator("[aria-label='What the model sees']").waitFor();
+      if (key === "m") await page.getByText("with the result").click();
       await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
       await standStill(page);
       const gap = await page.locator(`.entry:has([data-entry="${failed}"]) .entry-head`).evaluate((head) => {
@@ -154,7 +155,9 @@ test("a finger reaches the actions of a result", async () => {
     isMobile: true,
     hash: `#entry=${failures[1]}`,
   });
-  const eye = page.locator(`[data-entry="${failures[1]}"]`).getByLabel("What the model saw with this");
+  const eye = page
+    .locator(`[data-entry="${failures[1]}"]`)
+    .getByLabel("What the model saw when it made this call");
   expect(await eye.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
   await eye.tap();
   await page.locator("[aria-label='What the model sees']").waitFor();

@@ -83,7 +83,7 @@ test("leads by its address to an entry, its branch and its view", async () => {
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   await page.goto(`${url}#entry=${kept}&view=model`);
   await page.locator(`[aria-label='What the model sees'] .entry[data-entry="${kept}"].is-focused`).waitFor();
-  await page.keyboard.press("m");
+  await page.locator(".segments button[data-value=path]").click();
   await page.keyboard.press("j");
   await page.locator(`.entry.is-focused:has-text("Rounded once")`).waitFor();
   const address = new URL(page.url());

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Place, Step } from "../model/navigation.ts";
+import { type Place, type Step, subjectOf } from "../model/navigation.ts";
 import { nextFailure } from "../model/next-failure.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
@@ -46,6 +46,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
   const { view, focus } = place;
+  const subject = subjectOf(place);
   const { query, isActive } = search;
   const page = useMemo(() => ({ session, go, query }), [session, go, query]);
   useEffect(() => {
@@ -68,7 +69,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   const toFailure = (direction: 1 | -1) => {
-    const ordinal = nextFailure(session, focus === NONE ? sight.ordinal : focus, direction);
+    const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
     if (ordinal === undefined) return;
     folds.setEntry(ordinal, true);
     go({ go: "entry", ordinal });
@@ -94,8 +95,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
     toggleModelView: () => {
-      if (view === "model") go({ go: "whole" });
-      else go(focus === NONE ? { go: "view", view: "model" } : { go: "context", ordinal: focus });
+      if (subject !== place.asked) go({ go: "context", ordinal: subject });
+      else go(view === "model" ? { go: "whole" } : { go: "view", view: "model" });
     },
     usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
     tree: () => showTree(!isTreeShown),

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { excerptOf } from "../model/excerpt.ts";
-import { count, exactDollars, timeOf } from "../model/format.ts";
+import { count, dollars, timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { Segments } from "./segments.tsx";
 import { usePage } from "./use-page.ts";
@@ -61,7 +61,7 @@ function CallRow({ call }: { call: ModelCall }) {
           {(entry && excerptOf(entry)) || (entry?.id ?? "")}
         </button>
       </th>
-      <td>{exactDollars(cost)}</td>
+      <td>{dollars(cost)}</td>
       <td>{count(input + cacheRead + cacheWrite)}</td>
       <td>{count(cacheRead)}</td>
       <td>{count(output)}</td>

@@ -13,11 +13,16 @@ interface EntryActionsProps {
   readonly isNarrow?: boolean;
 }
 
+/** What the eye shows, by what the entry is. */
+const SEEN_WORDS: ReadonlyMap<string, string> = new Map([
+  ["assistant", "What the model saw when it wrote this"],
+  ["tool result", "What the model saw when it made this call"],
+]);
+
 /** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
 export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryActionsProps) {
   const { go } = usePage();
-  const isAnswer = kindOf(entry).word === "assistant";
-  const seen = isAnswer ? "What the model saw when it wrote this" : "What the model saw with this";
+  const seen = SEEN_WORDS.get(kindOf(entry).word) ?? "What the model saw with this";
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
       <button

@@ -1,0 +1,58 @@
+import type { AnySessionEntry } from "../../core.ts";
+import { outcomeOf } from "../../core.ts";
+import { oneLine } from "./excerpt.ts";
+import { fieldsOf, listOf, textOf } from "./fields.ts";
+
+/** Lines of an output that are looked through, from its end. */
+const MOST_LINES = 2000;
+
+/** A line that begins with the name of an error, or says that one is fatal. */
+const NAMED_ERROR = /^\W*(?:\w*(?:Error|Exception)\b|fatal\b|panic\b|error\b)/i;
+
+/** Words by which a program says that something went wrong. */
+const WRONG =
+  /error|exception|fatal|panic|fail|cannot|can't|could not|unable|no such|not found|denied|refused|timed? ?out|unexpected|invalid|missing|expected|abort|killed/i;
+
+/** Says that nothing went wrong. */
+const RIGHT = /\b(?:0|no) (?:errors?|failures?|failed|failing|warnings?)\b/i;
+
+/** The exit code as tools tell it at the end of an output. */
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
+
+/**
+ * Returns the line that says most about a failure: its exit code, and the line of the error, which stands behind harmless
+ * ones as a rule.
+ *
+ * @returns Empty for an entry that did not fail.
+ */
+export function failureLine(entry: AnySessionEntry | undefined): string {
+  if (entry === undefined || outcomeOf(entry) !== "failed") return "";
+  const { role, exitCode, output, content, errorMessage } = fieldsOf(fieldsOf(entry)["message"]);
+  if (role === "assistant") return oneLine(textOf(errorMessage)) || "the model failed";
+  const lines = linesOf(role === "bashExecution" ? textOf(output) : textIn(content));
+  const told = lines.findLast((line) => EXIT_CODE.test(line));
+  const code = typeof exitCode === "number" ? String(exitCode) : EXIT_CODE.exec(told ?? "")?.[1];
+  const parts = [code === undefined ? "" : `exit code ${code}`, decisiveOf(lines.filter((line) => line !== told))];
+  return oneLine(parts.filter(Boolean).join(": ")) || "failed without a word";
+}
+
+/** The first line with the name of an error, else the last that speaks of something wrong, else the very last. */
+function decisiveOf(lines: readonly string[]): string {
+  const wrong = lines.filter((line) => WRONG.test(line) && !RIGHT.test(line));
+  return wrong.find((line) => NAMED_ERROR.test(line)) ?? wrong.at(-1) ?? lines.at(-1) ?? "";
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .slice(-MOST_LINES)
+    .map((line) => line.trim())
+    .filter(Boolean);
+}
+
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((part) => textOf(fieldsOf(part)["text"]))
+    .join("\n");
+}
