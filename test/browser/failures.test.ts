@@ -74,6 +74,39 @@ test("a failure far down in a block of parallel calls is scrolled into sight", a
   await expect.poll(isInSight).toBe(true);
 });
 
+test("the tree, its filter and the folds tell what went wrong, which stands at the end of an output as a rule", async () => {
+  const { text, failures } = failingSession();
+  const { page } = await open(text);
+  const lines = [
+    "no such script",
+    "exit code 1: AssertionError: expected 3 to be 4",
+    "exit code 2: broken",
+    "overloaded",
+  ];
+  for (const [index, id] of failures.entries()) {
+    await page.keyboard.press("f");
+    await waitForFocus(page, id);
+    const row = page.locator(`.tree-row.is-failed:has([data-entry="${id}"])`);
+    expect(await row.locator(".tree-text").textContent()).toBe(lines[index]);
+  }
+  const folded = page.locator(`.tool-use[data-entry="${failures[1]}"] .result .fold-excerpt`);
+  expect(await folded.textContent()).toBe(lines[1]);
+  const command = page.locator(`.entry[data-entry="${failures[2]}"] .result .fold-excerpt`);
+  expect(await command.textContent()).toBe(lines[2]);
+  await page.locator('[data-filter="mark:failed"]').click();
+  const hits = page.locator(".hit");
+  await hits.nth(3).waitFor();
+  const found = await hits.evaluateAll((all) =>
+    all.map((hit) => Array.from(hit.querySelectorAll(".hit-text"), ({ textContent }) => textContent)),
+  );
+  expect(found).toEqual([
+    ["npm run nothing", lines[0]],
+    ["npm test three", lines[1]],
+    ["$ make", lines[2]],
+    [lines[3]],
+  ]);
+});
+
 test("failures are red in the tree and in the conversation", async () => {
   const { text, failures } = failingSession();
   for (const colorScheme of ["light", "dark"] as const) {
@@ -111,7 +144,7 @@ test("parallel calls stand with their results in one block each, told apart at a
   expect(seen.map(([, , result]) => result?.slice(0, 13))).toEqual([
     "output of one",
     "output of two",
-    "output of thr",
+    "exit code 1: ",
   ]);
   // The result has no card of its own, and a look of its own.
   expect(await page.locator(`.entry[data-entry="${results[0]}"]`).count()).toBe(0);

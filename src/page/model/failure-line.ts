@@ -7,11 +7,11 @@ import { fieldsOf, listOf, textOf } from "./fields.ts";
 const MOST_LINES = 2000;
 
 /** A line that begins with the name of an error, or says that one is fatal. */
-const NAMED_ERROR = /^\W*(?:\w*(?:Error|Exception)\b|fatal\b|panic\b|error\b)/i;
+const NAMED_ERROR = /^\W*(?:[\w.]*(?:Error|Exception)\b|fatal\b|panic\b|error\b)|: (?:fatal )?error\b/i;
 
 /** Words by which a program says that something went wrong. */
 const WRONG =
-  /error|exception|fatal|panic|fail|cannot|can't|could not|unable|no such|not found|denied|refused|timed? ?out|unexpected|invalid|missing|expected|abort|killed/i;
+  /error|exception|fatal|panic|fail|cannot|can't|could not|unable|no such|not found|denied|refused|timed? ?out|unexpected|invalid|missing|expected|abort|killed|\bnot\b/i;
 
 /** Says that nothing went wrong. */
 const RIGHT = /\b(?:0|no) (?:errors?|failures?|failed|failing|warnings?)\b/i;
@@ -32,7 +32,10 @@ export function failureLine(entry: AnySessionEntry | undefined): string {
   const lines = linesOf(role === "bashExecution" ? textOf(output) : textIn(content));
   const told = lines.findLast((line) => EXIT_CODE.test(line));
   const code = typeof exitCode === "number" ? String(exitCode) : EXIT_CODE.exec(told ?? "")?.[1];
-  const parts = [code === undefined ? "" : `exit code ${code}`, decisiveOf(lines.filter((line) => line !== told))];
+  const parts = [
+    code === undefined ? "" : `exit code ${code}`,
+    decisiveOf(lines.filter((line) => line !== told)),
+  ];
   return oneLine(parts.filter(Boolean).join(": ")) || "failed without a word";
 }
 
@@ -47,7 +50,7 @@ function linesOf(text: string): string[] {
     .split("\n")
     .slice(-MOST_LINES)
     .map((line) => line.trim())
-    .filter(Boolean);
+    .filter((line) => line !== "" && line !== "(no output)");
 }
 
 function textIn(content: unknown): string {
