@@ -60,6 +60,11 @@ export function App({ live, opening, indexUrl }: AppProps) {
     if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
   }, [place.reveal]);
   usePrinting(page, path);
+  // Whoever goes to a failure, by a link as well, wants to read it.
+  useMemo(() => {
+    const isLedTo = place.reveal?.align === "start" && session.failures.includes(focus);
+    if (isLedTo) folds.setEntry(focus, true);
+  }, [place.reveal]);
 
   const changeFolds = (change: () => void) => {
     change();
@@ -70,9 +75,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   const toFailure = (direction: 1 | -1) => {
     const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
-    if (ordinal === undefined) return;
-    folds.setEntry(ordinal, true);
-    go({ go: "entry", ordinal });
+    if (ordinal !== undefined) go({ go: "entry", ordinal });
   };
   useKeys({
     nextFailure: () => toFailure(1),

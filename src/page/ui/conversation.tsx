@@ -77,7 +77,9 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   );
   const onRange = (first: number, last: number) => {
     const place = rowOf.get(focus) ?? NONE;
-    sight.move(place >= first && place <= last ? focus : (rows[first]?.ordinal ?? end));
+    const hasFocus = place >= first && place <= last;
+    const isAtEnd = first > 0 && last === rows.length - 1;
+    sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
   };
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
