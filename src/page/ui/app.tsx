@@ -15,7 +15,7 @@ import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
-import { TopBar } from "./top-bar.tsx";
+import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -41,6 +41,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
   const [isHelpShown, showHelp] = useState(false);
   const [areFiltersShown, showFilters] = useState(false);
+  const [unfolded, unfold] = useState<Unfolded>("nothing");
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
@@ -60,6 +61,9 @@ export function App({ live, opening, indexUrl }: AppProps) {
     if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
   }, [place.reveal]);
   usePrinting(page, path);
+  useEffect(() => {
+    if (unfolded === "search") searchField.current?.focus();
+  }, [unfolded]);
   // Whoever goes to a failure, by a link as well, wants to read it.
   useMemo(() => {
     const isLedTo = place.reveal?.align === "start" && session.failures.includes(focus);
@@ -94,7 +98,10 @@ export function App({ live, opening, indexUrl }: AppProps) {
     previousBranch: () => go({ go: "branch", direction: -1 }),
     toggleEntry: () => changeFolds(() => folds.setEntry(focus, !folds.isEntryOpen(focus))),
     toggleAll,
-    search: () => searchField.current?.focus(),
+    search: () => {
+      unfold("search");
+      searchField.current?.focus();
+    },
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
     toggleModelView: () => {
@@ -109,6 +116,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
     help: () => showHelp(true),
     escape: () => {
       searchField.current?.blur();
+      unfold("nothing");
       if (search.text !== "") search.setText("");
       else if (search.filter.length > 0) search.clearFilter();
       else if (!matchMedia(WIDE).matches) showTree(false);
@@ -118,7 +126,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   return (
     <PageContext.Provider value={page}>
       <FoldsContext.Provider value={folds}>
-        <div class={isTreeShown ? "page" : "page has-no-panel"}>
+        <div class={`page has-open-${unfolded} ${isTreeShown ? "" : "has-no-panel"}`}>
           <TopBar
             view={view}
             search={search}
@@ -128,6 +136,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
             onHelp={() => showHelp(true)}
             following={following}
             indexUrl={indexUrl}
+            unfolded={unfolded}
+            onUnfold={unfold}
           />
           {isTreeShown && (
             <aside class="panel" aria-label="Entries">

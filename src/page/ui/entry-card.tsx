@@ -9,6 +9,7 @@ import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
 import { blocksOfItem } from "./item-blocks.ts";
 import { memo } from "./memo.ts";
+import { STATE_HINTS } from "./state-words.ts";
 import { usePage } from "./use-page.ts";
 
 interface EntryCardProps {
@@ -29,7 +30,6 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const isSmall = tone === "quiet" && word !== "system";
   // A failed result is red itself.
   const isFailed = word === "assistant" && outcomeOf(entry) === "failed";
-  const title = state === "left-out" ? "Left out by compaction: the model does not see this" : undefined;
   const classes = [
     "entry",
     `tone-${tone}`,
@@ -46,7 +46,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
       class={classes.filter(Boolean).join(" ")}
       id={`entry-${ordinal}`}
       data-entry={entry.id}
-      title={title}
+      title={STATE_HINTS[state]}
       onClick={mark}
       onFocusIn={mark}
     >

@@ -77,7 +77,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
   [["L"], "back to the leaf"],
   [["t"], "show or hide the tree"],
   [["d"], "light or dark"],
-  [["?"], "this help"],
+  [["?"], "these keys, and what the signs mean"],
 ];
 
 /** Tells what a key asks for; undefined for nothing, such as while somebody writes. */

@@ -68,7 +68,7 @@ function Sides({ place }: { place: Place }) {
     answer === asked
       ? [
           ["before", "before the answer", "What the model had when it wrote this answer"],
-          ["with", "with the answer", "The context with this answer at its end"],
+          ["with", "with it", "The context with this answer at its end"],
         ]
       : [
           ["before", "before the call", "What the model had when it made this call"],
@@ -152,7 +152,8 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
     <span class="failures is-some">
       <span role="status">
         {place}
-        {count(failures.length)} failed
+        {count(failures.length)}
+        <span class="failures-word"> failed</span>
       </span>
       <button
         type="button"
