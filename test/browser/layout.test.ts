@@ -104,6 +104,7 @@ test("on a phone the head of the page leaves the room to the conversation, and u
           return (box?.x ?? 999) + (box?.width ?? 999);
         };
         expect(await right(".answer-cost")).toBeLessThanOrEqual(390);
+        expect((await page.locator(".path-bar").boundingBox())?.height).toBeLessThan(75);
         expect(await right(".failures")).toBeLessThanOrEqual(390);
       }
       await page.getByText("Back", { exact: true }).tap();

@@ -23,9 +23,6 @@ export interface OutputProps {
   readonly actions?: ComponentChildren;
 }
 
-/** What has no more lines shows by itself what went wrong. */
-const SHORT = 12;
-
 /** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
 export function Output({ ordinal, name, block, title, failure, language, notes, actions }: OutputProps) {
   const { text, isError } = block;
@@ -48,12 +45,7 @@ export function Output({ ordinal, name, block, title, failure, language, notes, 
         </>
       }
     >
-      {() => (
-        <>
-          {lines > SHORT && failure !== undefined && failure !== "" && <p class="error failure">{failure}</p>}
-          {text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} />}
-        </>
-      )}
+      {() => (text === "" ? <p class="muted">(nothing)</p> : <Code text={text} language={language} />)}
     </Fold>
   );
 }

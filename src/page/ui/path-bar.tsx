@@ -152,8 +152,7 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
     <span class="failures is-some">
       <span role="status">
         {place}
-        {count(failures.length)}
-        <span class="failures-word"> failed</span>
+        {count(failures.length)} failed
       </span>
       <button
         type="button"

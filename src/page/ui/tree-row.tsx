@@ -34,6 +34,9 @@ const STEP = 14;
 const DEEPEST = 9;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
+/** What is told of a failure that said nothing. */
+const BARE_CODE = /^exit code -?\d+$/;
+
 /** A row of the tree: its piece of the graph, and what it says. */
 export function TreeRowView(props: TreeRowProps) {
   const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
@@ -47,8 +50,9 @@ export function TreeRowView(props: TreeRowProps) {
   const isFailed = outcomeOf(entry) === "failed";
   const failed = isOpen ? 0 : failuresAmong(session, run);
   const title = titleOfEntry(session, ordinal);
-  // What went wrong says more than what was asked for, and there is room for one of them.
+  // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);
+  const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
   const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "Not on the path that is shown"];
   const runHint = `${isOpen ? "Fold" : "Show"} the ${count(run.length)} entries that follow${failed > 0 ? `; ${count(failed)} of them failed` : ""}`;
   const classes = [
@@ -85,7 +89,7 @@ export function TreeRowView(props: TreeRowProps) {
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
         {isFailed && <span class="tree-failed">failed</span>}
-        <span class="tree-text">{failure || title}</span>
+        <span class="tree-text">{text}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (
