@@ -28,6 +28,10 @@ test("of a failure the line of the error is told, not the harmless ones around i
   expect(output("ok 1", "ok 2", "1 of 12 failed: expected 2997, got 2996.9999")).toBe(
     "1 of 12 failed: expected 2997, got 2996.9999",
   );
+  expect(output("  ✗ display › shows both digits", "", "40 passing", "1 failing")).toBe(
+    "✗ display › shows both digits",
+  );
+  expect(output("cannot add", "Tests 1 failed")).toBe("cannot add");
   expect(output("one", "two")).toBe("two");
   expect(output("(no output)", "", "Command exited with code 1")).toBe("exit code 1");
   expect(output("")).toBe("failed without a word");

@@ -13,6 +13,12 @@ const NAMED_ERROR = /^\W*(?:[\w.]*(?:Error|Exception)\b|fatal\b|panic\b|error\b)
 const WRONG =
   /error|exception|fatal|panic|fail|cannot|can't|could not|unable|no such|not found|denied|refused|timed? ?out|unexpected|invalid|missing|expected|abort|killed|\bnot\b/i;
 
+/** The sign of a test that failed. */
+const FAILED_TEST = /^(?:[✗✘✖×❌]|not ok\b|FAIL(?:ED)?\b)/;
+
+/** A bare number of what went wrong, which says least. */
+const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
+
 /** Says that nothing went wrong. */
 const RIGHT = /\b(?:0|no) (?:errors?|failures?|failed|failing|warnings?)\b/i;
 
@@ -39,10 +45,20 @@ export function failureLine(entry: AnySessionEntry | undefined): string {
   return oneLine(parts.filter(Boolean).join(": ")) || "failed without a word";
 }
 
-/** The first line with the name of an error, else the last that speaks of something wrong, else the very last. */
+/**
+ * The first line with the name of an error or of a test that failed, else the last that speaks of something wrong, else the
+ * very last.
+ */
 function decisiveOf(lines: readonly string[]): string {
   const wrong = lines.filter((line) => WRONG.test(line) && !RIGHT.test(line));
-  return wrong.find((line) => NAMED_ERROR.test(line)) ?? wrong.at(-1) ?? lines.at(-1) ?? "";
+  return (
+    wrong.find((line) => NAMED_ERROR.test(line)) ??
+    lines.find((line) => FAILED_TEST.test(line)) ??
+    wrong.findLast((line) => !BARE_COUNT.test(line)) ??
+    wrong.at(-1) ??
+    lines.at(-1) ??
+    ""
+  );
 }
 
 function linesOf(text: string): string[] {

@@ -4,6 +4,9 @@ const STILL_FRAMES = 3;
 /** After so many frames whoever reads has the list to himself. */
 const MOST_FRAMES = 40;
 
+/** Pixels that stay free around what is scrolled to; the style sheet has the same. */
+const SCROLL_MARGIN = 8;
+
 /**
  * Scrolls a result into sight once its list stands still: its row, to which the list scrolls, may be longer than the screen.
  *
@@ -35,6 +38,7 @@ function scrollTo(list: HTMLElement, result: HTMLElement): boolean {
   const turn = result.closest(".entry") ?? result;
   const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
   const shown = distance < list.clientHeight / 2 ? turn : result;
-  shown.scrollIntoView({ block: shown.clientHeight > list.clientHeight ? "start" : "nearest" });
+  const fits = shown.clientHeight + 2 * SCROLL_MARGIN <= list.clientHeight;
+  shown.scrollIntoView({ block: fits ? "nearest" : "start" });
   return list.scrollTop !== before;
 }
