@@ -37,6 +37,13 @@ test("of a failure the line of the error is told, not the harmless ones around i
   expect(output("")).toBe("failed without a word");
 });
 
+test("lines of any length and any number take no time", () => {
+  const text = `${".".repeat(1_000_000)}\n${"Error".repeat(100_000)}\n${"a\n".repeat(300_000)}broken`;
+  expect(lineOf("toolResult", { content: text, isError: true })).toBe("broken");
+  const dots = `${"x\n".repeat(10)}${".".repeat(90_000)} broken`;
+  expect(lineOf("toolResult", { content: dots, isError: true })).toMatch(/^\.+…$/);
+});
+
 test("commands tell their exit code, models their error, and what did not fail nothing", () => {
   expect(lineOf("bashExecution", { command: "make", output: "no rule\n", exitCode: 2 })).toBe(
     "exit code 2: no rule",

@@ -1,10 +1,10 @@
-import type { AnySessionEntry } from "../../core.ts";
-import { outcomeOf } from "../../core.ts";
+import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import { oneLine } from "./excerpt.ts";
 import { fieldsOf, listOf, textOf } from "./fields.ts";
 
-/** Lines of an output that are looked through, from its end. */
-const MOST_LINES = 2000;
+/** Characters of an output that are looked through, from its end, and of each line in it. */
+const MOST_CHARACTERS = 100_000;
+const LONGEST_LINE = 400;
 
 /** A line that begins with the name of an error, or says that one is fatal. */
 const NAMED_ERROR = /^\W*(?:[\w.]*(?:Error|Exception)\b|fatal\b|panic\b|error\b)|: (?:fatal )?error\b/i;
@@ -25,14 +25,23 @@ const RIGHT = /\b(?:0|no) (?:errors?|failures?|failed|failing|warnings?)\b/i;
 /** The exit code as tools tell it at the end of an output. */
 const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
 
+const known = new WeakMap<AnySessionEntry, string>();
+
 /**
  * Returns the line that says most about a failure: its exit code, and the line of the error, which stands behind harmless
  * ones as a rule.
  *
  * @returns Empty for an entry that did not fail.
+ * @remarks Cost: O(characters) the first time, O(1) afterwards.
  */
 export function failureLine(entry: AnySessionEntry | undefined): string {
   if (entry === undefined || outcomeOf(entry) !== "failed") return "";
+  const line = known.get(entry) ?? findLine(entry);
+  known.set(entry, line);
+  return line;
+}
+
+function findLine(entry: AnySessionEntry): string {
   const { role, exitCode, output, content, errorMessage } = fieldsOf(fieldsOf(entry)["message"]);
   if (role === "assistant") return oneLine(textOf(errorMessage)) || "the model failed";
   const lines = linesOf(role === "bashExecution" ? textOf(output) : textIn(content));
@@ -63,9 +72,9 @@ function decisiveOf(lines: readonly string[]): string {
 
 function linesOf(text: string): string[] {
   return text
+    .slice(-MOST_CHARACTERS)
     .split("\n")
-    .slice(-MOST_LINES)
-    .map((line) => line.trim())
+    .map((line) => line.trim().slice(0, LONGEST_LINE))
     .filter((line) => line !== "" && line !== "(no output)");
 }
 
