@@ -1,5 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { SessionWriter } from "./support/session-writer.ts";
@@ -71,6 +74,39 @@ test("a failure far down in a block of parallel calls is scrolled into sight", a
   await expect.poll(isInSight).toBe(true);
 });
 
+test("the tree, its filter and the folds tell what went wrong, which stands at the end of an output as a rule", async () => {
+  const { text, failures } = failingSession();
+  const { page } = await open(text);
+  const lines = [
+    "no such script",
+    "exit code 1: AssertionError: expected 3 to be 4",
+    "exit code 2: broken",
+    "overloaded",
+  ];
+  for (const [index, id] of failures.entries()) {
+    await page.keyboard.press("f");
+    await waitForFocus(page, id);
+    const row = page.locator(`.tree-row.is-failed:has([data-entry="${id}"])`);
+    expect(await row.locator(".tree-text").textContent()).toBe(lines[index]);
+  }
+  const folded = page.locator(`.tool-use[data-entry="${failures[1]}"] .result .fold-excerpt`);
+  expect(await folded.textContent()).toBe(lines[1]);
+  const command = page.locator(`.entry[data-entry="${failures[2]}"] .result .fold-excerpt`);
+  expect(await command.textContent()).toBe(lines[2]);
+  await page.locator('[data-filter="mark:failed"]').click();
+  const hits = page.locator(".hit");
+  await hits.nth(3).waitFor();
+  const found = await hits.evaluateAll((all) =>
+    all.map((hit) => Array.from(hit.querySelectorAll(".hit-text"), ({ textContent }) => textContent)),
+  );
+  expect(found).toEqual([
+    ["npm run nothing", lines[0]],
+    ["npm test three", lines[1]],
+    ["$ make", lines[2]],
+    [lines[3]],
+  ]);
+});
+
 test("failures are red in the tree and in the conversation", async () => {
   const { text, failures } = failingSession();
   for (const colorScheme of ["light", "dark"] as const) {
@@ -108,7 +144,7 @@ test("parallel calls stand with their results in one block each, told apart at a
   expect(seen.map(([, , result]) => result?.slice(0, 13))).toEqual([
     "output of one",
     "output of two",
-    "output of thr",
+    "exit code 1: ",
   ]);
   // The result has no card of its own, and a look of its own.
   expect(await page.locator(`.entry[data-entry="${results[0]}"]`).count()).toBe(0);
@@ -146,8 +182,126 @@ test("shows what the model saw when it called the tool that failed, and with the
 
   await page.goto(`${page.url().split("#")[0]}#entry=${results[2]}`);
   const block = page.locator(`.tool-use[data-entry="${results[2]}"]`);
-  await block.getByLabel("What the model saw with this").click();
+  await block.getByLabel("What the model saw when it made this call").click();
+  await view.locator(".entry.is-focused:has-text('Answer 59')").waitFor();
+  await page.locator(".path-bar").getByText("with the result").click();
   await view.locator(`.tool-use.is-focused[data-entry="${results[2]}"]`).waitFor();
+});
+
+test("of a result, the page and the command line show the context before its call, and the page that with it", async () => {
+  const { text, failures, parallel } = failingSession();
+  const path = join(temporaryFolder(), "session.jsonl");
+  writeFileSync(path, text);
+  const { page } = await open(text, { hash: `#entry=${failures[1]}` });
+  await waitForFocus(page, failures[1] ?? "");
+  await page.keyboard.press("m");
+  const bar = page.locator(".path-bar.is-asked");
+  const chosen = bar.locator("[aria-pressed=true]");
+  const messagesOf = async (option: string) => {
+    const { stdout } = await cli(["context", path, option, failures[1] ?? "", "--json"]);
+    return JSON.parse(stdout).messages.length as number;
+  };
+  const shown = async () =>
+    /(\d+) messages/.exec(
+      (await bar.locator(".path-facts > span:has-text('messages')").textContent()) ?? "",
+    )?.[1];
+  expect(await chosen.textContent()).toBe("before the call");
+  expect(await shown()).toBe(String(await messagesOf("--before")));
+  expect(await page.locator(`.entry[data-entry="${parallel}"]`).count()).toBe(0);
+  await bar.getByText("with the result").click();
+  await waitForFocus(page, failures[1] ?? "");
+  expect(await chosen.textContent()).toBe("with the result");
+  expect(await shown()).toBe(String(await messagesOf("--leaf")));
+  // Another step, so that the browser leads back from it.
+  await page.goBack();
+  await expect.poll(() => chosen.textContent()).toBe("before the call");
+  await page.reload();
+  await expect.poll(() => chosen.textContent()).toBe("before the call");
+});
+
+test("the bar says what the answer cost, on one line at 1280 pixels", async () => {
+  const { text, failures, parallel } = failingSession();
+  const path = join(temporaryFolder(), "session.jsonl");
+  writeFileSync(path, text);
+  const { stdout } = await cli(["context", path, "--before", failures[1] ?? ""]);
+  const cost = /\$[\d.]+/.exec(stdout)?.[0] ?? "none";
+  const { page } = await open(text, { viewport: { width: 1280, height: 800 } });
+  for (const id of [failures[1], parallel]) {
+    for (const side of ["before", "with"]) {
+      await page.goto(`${page.url().split("#")[0]}#entry=${id}`);
+      await waitForFocus(page, id ?? "");
+      await page.keyboard.press("m");
+      const bar = page.locator(".path-bar.is-asked");
+      await bar.locator(`[data-value=${side}]`).click();
+      expect(await bar.locator(".answer-cost").textContent()).toBe(`answer cost ${cost}`);
+      expect((await bar.boundingBox())?.height).toBeLessThan(48);
+      const facts = await bar.locator(".path-facts").boundingBox();
+      const end = (facts?.x ?? 0) + (facts?.width ?? 0);
+      // Cost and size are whole; what follows them may be cut.
+      for (const fact of await bar.locator(".path-facts > span").all()) {
+        const box = await fact.boundingBox();
+        const isWhole = (box?.x ?? 0) + (box?.width ?? 0) <= end + 1;
+        if (/cost|context/.test((await fact.textContent()) ?? "")) expect(isWhole, side).toBe(true);
+      }
+    }
+  }
+});
+
+test("a key asks about the entry that is marked, however it was marked", async () => {
+  const { text, failures, parallel, results, single } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${parallel}` });
+  const asked = (id: string) => page.locator(`.path-bar.is-asked:has-text("${id}")`);
+  await waitForFocus(page, parallel);
+  // By a click into it.
+  await page.locator(`.tool-use[data-entry="${results[1]}"] .result .fold-summary`).click();
+  await waitForFocus(page, results[1] ?? "");
+  await page.keyboard.press("m");
+  await asked(results[1] ?? "").waitFor();
+  // By a key, within what the model saw.
+  await page.keyboard.press("k");
+  const marked = (await focusedEntry(page)) ?? "";
+  await page.keyboard.press("m");
+  await asked(marked).waitFor();
+  // By a link to what it saw.
+  await page.goto(`${page.url().split("#")[0]}#entry=${single}&view=model`);
+  await waitForFocus(page, single);
+  await page.keyboard.press("m");
+  await asked(single).waitFor();
+  await page.keyboard.press("m");
+  await page.locator(".conversation[aria-label='Conversation']").waitFor();
+  await waitForFocus(page, single);
+  // By going into it with the tabulator.
+  await page.locator(`.tool-use[data-entry="${single}"] .call .fold-summary`).focus();
+  await page.locator(`.tool-use[data-entry="${single}"] .result .fold-summary`).focus();
+  await page.keyboard.press("m");
+  await asked(single).waitFor();
+  expect(failures).not.toContain(single);
+});
+
+test("the last message before an answer stands whole in sight", async () => {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  for (let turn = 0; turn < 40; turn++) {
+    session.user(`Question ${turn}\n\n${"words ".repeat((turn * 37) % 150)}`);
+    session.assistant(`${"An answer in words. ".repeat((turn * 53) % 90)}`);
+  }
+  session.user(`Decide.\n\n${"- a point that matters\n".repeat(12)}`);
+  const answer = session.assistant("So it is.");
+  session.tool("bash", { command: "make" }, "ok");
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page } = await open(session.text, { viewport, hash: `#entry=${answer}` });
+    await waitForFocus(page, answer);
+    await page.keyboard.press("m");
+    await page.locator("[aria-label='What the model sees'] .is-focused").waitFor();
+    const room = () =>
+      page.locator(".is-focused").evaluate((one) => {
+        const list = one.closest(".conversation")?.getBoundingClientRect();
+        return (list?.bottom ?? 0) - one.getBoundingClientRect().bottom;
+      });
+    await expect.poll(room).toBeGreaterThanOrEqual(8);
+  }
 });
 
 test("the bar names the model that wrote the answer, not that of the answer before it", async () => {
@@ -162,7 +316,7 @@ test("the bar names the model that wrote the answer, not that of the answer befo
     .locator(`.entry[data-entry="${answer}"] > .entry-head`)
     .getByLabel("What the model saw when it wrote this")
     .click();
-  const bar = page.locator(`.path-bar:has-text("What the model saw before answer ${answer}")`);
+  const bar = page.locator(`.path-bar:has-text("What the model saw"):has-text("${answer}")`);
   await bar.waitFor();
   expect(await bar.textContent()).toContain("large");
 });
@@ -175,7 +329,8 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   await page.keyboard.press("f");
   await waitForFocus(page, failures[1] ?? "");
   await page.keyboard.press("m");
-  await page.locator(`.path-bar:has-text("What the model saw with tool result ${failures[1]}")`).waitFor();
+  await page.locator(`.path-bar.is-asked:has-text("tool result ${failures[1]}")`).waitFor();
+  await page.locator(".path-bar").getByText("with the result").click();
   const view = page.locator("[aria-label='What the model sees']");
   await view.locator(`.tool-use.is-focused[data-entry="${failures[1]}"]`).waitFor();
   // Nothing that came later.
@@ -189,12 +344,12 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   const eye = page
     .locator(`.entry[data-entry="${parallel}"] > .entry-head`)
     .getByLabel("What the model saw when it wrote this");
-  for (const back of [() => page.goBack(), () => page.getByText("Back to the whole path").click()]) {
+  for (const back of [() => page.goBack(), () => page.getByText("Back", { exact: true }).click()]) {
     await eye.click();
-    await page.locator(`.path-bar:has-text("What the model saw before answer ${parallel}")`).waitFor();
+    await page.locator(`.path-bar.is-asked:has-text("assistant ${parallel}")`).waitFor();
     expect(await page.locator(`.entry[data-entry="${parallel}"]`).count()).toBe(0);
     await page.reload();
-    await page.locator(`.path-bar:has-text("What the model saw before answer ${parallel}")`).waitFor();
+    await page.locator(`.path-bar.is-asked:has-text("assistant ${parallel}")`).waitFor();
     await back();
     await page.locator(".conversation[aria-label='Conversation']").waitFor();
     await waitForFocus(page, parallel);
@@ -210,7 +365,7 @@ test("a failure that the model had not seen is shown on its own path", async () 
   const { page } = await open(text, { hash: `#entry=${single}` });
   await waitForFocus(page, single);
   await page.keyboard.press("m");
-  await page.locator(".path-bar:has-text('What the model saw with')").waitFor();
+  await page.locator(".path-bar:has-text('before the call')").waitFor();
   await page.keyboard.press("f");
   await waitForFocus(page, failures[1] ?? "");
   expect(await page.locator(".path-bar").textContent()).toContain("Path to the leaf");

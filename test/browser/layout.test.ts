@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { coveredByActions } from "./support/overlaps.ts";
@@ -55,6 +56,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
       }),
     );
     expect(small, hash).toEqual([]);
+    await page.locator(".menu-button").tap();
     const outside = await page.evaluate(() =>
       [...document.querySelectorAll(".path-bar *, .top-bar *")].flatMap((one) => {
         const { left, right, width } = one.getBoundingClientRect();
@@ -62,9 +64,11 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
       }),
     );
     expect(outside, hash).toEqual([]);
+    for (const name of ["Print", "Light or dark", "Keys and signs", "Open or close all folds"]) {
+      expect(await page.getByRole("button", { name }).isVisible(), name).toBe(true);
+    }
     if (hash === "#view=usage") continue;
     expect(await page.locator(".path-bar").textContent()).toMatch(/context (?:about )?[\d.]+k? tokens/);
-    expect(await page.getByRole("button", { name: "Print" }).isVisible()).toBe(true);
     const head = page.locator(".is-focused .entry-head, .entry:has(.is-focused) > .entry-head").first();
     expect(await head.locator("time").isVisible()).toBe(true);
     expect(await head.getByLabel("Link to entry").isVisible()).toBe(true);
@@ -80,6 +84,84 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
   });
   await page.getByText("Go to the leaf").click();
   await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+});
+
+test("on a phone the head of the page leaves the room to the conversation, and unfolds", async () => {
+  const { text, failures, parallel } = failingSession((session) => session.line("{broken"));
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  for (const hash of ["", `#entry=${failures[1]}`, `#entry=${failures[0]}`, "#view=model", "#view=usage"]) {
+    const { page } = await open(text, { ...phone, hash });
+    const top = async () => (await page.locator("main > :not(.path-bar)").first().boundingBox())?.y ?? 999;
+    expect(await top(), hash).toBeLessThan(120);
+    if (hash === `#entry=${failures[1]}`) {
+      await page.keyboard.press("m");
+      for (const side of ["before the call", "with the result"]) {
+        await page.getByText(side).tap();
+        expect(await top(), side).toBeLessThan(120);
+        // What it cost is in sight, and so are the ways on.
+        const right = async (selector: string) => {
+          const box = await page.locator(selector).boundingBox();
+          return (box?.x ?? 999) + (box?.width ?? 999);
+        };
+        expect(await right(".answer-cost")).toBeLessThanOrEqual(390);
+        expect((await page.locator(".path-bar").boundingBox())?.height).toBeLessThan(75);
+        expect(await right(".failures")).toBeLessThanOrEqual(390);
+      }
+      await page.getByText("Back", { exact: true }).tap();
+    }
+    // The view is named by what unfolds the others; choosing one folds them.
+    await page.locator(".menu-button").tap();
+    await page.locator(".segments button[data-value=usage]").tap();
+    await page.locator(".menu-button:has-text('Usage')").waitFor();
+    expect(await page.locator(".segments button[data-value=usage]").isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Search", exact: true }).tap();
+    await page.keyboard.type("output of three");
+    await page.locator(".hit").first().tap();
+    await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
+  }
+  expect(parallel).not.toBe("");
+});
+
+test("on a phone charts can be read, and no table is cut", async () => {
+  const { page } = await open(bigSession(200), {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+    hash: "#view=usage",
+  });
+  await page.locator(".call-table").waitFor();
+  const labels = await page.locator(".chart-line text").evaluateAll((all) =>
+    all.map((one) => {
+      const scale = one instanceof SVGTextElement ? (one.getScreenCTM()?.a ?? 0) : 0;
+      return scale * Number.parseFloat(getComputedStyle(one).fontSize);
+    }),
+  );
+  expect(labels.length).toBeGreaterThan(6);
+  expect(Math.min(...labels)).toBeGreaterThanOrEqual(11);
+  const cut = await page.locator(".model-table tbody :is(th, td), .table-scroll").evaluateAll((all) =>
+    all.flatMap((one) => {
+      const isCut = one.getBoundingClientRect().right > innerWidth || one.scrollWidth > one.clientWidth;
+      return isCut ? [one.textContent] : [];
+    }),
+  );
+  expect(cut).toEqual([]);
+  // There the name of a column stands at each cell.
+  const cell = page.locator(".call-table td").first();
+  expect(await cell.evaluate((one) => getComputedStyle(one, "::before").content)).toBe('"Cost"');
+});
+
+test("a finger ends the path at a result", async () => {
+  const { text, results } = failingSession();
+  const { page } = await open(text, {
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+    hash: `#entry=${results[0]}`,
+  });
+  const result = page.locator(`.tool-use[data-entry="${results[1]}"]`);
+  await result.locator(".result .fold-summary").tap();
+  await result.getByLabel("End the path here").tap();
+  await page.locator(`.path-bar:has-text("Path to ${results[1]}")`).waitFor();
 });
 
 /** Waits until the conversation has stood still for ten frames. */
@@ -118,6 +200,7 @@ test("what is looked at stands whole below the bar, its heading first", async ()
     await page.keyboard.press("F");
     await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
     await page.keyboard.press("m");
+    await page.getByText("with the result").click();
     const seen = "[aria-label='What the model sees'] .is-focused";
     expect(await gapAbove(seen), "what the model saw").toBeGreaterThanOrEqual(4);
     await page.goto(`${page.url().split("#")[0]}#entry=${parallel}`);
@@ -134,7 +217,7 @@ test("the heading of a turn is in sight when its only result has failed, however
     const { page } = await open(session.text, { ...screen, isMobile: screen.hasTouch });
     for (const key of ["f", "m"]) {
       await page.keyboard.press(key);
-      if (key === "m") await page.locator("[aria-label='What the model sees']").waitFor();
+      if (key === "m") await page.getByText("with the result").click();
       await page.locator(`.is-focused[data-entry="${failed}"]`).waitFor();
       await standStill(page);
       const gap = await page.locator(`.entry:has([data-entry="${failed}"]) .entry-head`).evaluate((head) => {
@@ -154,7 +237,9 @@ test("a finger reaches the actions of a result", async () => {
     isMobile: true,
     hash: `#entry=${failures[1]}`,
   });
-  const eye = page.locator(`[data-entry="${failures[1]}"]`).getByLabel("What the model saw with this");
+  const eye = page
+    .locator(`[data-entry="${failures[1]}"]`)
+    .getByLabel("What the model saw when it made this call");
   expect(await eye.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
   await eye.tap();
   await page.locator("[aria-label='What the model sees']").waitFor();

@@ -111,7 +111,7 @@ test("a folder is a list with search, from which each session opens, and back", 
     await field.fill("heron");
     await page.locator(".index-bar:has-text('1 session')").waitFor();
     await field.fill("lighthouse");
-    await page.locator(".index-bar:has-text('No sessions')").waitFor();
+    await page.locator(".index-empty:has-text('No title, project or id has “lighthouse”')").waitFor();
     await field.press("Enter");
     await page.locator(".session-hit:has-text('lighthouse')").waitFor();
     expect(await rows.allTextContents()).toEqual(["Count the herons"]);
@@ -125,6 +125,68 @@ test("a folder is a list with search, from which each session opens, and back", 
     await page.locator("h1:text-is('Question 0')").waitFor();
     expect(complaints).toEqual([]);
   }
+});
+
+test("the list tells what failed and what it cost, marks what was found, and names everything in plain words", async () => {
+  const folder = temporaryFolder();
+  const good = growing(folder);
+  const bad = new Scribe(folder, "0198aaaa-0000-7000-8000-000000000002");
+  bad.user("Count the herons");
+  const cost = { input: 1, output: 0.25, cacheRead: 0, cacheWrite: 0, total: 1.25 };
+  const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 15, cost };
+  bad.assistant("I look at the lighthouse.", { usage });
+  bad.call("bash", { command: "make" });
+  bad.result("no rule", true);
+  bad.session.appendMessage({
+    role: "bashExecution",
+    command: "ls lighthouse",
+    output: "none",
+    exitCode: 2,
+    cancelled: false,
+    truncated: false,
+    timestamp: 0,
+  });
+  const { url } = await serve([folder]);
+  const { page, complaints } = await open(url);
+  const row = (title: string) => page.locator(`.session-row:has-text("${title}")`);
+  await row("Count the herons").locator(".chip.is-failed:text-is('2 failed')").waitFor();
+  expect(await row("Count the herons").locator("p").textContent()).toContain("5 messages · $1.25");
+  expect(await row("Question 0").locator(".chip").count()).toBe(0);
+  expect(await row("Question 0").locator("p").textContent()).not.toContain("$");
+  // The key of the page of a session leads to the search here, too.
+  await page.keyboard.press("/");
+  await page.keyboard.type("the HERON");
+  await expect.poll(() => page.locator(".session-row h2 mark").allTextContents()).toEqual(["the", "heron"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.type("lighthouse");
+  await page.keyboard.press("Enter");
+  await page.locator(".session-hit").nth(1).waitFor();
+  expect(await page.locator(".session-hit mark").allTextContents()).toEqual(["lighthouse", "lighthouse"]);
+  expect(await page.locator(".session-hit .tree-kind").allTextContents()).toEqual(["assistant", "command"]);
+  // What changes is counted anew.
+  good.call("bash", { command: "make" });
+  good.result("no rule", true);
+  await page.reload();
+  await row("Question 0").locator(".chip.is-failed:text-is('1 failed')").waitFor();
+  expect(await findingsOn(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test("an empty list says where it looked and what to do", async () => {
+  const folder = temporaryFolder();
+  const { url } = await serve([folder]);
+  const { page } = await open(url);
+  const empty = page.locator(".index-empty");
+  expect(await empty.textContent()).toContain(`There are no sessions in ${folder}.`);
+  expect(await empty.textContent()).toContain("sessiontree view --all");
+  const other = temporaryFolder();
+  growing(other);
+  const { page: full } = await open((await serve([other])).url);
+  await full.keyboard.press("/");
+  await full.keyboard.type("heron");
+  await full.keyboard.press("Enter");
+  await full.locator(".index-empty:has-text('No session says “heron”.')").waitFor();
+  expect(await findingsOn(full)).toEqual([]);
 });
 
 test("the list fits a phone", async () => {

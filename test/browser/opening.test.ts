@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cli, temporaryFolder } from "../cli/support/cli.ts";
+import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";
 import { failingSession } from "./support/failing-session.ts";
 import { SessionWriter } from "./support/session-writer.ts";
@@ -19,7 +20,17 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   expect(new URL(page.url()).hash).toBe("");
   const scroll = () =>
     page.locator(".conversation").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
-  await expect.poll(scroll).toBeLessThan(40);
+  await expect.poll(scroll).toBeLessThan(2);
+  const last = page.locator(".entry:has-text('Go on.')");
+  const bottomOf = async (selector: string) => {
+    const box = await page.locator(selector).boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? Number.POSITIVE_INFINITY);
+  };
+  const box = await last.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan((await bottomOf(".conversation")) - 8);
+  // So does the tree: the leaf's row is whole.
+  await page.locator(".tree-row .is-leaf").waitFor();
+  expect(await bottomOf(".tree-row:has(.is-leaf)")).toBeLessThanOrEqual(await bottomOf(".tree"));
 
   await page.locator(".conversation").evaluate((list) => list.scrollTo(0, 0));
   const line = page.locator(".compacted-line");
@@ -43,6 +54,46 @@ test("a line of compacted entries that was opened for an entry in it can be fold
   await page.locator(".compacted-line").click();
   await page.locator(".compacted-line[aria-expanded=false]").waitFor();
   expect(await page.locator(".state-left-out").count()).toBe(0);
+});
+
+test("the end of a long compacted session is the very end, on any screen", async () => {
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 1280, height: 400 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page } = await open(bigSession(600), { viewport });
+    await page.locator(".entry .is-leaf").waitFor();
+    const rest = () =>
+      page.locator(".entry:has(.is-leaf)").evaluate((leaf) => {
+        const list = leaf.closest(".conversation");
+        const below =
+          list === null ? -1 : list.getBoundingClientRect().bottom - leaf.getBoundingClientRect().bottom;
+        return list !== null && below >= 8 && list.scrollHeight - list.clientHeight - list.scrollTop < 2;
+      });
+    await expect.poll(rest).toBe(true);
+    if (viewport.width < 900) continue;
+    const row = page.locator(".tree-row:has(.is-leaf)");
+    const isWhole = () =>
+      row.evaluate((one) => {
+        const tree = one.closest(".tree")?.getBoundingClientRect();
+        return one.getBoundingClientRect().bottom <= (tree?.bottom ?? 0);
+      });
+    await expect.poll(isWhole).toBe(true);
+  }
+});
+
+test("a link to a failure opens its fold", async () => {
+  const { text, failures, single } = failingSession();
+  const { page, url } = await open(text, { hash: `#entry=${failures[1]}` });
+  const body = (id = "") => page.locator(`.tool-use[data-entry="${id}"] .result .fold-body`);
+  await body(failures[1]).waitFor();
+  expect(await body(failures[1]).textContent()).toContain("AssertionError");
+  await page.goto(`${url}#entry=${single}`);
+  await page.locator(`.tool-use.is-focused[data-entry="${single}"]`).waitFor();
+  expect(await body(single).count()).toBe(0);
+  await page.goto(`${url}#entry=${failures[2]}`);
+  await page.locator(`.entry.is-focused[data-entry="${failures[2]}"] .result .fold-body`).waitFor();
 });
 
 test("a session that was never compacted opens at its beginning", async () => {

@@ -1,6 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { cli, temporaryFolder } from "../cli/support/cli.ts";
 import { bigSession, NEEDLE } from "./support/big-session.ts";
 import { type OpenedPage, useBrowser } from "./support/browser.ts";
+import { failingSession } from "./support/failing-session.ts";
 import { SessionWriter } from "./support/session-writer.ts";
 import { smallSession } from "./support/small-session.ts";
 
@@ -83,7 +87,7 @@ test("leads by its address to an entry, its branch and its view", async () => {
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   await page.goto(`${url}#entry=${kept}&view=model`);
   await page.locator(`[aria-label='What the model sees'] .entry[data-entry="${kept}"].is-focused`).waitFor();
-  await page.keyboard.press("m");
+  await page.locator(".segments button[data-value=path]").click();
   await page.keyboard.press("j");
   await page.locator(`.entry.is-focused:has-text("Rounded once")`).waitFor();
   const address = new URL(page.url());
@@ -110,6 +114,90 @@ test("is driven by keys", async () => {
   await page.locator(".usage .bar").first().waitFor();
   await page.keyboard.press("t");
   expect(await page.locator(".panel").count()).toBe(0);
+});
+
+test("every sign says what it means, where it stands and in the help", async () => {
+  const { text, leftAnswer, question } = smallSession();
+  const { page } = await open(text);
+  await page.locator(".compacted-line").click();
+  const titleOf = (selector: string) => page.locator(selector).first().getAttribute("title");
+  expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain("Left out by compaction");
+  expect(await titleOf(".entry.state-aside")).toContain("the model does not see this");
+  expect(await titleOf(`.tree-entry[data-entry="${leftAnswer}"]`)).toContain("Not on the path that is shown");
+  await page.keyboard.press("/");
+  await page.keyboard.type("total");
+  await page.locator(".search-count:has-text(' found')").waitFor();
+  expect(await titleOf(".search-count")).toContain("Enter goes to the first");
+  await page.keyboard.press("Enter");
+  await page.locator(".search-count:has-text('1 of ')").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  const help = (await page.locator("dialog.help").textContent()) ?? "";
+  for (const sign of [
+    "leaf",
+    "Blue line",
+    "+12",
+    "some of those failed",
+    "Grey text",
+    "Pale bars",
+    "3 of 19",
+  ]) {
+    expect(help).toContain(sign);
+  }
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("u");
+  expect(await page.locator(".legend").first().textContent()).toContain("pale: not on this path");
+  expect(await page.locator(".bar.is-aside title").first().textContent()).toContain("not on this path");
+
+  const failing = failingSession();
+  const { page: other } = await open(failing.text, { hash: `#entry=${failing.failures[3]}` });
+  const run = other.locator(".tree-run").first();
+  expect(await run.getAttribute("title")).toMatch(/^Show the [\d,]+ entries that follow/);
+});
+
+test("one figure has one name and as many digits everywhere, as on the command line", async () => {
+  const writer = new SessionWriter({ provider: "acme", model: "small" });
+  writer.user("Start.");
+  const usage = (total: number) => ({
+    usage: {
+      ...{ input: 100, output: 7, cacheRead: 2000, cacheWrite: 30, totalTokens: 2137 },
+      cost: { input: total, output: 0, cacheRead: 0, cacheWrite: 0, total },
+    },
+  });
+  const first = writer.assistant("One.", usage(0.344));
+  writer.model = { provider: "acme", model: "large" };
+  writer.assistant("Two.", usage(0.0123));
+  writer.compact("So far.", first);
+  const path = join(temporaryFolder(), "session.jsonl");
+  writeFileSync(path, writer.text);
+  const { stdout } = await cli(["stats", path]);
+  const { page } = await open(writer.text);
+  expect(await page.locator(`.entry[data-entry="${first}"] .entry-facts`).textContent()).toBe(
+    "$0.34 · 2,130 in (2,000 from the cache), 7 out",
+  );
+  expect(await page.locator(".tone-summary .entry-facts").textContent()).toMatch(
+    /^the context had [\d.]+k tokens before$/,
+  );
+  await page.keyboard.press("u");
+  const models = page.locator(".model-table:not(.call-table)");
+  expect(await models.locator("thead th").allTextContents()).toEqual([
+    "Model",
+    "Calls",
+    "In",
+    "From cache",
+    "To cache",
+    "Out",
+    "Cache share",
+    "Cost",
+  ]);
+  const rows = models.locator("tbody tr");
+  expect(await rows.locator("th").allTextContents()).toEqual(["acme/small", "acme/large", "total"]);
+  const costs = await rows.locator("td:last-child").allTextContents();
+  expect(costs).toEqual(["$0.34", "$0.0123", "$0.36"]);
+  for (const cost of costs) expect(stdout).toContain(cost);
+  expect(await page.locator(".tile:has-text('Cost') .tile-value").textContent()).toBe("$0.36");
+  expect(await page.locator(".call-table td:nth-child(2)").allTextContents()).toEqual(["$0.34", "$0.0123"]);
+  expect(await page.locator(".call-table td:nth-child(3)").allTextContents()).toEqual(["2,130", "2,130"]);
 });
 
 test("tells exactly what an answer used, and leads from the dearest call to its entry", async () => {
@@ -160,7 +248,7 @@ test("finds texts on all branches and in folds, and marks them", async () => {
   await page
     .locator(`.tool-use[data-entry="${edit}"].is-focused .result .fold-body:has-text("Replaced.")`)
     .waitFor();
-  await page.locator(".search-count:text-is('1/1')").waitFor();
+  await page.locator(".search-count:text-is('1 of 1')").waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".tree").waitFor();
 });
@@ -233,6 +321,7 @@ test("fits a phone: nothing is wider, and the tree comes and goes", async () => 
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   expect(await page.locator(".panel").count()).toBe(0);
   for (const view of ["model", "usage"]) {
+    await page.locator(".menu-button").tap();
     await page.locator(`.segments button[data-value=${view}]`).tap();
     expect(await width()).toBe(390);
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { blocksOfEntry } from "../../src/page/model/blocks.ts";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
 import { excerptOf } from "../../src/page/model/excerpt.ts";
-import { dollars, exactDollars, tokens } from "../../src/page/model/format.ts";
+import { dollars, roundDollars, tokens } from "../../src/page/model/format.ts";
 import { roundValues } from "../../src/page/model/scale.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
 import {
@@ -201,14 +201,15 @@ test("numbers are written short, and scales end above what they show", () => {
     "1.2M",
     "1.8B",
   ]);
-  expect([0, 0.00123, 0.25, 3, 12.5].map(dollars)).toEqual(["$0", "$0.0012", "$0.250", "$3", "$12.50"]);
-  expect([0, 0.00012, 0.01012, 0.25, 12.5].map(exactDollars)).toEqual([
-    "$0",
-    "$0.00012",
-    "$0.0101",
+  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5].map(dollars)).toEqual([
+    "$0.00",
+    "<$0.0001",
+    "$0.0012",
     "$0.25",
+    "$3.00",
     "$12.50",
   ]);
+  expect([0, 0.0005, 0.25, 7.5].map(roundDollars)).toEqual(["$0", "$0.0005", "$0.25", "$7.5"]);
   for (const most of [0.003, 1, 7, 99, 100, 12_345]) {
     const values = roundValues(most);
     expect(values.at(-1)).toBeGreaterThanOrEqual(most);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
+import { FactsReader } from "./session-facts.ts";
 import { indexPage, searchIndex } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
@@ -36,6 +37,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions by the key in their addresses. */
   readonly #paths = new Map<string, string>();
+  readonly #facts = new FactsReader();
   readonly #server: Server;
   #port = 0;
 
@@ -104,6 +106,7 @@ export class PageServer {
     const path = this.#paths.get(key);
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
+      if (part === "facts") return (_, response) => writeJson(response, this.#facts.factsOf(path));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -141,7 +144,7 @@ export class PageServer {
     const gone = new AbortController();
     request.once("close", () => gone.abort());
     const hits = await searchIndex(index.scope, url.searchParams.get("q") ?? "", this.#hrefOf, gone.signal);
-    writeBody(response, 200, "application/json", JSON.stringify(hits));
+    writeJson(response, hits);
   }
 
   /** Tells a page what is appended, as events, until one of the two is gone. */
@@ -182,6 +185,10 @@ const HEADERS = {
 
 function writeText(response: ServerResponse, status: number, text: string): void {
   writeBody(response, status, "text/plain", `${text}\n`);
+}
+
+function writeJson(response: ServerResponse, data: object): void {
+  writeBody(response, 200, "application/json", JSON.stringify(data));
 }
 
 function writeBody(response: ServerResponse, status: number, type: string, body: string): void {

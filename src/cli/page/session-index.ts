@@ -1,6 +1,7 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
+import type { TextMatch } from "../../catalog/text-matcher.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents gives at most. */
@@ -29,6 +30,8 @@ export interface IndexHit {
   readonly session: string;
   readonly role: string;
   readonly snippet: string;
+  /** Where in the snippet the text stands, in UTF-16 units. */
+  readonly match: TextMatch;
 }
 
 /**
@@ -45,13 +48,19 @@ export async function searchIndex(
 ): Promise<IndexHit[]> {
   const hits: IndexHit[] = [];
   if (query.trim() === "") return hits;
-  for await (const { session, entryId, role, snippet } of searchSessions(query, {
+  for await (const { session, entryId, role, snippet, match } of searchSessions(query, {
     ...scope,
     limit: MOST_HITS,
     signal,
   })) {
     const href = hrefOf(session.path);
-    hits.push({ href: `${href}#${new URLSearchParams({ entry: entryId })}`, session: href, role, snippet });
+    hits.push({
+      href: `${href}#${new URLSearchParams({ entry: entryId })}`,
+      session: href,
+      role,
+      snippet,
+      match,
+    });
   }
   return hits;
 }

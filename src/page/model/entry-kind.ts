@@ -39,6 +39,11 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["damaged", DAMAGED],
 ]);
 
+/** Returns what a person calls the role of a message; the role itself if it is a stranger. */
+export function wordOfRole(role: string): string {
+  return BY_ROLE.get(role)?.word ?? role;
+}
+
 /** Tells what an entry is. */
 export function kindOf(entry: AnySessionEntry): EntryKind {
   if (entry.type !== "message") return BY_TYPE.get(entry.type) ?? kind("quiet", entry.type.slice(0, 40));

@@ -17,17 +17,15 @@ function short(value: number): string {
   return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
 }
 
-/** Writes an amount in US dollars, small ones with more digits. */
+/** Writes an amount in US dollars, as the command line does: small ones with four decimal places, others with two. */
 export function dollars(value: number): string {
-  if (value === 0) return "$0";
-  if (value < 0.01) return `$${value.toPrecision(2)}`;
-  return `$${value.toFixed(value < 1 ? 3 : 2).replace(/\.00$/, "")}`;
+  if (value > 0 && value < 0.00005) return "<$0.0001";
+  return `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
 }
 
-/** Writes what one call cost, so that it can be compared: with four decimal places where it is little. */
-export function exactDollars(value: number): string {
-  if (value < 0.001) return dollars(value);
-  return `$${value.toFixed(value < 0.1 ? 4 : 2)}`;
+/** Writes a round amount in US dollars for the edge of a chart, with no more digits than it needs. */
+export function roundDollars(value: number): string {
+  return `$${Number(value.toPrecision(3))}`;
 }
 
 /** Writes a part of a whole as a percentage. */

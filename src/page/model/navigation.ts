@@ -1,5 +1,6 @@
 import { kindOf } from "./entry-kind.ts";
 import { NONE, pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
+import { answerOf } from "./tool-calls.ts";
 
 /** What the page can show of a session. */
 export type View = "path" | "model" | "usage" | "issues";
@@ -17,6 +18,9 @@ export interface Place {
   readonly reveal: { readonly align: "start" | "end" | "auto" } | undefined;
 }
 
+/** Where a context ends: before the answer that an entry is or came of, as when the model wrote that, or with the entry. */
+export type ContextSide = "before" | "with";
+
 /** A step from one place to another. */
 export type Step =
   /** Look at an entry, on the path that is shown if it is there, else on the newest one through it. */
@@ -27,8 +31,8 @@ export type Step =
   | { readonly go: "by"; readonly direction: 1 | -1; readonly from: number; readonly only?: "user" }
   | { readonly go: "first" }
   | { readonly go: "last" }
-  /** To what the model saw at an entry: of an answer, when it wrote that; else with the entry. */
-  | { readonly go: "context"; readonly ordinal: number }
+  /** To what the model saw at an entry; without a side, before its answer if there is one, else with the entry. */
+  | { readonly go: "context"; readonly ordinal: number; readonly side?: ContextSide }
   /** From what the model saw, or another view, back to the whole path, at the same entry. */
   | { readonly go: "whole" }
   /** To the branch before or after the one that is shown, where they part. */
@@ -36,6 +40,8 @@ export type Step =
   /** The session has grown: to a new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
+  /** Look at an entry that is in sight already. */
+  | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "place"; readonly place: Place };
 
 /** Gives the place to which a step leads; the same one if it leads nowhere. */
@@ -53,9 +59,7 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
       return ordinal === undefined ? place : { ...place, focus: ordinal, reveal: { align: "start" } };
     }
     case "context": {
-      const { entries, parents } = session;
-      const isAnswer = kindOfOrdinal(entries, step.ordinal) === "assistant";
-      const end = isAnswer ? (parents[step.ordinal] ?? NONE) : step.ordinal;
+      const end = endOfContext(session, step);
       return { end, asked: step.ordinal, focus: end, view: "model", reveal: { align: "end" } };
     }
     case "whole":
@@ -69,9 +73,26 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
     case "view":
       if (step.view === "path" && place.asked !== NONE) return toWholePath(session, place, place.asked);
       return { ...place, view: step.view, reveal: place.focus === NONE ? undefined : { align: "start" } };
+    case "mark":
+      return step.ordinal === place.focus ? place : { ...place, focus: step.ordinal, reveal: undefined };
     case "place":
       return step.place;
   }
+}
+
+function endOfContext(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
+  const answer = side === "with" ? undefined : answerOf(session, ordinal);
+  return answer === undefined ? ordinal : (session.parents[answer] ?? NONE);
+}
+
+/** Tells where the context ends that is shown of an entry. */
+export function sideOf({ asked, end }: Place): ContextSide {
+  return end === asked ? "with" : "before";
+}
+
+/** The entry that a place is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
+export function subjectOf({ asked, end, focus }: Place): number {
+  return asked !== NONE && focus === end ? asked : focus;
 }
 
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
@@ -106,12 +127,8 @@ function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { g
 }
 
 function isUsers({ entries }: SessionModel, ordinal: number): boolean {
-  return kindOfOrdinal(entries, ordinal) === "user";
-}
-
-function kindOfOrdinal(entries: SessionModel["entries"], ordinal: number): string | undefined {
   const entry = entries[ordinal];
-  return entry === undefined ? undefined : kindOf(entry).word;
+  return entry !== undefined && kindOf(entry).word === "user";
 }
 
 function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): Place {

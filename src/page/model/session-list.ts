@@ -1,3 +1,4 @@
+import { wordOfRole } from "./entry-kind.ts";
 import { plainLine } from "./excerpt.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "./fields.ts";
 
@@ -29,8 +30,17 @@ export interface ListHit {
   /** Address of the entry on the page of its session, and of that page. */
   readonly href: string;
   readonly session: string;
-  readonly role: string;
-  readonly snippet: string;
+  /** Who said it, as a person calls that. */
+  readonly word: string;
+  /** The line around the first place: what stands before, the place itself, what stands behind. */
+  readonly snippet: readonly [before: string, match: string, after: string];
+}
+
+/** What is told of a session once somebody looks at it. */
+export interface ListedFacts {
+  readonly failed: number;
+  /** In US dollars. */
+  readonly cost: number;
 }
 
 /** Reads the list that a server put into the page. */
@@ -58,14 +68,41 @@ export function readSessionList(json: string): SessionList {
 /** Reads what a search through contents found. */
 export function readHits(json: unknown): ListHit[] {
   return listOf(json).map((one) => {
-    const { href, session, role, snippet } = fieldsOf(one);
-    return { href: textOf(href), session: textOf(session), role: textOf(role), snippet: textOf(snippet) };
+    const { href, session, role, snippet: given, match } = fieldsOf(one);
+    const { start: from, length } = fieldsOf(match);
+    const [snippet, start] = [textOf(given), numberOf(from)];
+    const end = start + numberOf(length);
+    return {
+      href: textOf(href),
+      session: textOf(session),
+      word: wordOfRole(textOf(role)),
+      snippet: [snippet.slice(0, start), snippet.slice(start, end), snippet.slice(end)],
+    };
   });
+}
+
+/** Reads what a server tells of one session. */
+export function readFacts(json: unknown): ListedFacts {
+  const { failed, cost } = fieldsOf(json);
+  return { failed: numberOf(failed), cost: numberOf(cost) };
+}
+
+/** Returns the words of a text, in small letters. */
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+/** Cuts a line into pieces, of which every second one is a word that was looked for. */
+export function cutAtWords(line: string, text: string): string[] {
+  const words = wordsOf(text).sort((a, b) => b.length - a.length);
+  if (words.length === 0) return [line];
+  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
+  return line.split(new RegExp(`(${pattern})`, "i"));
 }
 
 /** Keeps the sessions whose title, folder, path or id holds each word of a text. */
 export function sessionsNamed(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(text);
   if (words.length === 0) return sessions;
   return sessions.filter(({ title, cwd, path, id }) => {
     const all = `${title}\n${cwd}\n${path}\n${id}`.toLowerCase();

@@ -33,18 +33,32 @@ export function resultToolName(entry: AnySessionEntry | undefined): string {
 /** A call stands at most so many entries above its result. */
 const FARTHEST = 50;
 
+/** A call, and the answer of the model that holds it. */
+export interface PlacedCall extends StoredCall {
+  readonly answer: number;
+}
+
+/** What is needed to go up from an entry. */
+interface Ancestry {
+  readonly entries: readonly AnySessionEntry[];
+  readonly parents: Int32Array;
+}
+
 /** Finds the call that an entry is the result of, on the path to it; undefined if there is none. */
-export function callOfResult(
-  { entries, parents }: { readonly entries: readonly AnySessionEntry[]; readonly parents: Int32Array },
-  ordinal: number,
-): StoredCall | undefined {
+export function callOfResult({ entries, parents }: Ancestry, ordinal: number): PlacedCall | undefined {
   const id = resultCallId(entries[ordinal]);
   if (id === "") return undefined;
   let at = ordinal;
   for (let climbed = 0; climbed < FARTHEST && at >= 0; climbed++) {
     const call = callsIn(entries[at]).find((one) => one.id === id);
-    if (call !== undefined) return call;
+    if (call !== undefined) return { ...call, answer: at };
     at = parents[at] ?? -1;
   }
   return undefined;
+}
+
+/** Finds the answer of a model that an entry is, or that made the call which it is the result of; undefined for others. */
+export function answerOf(session: Ancestry, ordinal: number): number | undefined {
+  const { role } = fieldsOf(fieldsOf(session.entries[ordinal])["message"]);
+  return role === "assistant" ? ordinal : callOfResult(session, ordinal)?.answer;
 }

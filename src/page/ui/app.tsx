@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Place, Step } from "../model/navigation.ts";
+import { type Place, type Step, subjectOf } from "../model/navigation.ts";
 import { nextFailure } from "../model/next-failure.ts";
 import { viewPath } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
@@ -15,7 +15,7 @@ import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
 import { toggleTheme } from "./theme.ts";
-import { TopBar } from "./top-bar.tsx";
+import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
 import { useKeys } from "./use-keys.ts";
@@ -41,11 +41,13 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const [isTreeShown, showTree] = useState(() => matchMedia(WIDE).matches);
   const [isHelpShown, showHelp] = useState(false);
   const [areFiltersShown, showFilters] = useState(false);
+  const [unfolded, unfold] = useState<Unfolded>("nothing");
   const search = useSearch(session, folds, go);
   const searchField = useRef<HTMLInputElement>(null);
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, place.end), [session, place.end]);
   const { view, focus } = place;
+  const subject = subjectOf(place);
   const { query, isActive } = search;
   const page = useMemo(() => ({ session, go, query }), [session, go, query]);
   useEffect(() => {
@@ -59,6 +61,14 @@ export function App({ live, opening, indexUrl }: AppProps) {
     if (place.reveal !== undefined && !matchMedia(WIDE).matches) showTree(false);
   }, [place.reveal]);
   usePrinting(page, path);
+  useEffect(() => {
+    if (unfolded === "search") searchField.current?.focus();
+  }, [unfolded]);
+  // Whoever goes to a failure, by a link as well, wants to read it.
+  useMemo(() => {
+    const isLedTo = place.reveal?.align === "start" && session.failures.includes(focus);
+    if (isLedTo) folds.setEntry(focus, true);
+  }, [place.reveal]);
 
   const changeFolds = (change: () => void) => {
     change();
@@ -68,10 +78,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   const toFailure = (direction: 1 | -1) => {
-    const ordinal = nextFailure(session, focus === NONE ? sight.ordinal : focus, direction);
-    if (ordinal === undefined) return;
-    folds.setEntry(ordinal, true);
-    go({ go: "entry", ordinal });
+    const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
+    if (ordinal !== undefined) go({ go: "entry", ordinal });
   };
   useKeys({
     nextFailure: () => toFailure(1),
@@ -90,12 +98,15 @@ export function App({ live, opening, indexUrl }: AppProps) {
     previousBranch: () => go({ go: "branch", direction: -1 }),
     toggleEntry: () => changeFolds(() => folds.setEntry(focus, !folds.isEntryOpen(focus))),
     toggleAll,
-    search: () => searchField.current?.focus(),
+    search: () => {
+      unfold("search");
+      searchField.current?.focus();
+    },
     nextHit: () => search.choose(search.current + 1),
     previousHit: () => search.choose(search.current - 1),
     toggleModelView: () => {
-      if (view === "model") go({ go: "whole" });
-      else go(focus === NONE ? { go: "view", view: "model" } : { go: "context", ordinal: focus });
+      if (subject !== place.asked) go({ go: "context", ordinal: subject });
+      else go(view === "model" ? { go: "whole" } : { go: "view", view: "model" });
     },
     usage: () => go({ go: "view", view: view === "usage" ? "path" : "usage" }),
     tree: () => showTree(!isTreeShown),
@@ -105,6 +116,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
     help: () => showHelp(true),
     escape: () => {
       searchField.current?.blur();
+      unfold("nothing");
       if (search.text !== "") search.setText("");
       else if (search.filter.length > 0) search.clearFilter();
       else if (!matchMedia(WIDE).matches) showTree(false);
@@ -114,7 +126,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
   return (
     <PageContext.Provider value={page}>
       <FoldsContext.Provider value={folds}>
-        <div class={isTreeShown ? "page" : "page has-no-panel"}>
+        <div class={`page has-open-${unfolded} ${isTreeShown ? "" : "has-no-panel"}`}>
           <TopBar
             view={view}
             search={search}
@@ -124,6 +136,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
             onHelp={() => showHelp(true)}
             following={following}
             indexUrl={indexUrl}
+            unfolded={unfolded}
+            onUnfold={unfold}
           />
           {isTreeShown && (
             <aside class="panel" aria-label="Entries">

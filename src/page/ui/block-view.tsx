@@ -1,6 +1,7 @@
 import type { Block } from "../model/blocks.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
 import { plainLine } from "../model/excerpt.ts";
+import { failureLine } from "../model/failure-line.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
@@ -41,9 +42,10 @@ export function BlockView({ row, name, block, focus, end }: BlockViewProps) {
       return <img class="picture" src={block.source} alt="Stored in this entry" loading="lazy" />;
     case "call":
       return <ToolUse row={row} name={name} call={block} focus={focus} end={end} />;
-    case "output":
-      if (block.isCommand) return <Command ordinal={ordinal} name={name} block={block} />;
-      return <Output ordinal={ordinal} name={name} block={block} title={block.title} />;
+    case "output": {
+      const output = { ordinal, name, block, failure: failureLine(row.item.entry) };
+      return block.isCommand ? <Command {...output} /> : <Output {...output} title={block.title} />;
+    }
     case "json":
       return (
         <Fold
@@ -69,7 +71,8 @@ function Markdown({ text }: { text: string }) {
 }
 
 /** A command of a person and what came of it, as one block. */
-function Command({ ordinal, name, block }: Omit<OutputProps, "title">) {
+function Command(output: Omit<OutputProps, "title">) {
+  const { block } = output;
   return (
     <div class={block.isError ? "tool-use is-failed" : "tool-use"}>
       <div class="command-line">
@@ -77,7 +80,7 @@ function Command({ ordinal, name, block }: Omit<OutputProps, "title">) {
         <code>{block.title}</code>
       </div>
       <div class="result">
-        <Output ordinal={ordinal} name={name} block={block} />
+        <Output {...output} />
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { excerptOf } from "../model/excerpt.ts";
-import { count, exactDollars, timeOf } from "../model/format.ts";
+import { count, dollars, timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { Segments } from "./segments.tsx";
 import { usePage } from "./use-page.ts";
@@ -13,6 +13,8 @@ const ORDERS: readonly (readonly [CallOrder, string])[] = [
   ["tokens", "by tokens"],
   ["time", "in order"],
 ];
+
+const COLUMNS = ["Cost", "In", "From cache", "Out", "Time", "Model"];
 
 /** Every call of a model with what it used, to single one out and go to its entry. */
 export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
@@ -29,7 +31,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
         <table class="model-table call-table">
           <thead>
             <tr>
-              {["Entry", "Cost", "In", "From cache", "Out", "Time", "Model"].map((name) => (
+              {["Entry", ...COLUMNS].map((name) => (
                 <th key={name}>{name}</th>
               ))}
             </tr>
@@ -54,6 +56,15 @@ function CallRow({ call }: { call: ModelCall }) {
   const { session, go } = usePage();
   const { ordinal, model, input, cacheRead, cacheWrite, output, cost } = call;
   const entry = session.entries[ordinal];
+  const tokensIn = input + cacheRead + cacheWrite;
+  const cells = [
+    dollars(cost),
+    count(tokensIn),
+    count(cacheRead),
+    count(output),
+    timeOf(entry?.timestamp),
+    model,
+  ];
   return (
     <tr>
       <th scope="row">
@@ -61,12 +72,11 @@ function CallRow({ call }: { call: ModelCall }) {
           {(entry && excerptOf(entry)) || (entry?.id ?? "")}
         </button>
       </th>
-      <td>{exactDollars(cost)}</td>
-      <td>{count(input + cacheRead + cacheWrite)}</td>
-      <td>{count(cacheRead)}</td>
-      <td>{count(output)}</td>
-      <td>{timeOf(entry?.timestamp)}</td>
-      <td>{model}</td>
+      {cells.map((cell, index) => (
+        <td key={COLUMNS[index]} data-name={COLUMNS[index]}>
+          {cell}
+        </td>
+      ))}
     </tr>
   );
 }

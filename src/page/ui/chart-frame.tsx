@@ -1,14 +1,18 @@
 import type { ComponentChildren } from "preact";
 import { roundValues } from "../model/scale.ts";
+import { WIDE } from "./screen.ts";
 
 /** Size of what is drawn in a chart, in units of its own. */
 export const PLOT = { width: 760, height: 180 } as const;
 
-/** Size of a chart with its labels, in the units of its `viewBox`, and the room above the plot and below it. */
-const FRAME = { width: 822, margin: 10 } as const;
+/**
+ * Width of a chart with its labels, in the units of its `viewBox`: about as many pixels as it is drawn in, so that a label
+ * is as large as the style sheet says; and the room of a character of a label.
+ */
+const FRAME = matchMedia(WIDE).matches ? { width: 822, character: 7 } : { width: 340, character: 8.4 };
 
-/** Room of a character of a label where the text is largest, which is on a phone. */
-const CHARACTER_WIDTH = 11.5;
+/** Room above the plot and below it. */
+const MARGIN = 10;
 
 /** Room between the labels and the plot. */
 const GAP = 8;
@@ -28,9 +32,9 @@ export function ChartFrame({ title, legend, most, write, children }: ChartFrameP
   const values = roundValues(most);
   const greatest = values.at(-1) ?? 1;
   const { height } = PLOT;
-  const { width, margin } = FRAME;
+  const { width, character } = FRAME;
   const labels = values.map(write);
-  const left = Math.max(...labels.map((label) => label.length)) * CHARACTER_WIDTH + GAP;
+  const left = Math.max(...labels.map((label) => label.length)) * character + GAP;
   const y = (value: number) => height - (value / greatest) * height;
   return (
     <figure class="chart">
@@ -45,7 +49,7 @@ export function ChartFrame({ title, legend, most, write, children }: ChartFrameP
           ))}
         </span>
       </figcaption>
-      <svg viewBox={`0 ${-margin} ${width} ${height + 2 * margin}`} role="img" aria-label={title}>
+      <svg viewBox={`0 ${-MARGIN} ${width} ${height + 2 * MARGIN}`} role="img" aria-label={title}>
         {values.map((value, index) => (
           <g key={value} class="chart-line">
             <path d={`M${left} ${y(value)}H${width}`} />

@@ -11,6 +11,7 @@ import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE } from "../model/session-model.ts";
+import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./folds.ts";
 import { ChevronIcon } from "./icons.tsx";
@@ -37,9 +38,11 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   const { focus, reveal, view, end } = place;
   const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
   const [version, redraw] = useState(0);
-  // What is looked at is never hidden in a fold.
-  const isOpen = (first: number, ordinals: readonly number[]) =>
-    folds.isOpen(first, COMPACTED) || (focus !== NONE && ordinals.includes(focus));
+  // What is looked at is never hidden in a fold, nor does the fold close when somebody looks elsewhere.
+  const isOpen = (first: number, ordinals: readonly number[]) => {
+    if (focus !== NONE && ordinals.includes(focus)) folds.set(first, COMPACTED, true);
+    return folds.isOpen(first, COMPACTED);
+  };
   const { rows, rowOf } = useMemo(
     () => conversationRows(items, isOpen),
     [items, version, folds.areAllOpen, focus],
@@ -58,25 +61,25 @@ export function Conversation({ path, place, sight }: ConversationProps) {
   };
   // Words are marked when what is in sight has been drawn, which scrolling asks for many times a second.
   const marked = useRef(0);
+  const drawn = useRef<HTMLElement | undefined>(undefined);
   // A result stands somewhere in the row of its call, which may be longer than the screen.
-  const wanted = useRef<Wanted | undefined>(undefined);
   useLayoutEffect(() => {
     const id = session.entries[focus]?.id;
-    wanted.current = reveal === undefined || id === undefined ? undefined : { id, tries: MOST_TRIES };
+    return reveal === undefined || id === undefined ? undefined : bringIntoSight(() => drawn.current, id);
   }, [reveal]);
   const onDrawn = useCallback(
     (list: HTMLElement) => {
+      drawn.current = list;
       cancelAnimationFrame(marked.current);
-      marked.current = requestAnimationFrame(() => {
-        markText(list, query);
-        if (wanted.current !== undefined) wanted.current = showResult(list, wanted.current);
-      });
+      marked.current = requestAnimationFrame(() => markText(list, query));
     },
     [query],
   );
   const onRange = (first: number, last: number) => {
     const place = rowOf.get(focus) ?? NONE;
-    sight.move(place >= first && place <= last ? focus : (rows[first]?.ordinal ?? end));
+    const hasFocus = place >= first && place <= last;
+    const isAtEnd = first > 0 && last === rows.length - 1;
+    sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
   };
   if (items.length === 0) return <EmptyConversation isModel={view === "model"} />;
   return (
@@ -106,28 +109,6 @@ export function Conversation({ path, place, sight }: ConversationProps) {
       onDrawn={onDrawn}
     />
   );
-}
-
-/** A result that is to be seen, and how often the list may still be moved for it. */
-interface Wanted {
-  readonly id: string;
-  readonly tries: number;
-}
-
-/** Rows that are drawn for the first time change their heights, and so the place of what stands below them. */
-const MOST_TRIES = 5;
-
-/** Scrolls a result into sight; gives what is still to be done. */
-function showResult(list: HTMLElement, { id, tries }: Wanted): Wanted | undefined {
-  const result = list.querySelector(".tool-use.is-focused");
-  if (!(result instanceof HTMLElement) || result.dataset["entry"] !== id) return { id, tries };
-  const before = list.scrollTop;
-  // The heading of its turn stays in sight if it is near; of what is longer than the screen, the beginning does.
-  const turn = result.closest(".entry") ?? result;
-  const distance = result.getBoundingClientRect().top - turn.getBoundingClientRect().top;
-  const shown = distance < list.clientHeight / 2 ? turn : result;
-  shown.scrollIntoView({ block: shown.clientHeight > list.clientHeight ? "start" : "nearest" });
-  return list.scrollTop === before || tries === 1 ? undefined : { id, tries: tries - 1 };
 }
 
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */

@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../../core.ts";
-import { kindOf } from "../model/entry-kind.ts";
+import { answerOf } from "../model/tool-calls.ts";
 import { EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
 import { linkTo } from "./location.ts";
 import { usePage } from "./use-page.ts";
@@ -15,9 +15,8 @@ interface EntryActionsProps {
 
 /** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
 export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryActionsProps) {
-  const { go } = usePage();
-  const isAnswer = kindOf(entry).word === "assistant";
-  const seen = isAnswer ? "What the model saw when it wrote this" : "What the model saw with this";
+  const { session, go } = usePage();
+  const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
       <button
@@ -53,4 +52,10 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
       </a>
     </span>
   );
+}
+
+/** When the eye looks: at the answer that an entry is or came of, else with the entry. */
+function momentOf(answer: number | undefined, ordinal: number): string {
+  if (answer === undefined) return "with this";
+  return answer === ordinal ? "when it wrote this" : "when it made this call";
 }

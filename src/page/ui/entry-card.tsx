@@ -9,6 +9,8 @@ import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
 import { blocksOfItem } from "./item-blocks.ts";
 import { memo } from "./memo.ts";
+import { STATE_HINTS } from "./state-words.ts";
+import { usePage } from "./use-page.ts";
 
 interface EntryCardProps {
   readonly row: EntryRow;
@@ -20,6 +22,7 @@ interface EntryCardProps {
 
 /** An entry of the conversation, with the results of its calls. */
 export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardProps) {
+  const mark = useMark();
   const { item, ordinal } = row;
   const { entry, state } = item;
   const { tone, word } = kindOf(entry);
@@ -27,7 +30,6 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const isSmall = tone === "quiet" && word !== "system";
   // A failed result is red itself.
   const isFailed = word === "assistant" && outcomeOf(entry) === "failed";
-  const title = state === "left-out" ? "Left out by compaction: the model does not see this" : undefined;
   const classes = [
     "entry",
     `tone-${tone}`,
@@ -38,11 +40,15 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     focus === ordinal ? "is-focused" : "",
   ];
   return (
+    // Keys reach what is in it, which marks it, too.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <article
       class={classes.filter(Boolean).join(" ")}
       id={`entry-${ordinal}`}
       data-entry={entry.id}
-      title={title}
+      title={STATE_HINTS[state]}
+      onClick={mark}
+      onFocusIn={mark}
     >
       <EntryHead
         entry={entry}
@@ -63,6 +69,18 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     </article>
   );
 });
+
+/** Gives what marks the entry that somebody clicks at or goes into by keyboard, so that keys are about that one. */
+function useMark(): (event: Event) => void {
+  const { session, go } = usePage();
+  return ({ target }) => {
+    const within = target instanceof Element ? target.closest("[data-entry]") : null;
+    const ordinal = session.ordinals.get(within?.getAttribute("data-entry") ?? "");
+    // These go somewhere themselves.
+    const isLeading = target instanceof Element && target.closest(".entry-actions, .branch-switch") !== null;
+    if (ordinal !== undefined && !isLeading) go({ go: "mark", ordinal });
+  };
+}
 
 function isCallsOnly(blocks: readonly Block[]): boolean {
   return blocks.length > 0 && blocks.every(({ kind }) => kind === "call" || kind === "thinking");

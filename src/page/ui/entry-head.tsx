@@ -1,10 +1,10 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
+import { answerUsage } from "../model/answer-usage.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
-import { count, dateAndTimeOf, exactDollars, timeOf, tokens } from "../model/format.ts";
+import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
-import { costOf } from "../model/usage.ts";
 import { EntryActions } from "./entry-actions.tsx";
 import { BackIcon, ChevronIcon } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
@@ -93,26 +93,18 @@ function factsOf(entry: AnySessionEntry): string {
   const fields = fieldsOf(entry);
   if (entry.type === "compaction") {
     const before = numberOf(fields["tokensBefore"]);
-    return [before > 0 ? `of ${tokens(before)} tokens` : "", byHook(fields)].filter(Boolean).join(", ");
+    const size = before > 0 ? `the context had ${tokens(before)} tokens before` : "";
+    return [size, byHook(fields)].filter(Boolean).join(", ");
   }
   if (entry.type === "branch_summary") {
     return [`of the branch at ${textOf(fields["fromId"]) || "an unknown place"}`, byHook(fields)]
       .filter(Boolean)
       .join(", ");
   }
-  const usage = fieldsOf(fieldsOf(fields["message"])["usage"]);
-  const [input, output] = [sumOf(usage, ["input", "cacheRead", "cacheWrite"]), numberOf(usage["output"])];
-  const cached = numberOf(usage["cacheRead"]);
-  const fromCache = cached > 0 ? ` (${count(cached)} from the cache)` : "";
-  const spent = input + output > 0 ? `${count(input)} in${fromCache}, ${count(output)} out` : "";
-  const cost = costOf(fieldsOf(usage["cost"]));
-  return [cost > 0 ? exactDollars(cost) : "", spent].filter(Boolean).join(" · ");
+  const { cost, tokens: spent } = answerUsage(entry);
+  return [cost, spent].filter(Boolean).join(" · ");
 }
 
 function byHook(fields: ReturnType<typeof fieldsOf>): string {
   return fields["fromHook"] === true ? "by an extension" : "";
-}
-
-function sumOf(fields: ReturnType<typeof fieldsOf>, names: readonly string[]): number {
-  return names.reduce((sum, name) => sum + numberOf(fields[name]), 0);
 }

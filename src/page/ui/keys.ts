@@ -71,13 +71,13 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
   [["n", "N"], "next and previous place that was found"],
   [["f", "F"], "next and previous failure"],
   [["v"], "filters: failures, roles, tools, labels"],
-  [["m"], "what the model saw at this entry, as the eye shows it, and back"],
+  [["m"], "what the model saw at this entry (of a result, at its call), and back"],
   [["u"], "usage: tokens, cache and cost"],
   [["x"], "end the path at this entry"],
   [["L"], "back to the leaf"],
   [["t"], "show or hide the tree"],
   [["d"], "light or dark"],
-  [["?"], "this help"],
+  [["?"], "these keys, and what the signs mean"],
 ];
 
 /** Tells what a key asks for; undefined for nothing, such as while somebody writes. */

@@ -13,6 +13,8 @@ export interface OutputProps {
   readonly block: Extract<Block, { kind: "output" }>;
   /** What it is the output of, where no call stands above it. */
   readonly title?: string;
+  /** The line that says most about it, if it failed; default: its first words. */
+  readonly failure?: string;
   /** Known language of the text. */
   readonly language?: string | undefined;
   /** What else is said of it in the line that is always shown. */
@@ -21,8 +23,8 @@ export interface OutputProps {
   readonly actions?: ComponentChildren;
 }
 
-/** What a tool or a command gave back: folded to its first words and its size. */
-export function Output({ ordinal, name, block, title, language, notes, actions }: OutputProps) {
+/** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
+export function Output({ ordinal, name, block, title, failure, language, notes, actions }: OutputProps) {
   const { text, isError } = block;
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
   return (
@@ -36,7 +38,7 @@ export function Output({ ordinal, name, block, title, language, notes, actions }
           <ResultIcon />
           {title !== undefined && <span class="fold-title">{title}</span>}
           <span class="sr-only">result: </span>
-          <span class="fold-excerpt">{text === "" ? "(nothing)" : oneLine(text)}</span>
+          <span class="fold-excerpt">{failure || oneLine(text) || "(nothing)"}</span>
           {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
           {notes}
           {isError && <span class="chip is-failed">failed</span>}

@@ -1,11 +1,15 @@
+import type { AnySessionEntry } from "../../core.ts";
+import { answerUsage } from "../model/answer-usage.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { fieldsOf, textOf } from "../model/fields.ts";
 import { count, counted } from "../model/format.ts";
-import type { Place } from "../model/navigation.ts";
+import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";
+import { answerOf } from "../model/tool-calls.ts";
 import { ContextSize } from "./context-size.tsx";
 import { DownIcon, UpIcon } from "./icons.tsx";
+import { Segments } from "./segments.tsx";
 import { usePage } from "./use-page.ts";
 
 interface PathBarProps {
@@ -15,68 +19,127 @@ interface PathBarProps {
   readonly onFailure: (direction: 1 | -1) => void;
 }
 
-/** What path is shown, and what the model has of it. */
+/** What path is shown, and what the model has of it; or what the model saw at an entry, and for how much. */
 export function PathBar({ path, place, onFailure }: PathBarProps) {
   const { session, go } = usePage();
-  const { items, modelItems, repairs, model, thinkingLevel, contextSize, end } = path;
-  const leftOut = items.filter(({ state }) => state === "left-out").length;
-  const isModel = place.view === "model";
-  const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
-  const facts = isModel
-    ? [counted(messages, "message", "messages")]
-    : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
-  const about = fieldsOf(fieldsOf(session.entries[place.asked])["message"]);
-  // The path before an answer names the model of the answer before it.
-  const modelId = textOf(about["model"]) || (model?.modelId ?? "");
-  const settings = [modelId, `thinking ${thinkingLevel}`];
+  const { asked } = place;
+  const isAsked = asked !== NONE;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class="path-bar" aria-label="This path" tabIndex={0}>
-      <span class="path-facts">
-        <strong>{titleOf(session, place)}</strong>
-        {[...facts, ...settings].filter(Boolean).map((fact) => (
-          <span key={fact}>{fact}</span>
-        ))}
-        <ContextSize size={contextSize} />
-      </span>
-      {isModel && repairs.length > 0 && (
-        <span
-          class="chip is-edited"
-          title={repairs.map(({ kind, toolCallId }) => `${kind}: ${toolCallId}`).join("\n")}
+    <section class={isAsked ? "path-bar is-asked" : "path-bar"} aria-label="This path" tabIndex={0}>
+      <strong>{titleOf(session, place)}</strong>
+      {isAsked && <Sides place={place} />}
+      <PathFacts path={path} place={place} />
+      {isAsked && (
+        <button
+          type="button"
+          class="link-button"
+          title="Back to the whole path (m)"
+          onClick={() => go({ go: "whole" })}
         >
-          {counted(
-            repairs.length,
-            "tool call or result lacks its partner",
-            "tool calls or results lack their partners",
-          )}
-        </span>
-      )}
-      {place.asked !== NONE && (
-        <button type="button" class="link-button" title="Back (m)" onClick={() => go({ go: "whole" })}>
-          Back to the whole path
+          Back
         </button>
       )}
-      {place.asked === NONE && end !== session.leaf && (
+      {!isAsked && path.end !== session.leaf && (
         <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
           Go to the leaf
         </button>
       )}
-      <FailureButtons at={place.focus} onFailure={onFailure} />
+      <FailureButtons at={subjectOf(place)} onFailure={onFailure} />
     </section>
   );
 }
 
 /** Says what is looked at: a path, or what the model sees, and where. */
 function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Place): string {
-  const about = entries[asked];
-  if (about !== undefined) {
-    const { word } = kindOf(about);
-    return word === "assistant"
-      ? `What the model saw before answer ${about.id}`
-      : `What the model saw with ${word} ${about.id}`;
-  }
+  if (entries[asked] !== undefined) return "What the model saw";
   const where = end === leaf ? "the leaf" : (entries[end]?.id ?? "the start");
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
+}
+
+/** The two ends that the context of an answer or a result can have: before the model wrote, and with what it came to. */
+function Sides({ place }: { place: Place }) {
+  const { session, go } = usePage();
+  const { asked } = place;
+  const { word } = kindOfOrdinal(session, asked);
+  const answer = answerOf(session, asked);
+  if (answer === undefined) return <span>with {word}</span>;
+  const choices: readonly (readonly [ContextSide, string, string])[] =
+    answer === asked
+      ? [
+          ["before", "before the answer", "What the model had when it wrote this answer"],
+          ["with", "with it", "The context with this answer at its end"],
+        ]
+      : [
+          ["before", "before the call", "What the model had when it made this call"],
+          ["with", "with the result", "The context with this result at its end"],
+        ];
+  return (
+    <Segments
+      label="Where the context ends"
+      choices={choices}
+      chosen={sideOf(place)}
+      onChoose={(side) => go({ go: "context", ordinal: asked, side })}
+    />
+  );
+}
+
+/** What is known of the path or the context, what matters most first: where there is little room the rest is cut. */
+function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
+  const { session } = usePage();
+  const { items, modelItems, model, thinkingLevel, contextSize } = path;
+  const about = session.entries[place.asked];
+  const answer = session.entries[answerOf(session, place.asked) ?? NONE];
+  const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
+  const leftOut = items.filter(({ state }) => state === "left-out").length;
+  // The path before an answer names the model of the answer before it.
+  const modelId = textOf(fieldsOf(fieldsOf(answer)["message"])["model"]) || (model?.modelId ?? "");
+  const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
+  const facts =
+    about !== undefined
+      ? [`${kindOf(about).word} ${about.id}`, counted(messages, "message", "messages")]
+      : place.view === "model"
+        ? [counted(messages, "message", "messages")]
+        : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
+  return (
+    <span class="path-facts">
+      {answer !== undefined && <AnswerCost answer={answer} />}
+      <ContextSize size={contextSize} />
+      {[...facts, ...settings].filter(Boolean).map((fact) => (
+        <span key={fact} title={fact}>
+          {fact}
+        </span>
+      ))}
+      {place.view === "model" && <Repairs path={path} />}
+    </span>
+  );
+}
+
+/** What the model's answer cost: the call of the model, with whatever tools it called in it. */
+function AnswerCost({ answer }: { answer: AnySessionEntry }) {
+  const { cost, tokens } = answerUsage(answer);
+  if (cost === "" && tokens === "") return null;
+  return (
+    <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, tokens].filter(Boolean).join(", ")}`}>
+      answer {cost === "" ? `took ${tokens}` : `cost ${cost}`}
+    </span>
+  );
+}
+
+/** What would have to be mended before a provider takes the context. */
+function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
+  if (repairs.length === 0) return null;
+  const which = repairs.map(({ kind, toolCallId }) => `${kind}: ${toolCallId}`).join("\n");
+  return (
+    <span class="is-unpaired" title={`Calls without a result, or results without a call:\n${which}`}>
+      {counted(repairs.length, "call or result", "calls or results")} without its partner
+    </span>
+  );
+}
+
+function kindOfOrdinal({ entries }: SessionModel, ordinal: number) {
+  const entry = entries[ordinal];
+  return entry === undefined ? { word: "" } : kindOf(entry);
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */

@@ -1,5 +1,6 @@
 import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
+import { failureLine } from "../model/failure-line.ts";
 import { counted } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
@@ -34,6 +35,8 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
         jump={current === -1 ? undefined : { index: current, align: "auto" }}
         render={({ ordinal, snippet: [before, match, after] }, index) => {
           const entry = session.entries[ordinal];
+          // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
+          const failure = match === "" ? failureLine(entry) : "";
           const { tone, word } = entry === undefined ? { tone: "quiet", word: "" } : kindOf(entry);
           const outcome = entry === undefined ? undefined : outcomeOf(entry);
           const tool = resultToolName(entry);
@@ -51,11 +54,12 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
                 {label !== undefined && <span class="chip is-label">{label}</span>}
                 {!path.places.has(ordinal) && <span class="chip">other branch</span>}
               </span>
-              <span class="hit-text">
+              <span class={failure === "" ? "hit-text" : "hit-text is-one-line"}>
                 {before}
                 {match !== "" && <mark>{match}</mark>}
                 {after}
               </span>
+              {failure !== "" && failure !== before && <span class="hit-text is-failure">{failure}</span>}
             </button>
           );
         }}

@@ -1,14 +1,19 @@
+import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, counted, dateAndTimeOf } from "../model/format.ts";
+import { count, counted, dateAndTimeOf, dollars } from "../model/format.ts";
 import {
+  cutAtWords,
   folderName,
+  type ListedFacts,
   type ListedSession,
   type ListHit,
+  readFacts,
   readHits,
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
 import { CloseIcon, SearchIcon } from "./icons.tsx";
+import { commandOf } from "./keys.ts";
 import { ThemeButton } from "./theme-button.tsx";
 
 /** Hits of a session that are shown. */
@@ -34,6 +39,16 @@ export function SessionIndex({ list }: { list: SessionList }) {
     contents.state === "found"
       ? list.sessions.filter(({ href }) => found.has(href))
       : sessionsNamed(list.sessions, text);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (commandOf(event) !== "search") return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
   const change = (value: string) => {
     setText(value);
     forget();
@@ -48,8 +63,9 @@ export function SessionIndex({ list }: { list: SessionList }) {
         <search class="search">
           <SearchIcon />
           <input
+            ref={field}
             type="text"
-            placeholder="Filter; Enter searches contents"
+            placeholder="Filter; Enter searches contents (/)"
             aria-label="Filter sessions; Enter searches their contents"
             value={text}
             onInput={({ currentTarget }) => change(currentTarget.value)}
@@ -80,15 +96,20 @@ export function SessionIndex({ list }: { list: SessionList }) {
             </button>
           )}
         </div>
-        <ul class="session-list">
-          {sessions.map((session) => (
-            <SessionRow
-              key={session.href}
-              session={session}
-              hits={hits.filter((hit) => hit.session === session.href)}
-            />
-          ))}
-        </ul>
+        {sessions.length === 0 ? (
+          <NoSessions list={list} contents={contents} text={text.trim()} />
+        ) : (
+          <ul class="session-list">
+            {sessions.map((session) => (
+              <SessionRow
+                key={session.href}
+                session={session}
+                wanted={contents.state === "found" ? "" : text}
+                hits={hits.filter((hit) => hit.session === session.href)}
+              />
+            ))}
+          </ul>
+        )}
       </main>
     </div>
   );
@@ -103,26 +124,74 @@ function statusOf(contents: Contents, sessions: number, hits: number): string {
     case "found":
       return `${counted(hits, "entry", "entries")} with “${contents.text}” in ${counted(sessions, "session", "sessions")}`;
     case "idle":
-      return sessions === 0 ? "No sessions." : counted(sessions, "session", "sessions");
+      return counted(sessions, "session", "sessions");
   }
 }
 
-function SessionRow({ session, hits }: { session: ListedSession; hits: readonly ListHit[] }) {
-  const { href, title, cwd, modified, messageCount, issueCount, path } = session;
+interface NoSessionsProps {
+  readonly list: SessionList;
+  readonly contents: Contents;
+  readonly text: string;
+}
+
+/** Says why nothing is listed, and what to do. */
+function NoSessions({ list, contents, text }: NoSessionsProps) {
+  if (contents.state === "searching") return null;
   return (
-    <li class="session-row">
-      <a href={href} title={path}>
-        <h2>{title}</h2>
+    <div class="index-empty">
+      {list.sessions.length === 0 ? (
+        <>
+          <p>There are no sessions in {list.place}.</p>
+          <p>
+            Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
+            another folder, <code>sessiontree view --all</code> all projects, and{" "}
+            <code>sessiontree import</code> brings in those of other programs. Reload this page when an agent
+            has written one.
+          </p>
+        </>
+      ) : contents.state === "found" ? (
+        <p>No session says “{contents.text}”. Try fewer words: they are looked for exactly as they stand.</p>
+      ) : (
         <p>
-          {[folderName(cwd), dateAndTimeOf(modified), counted(messageCount, "message", "messages")]
-            .filter(Boolean)
-            .join(" · ")}
+          No title, project or id has “{text}”. Press Enter to search what was said in{" "}
+          {counted(list.sessions.length, "session", "sessions")}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface SessionRowProps {
+  readonly session: ListedSession;
+  /** Words that it was found by. */
+  readonly wanted: string;
+  readonly hits: readonly ListHit[];
+}
+
+function SessionRow({ session, wanted, hits }: SessionRowProps) {
+  const { href, title, cwd, modified, messageCount, issueCount, path } = session;
+  const row = useRef<HTMLLIElement>(null);
+  const facts = useFacts(row, href);
+  const said = [dateAndTimeOf(modified), counted(messageCount, "message", "messages")].filter(Boolean);
+  return (
+    <li class="session-row" ref={row}>
+      <a href={href} title={path}>
+        <h2>
+          <Marked line={title} wanted={wanted} />
+        </h2>
+        <p>
+          <Marked line={folderName(cwd)} wanted={wanted} />
+          {cwd !== "" && " · "}
+          {said.join(" · ")}
+          <Facts facts={facts} />
           {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
         </p>
       </a>
-      {hits.slice(0, MOST_HITS).map((hit) => (
-        <a key={hit.href} class="session-hit" href={hit.href}>
-          <span class="tree-kind">{hit.role}</span> {hit.snippet}
+      {hits.slice(0, MOST_HITS).map(({ href: place, word, snippet: [before, match, after] }) => (
+        <a key={place} class="session-hit" href={place}>
+          <span class="tree-kind">{word}</span> {before}
+          <mark>{match}</mark>
+          {after}
         </a>
       ))}
       {hits.length > MOST_HITS && (
@@ -130,6 +199,64 @@ function SessionRow({ session, hits }: { session: ListedSession; hits: readonly 
       )}
     </li>
   );
+}
+
+/** A line in which the words that were looked for are marked. */
+function Marked({ line, wanted }: { line: string; wanted: string }) {
+  return (
+    <>
+      {cutAtWords(line, wanted).map((piece, index) =>
+        index % 2 === 1 ? <mark key={index}>{piece}</mark> : piece,
+      )}
+    </>
+  );
+}
+
+/** What a session cost, and how often something failed in it; nothing until that is known. */
+function Facts({ facts }: { facts: ListedFacts | string | undefined }) {
+  if (facts === undefined) return null;
+  if (typeof facts === "string") return <span title={facts}> · cost unknown</span>;
+  const { failed, cost } = facts;
+  return (
+    <>
+      {cost > 0 && <span title="What its calls of models cost, on all branches"> · {dollars(cost)}</span>}
+      {failed > 0 && (
+        <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
+          {count(failed)} failed
+        </span>
+      )}
+    </>
+  );
+}
+
+/**
+ * Asks for the facts of a session once its row comes into sight, since they need the whole file.
+ *
+ * @returns Undefined until they are known; a text says why they are not.
+ */
+function useFacts(row: RefObject<HTMLElement | null>, href: string): ListedFacts | string | undefined {
+  const [facts, setFacts] = useState<ListedFacts | string>();
+  useEffect(() => {
+    const element = row.current;
+    if (element === null) return;
+    const controller = new AbortController();
+    const observer = new IntersectionObserver((seen) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      fetchJson(`${href}/facts`, controller.signal).then(
+        (json) => setFacts(readFacts(json)),
+        (error: unknown) => {
+          if (!controller.signal.aborted) setFacts(reasonOf(error));
+        },
+      );
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      controller.abort();
+    };
+  }, [href]);
+  return facts;
 }
 
 /** Searches through contents, one search at a time. */
@@ -151,7 +278,7 @@ function useContents(searchUrl: string): [Contents, (text: string) => void, () =
       (hits) => setContents({ state: "found", text, hits }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        setContents({ state: "failed", text, reason: error instanceof Error ? error.message : "unknown" });
+        setContents({ state: "failed", text, reason: reasonOf(error) });
       },
     );
   };
@@ -159,7 +286,16 @@ function useContents(searchUrl: string): [Contents, (text: string) => void, () =
 }
 
 async function findHits(searchUrl: string, text: string, signal: AbortSignal): Promise<ListHit[]> {
-  const response = await fetch(`${searchUrl}?${new URLSearchParams({ q: text })}`, { signal });
+  return readHits(await fetchJson(`${searchUrl}?${new URLSearchParams({ q: text })}`, signal));
+}
+
+/** @throws {Error} With what the server said, if that is no answer. */
+async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(await response.text());
-  return readHits(await response.json());
+  return response.json();
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : "unknown";
 }

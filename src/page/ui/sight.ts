@@ -7,33 +7,41 @@ import { NONE } from "../model/session-model.ts";
  */
 export class Sight {
   #ordinal = NONE;
-  readonly #listeners = new Set<(ordinal: number) => void>();
+  #isAtEnd = false;
+  readonly #listeners = new Set<() => void>();
 
   /** The entry; NONE before anything was drawn. */
   get ordinal(): number {
     return this.#ordinal;
   }
 
-  /** Tells that another entry is looked at. */
-  move(ordinal: number): void {
-    if (ordinal === this.#ordinal) return;
+  /** Whether the end of the conversation is in sight, which has more before it than the screen shows. */
+  get isAtEnd(): boolean {
+    return this.#isAtEnd;
+  }
+
+  /** Tells that another entry is looked at, or that the end came into sight or left it. */
+  move(ordinal: number, isAtEnd: boolean): void {
+    if (ordinal === this.#ordinal && isAtEnd === this.#isAtEnd) return;
     this.#ordinal = ordinal;
-    for (const listener of this.#listeners) listener(ordinal);
+    this.#isAtEnd = isAtEnd;
+    for (const listener of this.#listeners) listener();
   }
 
   /** Calls a listener for each move; gives the way to stop. */
-  listen(listener: (ordinal: number) => void): () => void {
+  listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 }
 
-/** Gives the entry that is looked at, and draws anew when it is another one. */
-export function useSight(sight: Sight): number {
-  const [ordinal, setOrdinal] = useState(sight.ordinal);
+/** Gives the entry that is looked at and whether the end is in sight, and draws anew when either changes. */
+export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
+  const [seen, setSeen] = useState({ ordinal: sight.ordinal, isAtEnd: sight.isAtEnd });
   useEffect(() => {
-    setOrdinal(sight.ordinal);
-    return sight.listen(setOrdinal);
+    const look = () => setSeen({ ordinal: sight.ordinal, isAtEnd: sight.isAtEnd });
+    look();
+    return sight.listen(look);
   }, [sight]);
-  return ordinal;
+  return seen;
 }

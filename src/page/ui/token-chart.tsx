@@ -6,10 +6,10 @@ import { usePage } from "./use-page.ts";
 
 /** The parts of a bar, from the bottom. */
 const PARTS = [
-  ["cacheRead", "part-cache-read", "read from cache"],
-  ["cacheWrite", "part-cache-write", "written to cache"],
-  ["input", "part-input", "other input"],
-  ["output", "part-output", "output"],
+  ["cacheRead", "part-cache-read", "in, from cache"],
+  ["cacheWrite", "part-cache-write", "in, to cache"],
+  ["input", "part-input", "in, not cached"],
+  ["output", "part-output", "out"],
 ] as const;
 
 /** More bars than this cannot be told apart. */
@@ -25,11 +25,15 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
   const step = PLOT.width / groups.length;
   const width = Math.min(28, Math.max(1.5, step - 1.5));
   const together = groups[0]?.group.length ?? 1;
+  const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
   const title = together > 1 ? `Tokens per model call (mean of ${together} calls)` : "Tokens per model call";
   return (
     <ChartFrame
       title={title}
-      legend={PARTS.map(([, series, word]) => [series, word])}
+      legend={[
+        ...PARTS.map(([, series, word]) => [series, word] as const),
+        ...(isAnyAside ? [["part-aside", "pale: not on this path"] as const] : []),
+      ]}
       most={Math.max(...sizes)}
       write={tokens}
     >
@@ -37,17 +41,17 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
         groups.map(({ group, sum }, index) => {
           const [first] = group;
           if (first === undefined) return null;
-          const isOnPath = group.some(({ ordinal }) => path.places.has(ordinal));
+          const isHere = isOnPath(group, path);
           const x = index * step + (step - width) / 2;
           let value = 0;
           return (
             // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the entries themselves
             <g
               key={first.ordinal}
-              class={isOnPath ? "bar" : "bar is-aside"}
+              class={isHere ? "bar" : "bar is-aside"}
               onClick={() => go({ go: "entry", ordinal: first.ordinal })}
             >
-              <title>{barTitle(group, sum)}</title>
+              <title>{[barTitle(group, sum), ...(isHere ? [] : ["not on this path"])].join("\n")}</title>
               <rect class="bar-room" x={index * step} y={0} width={step} height={PLOT.height} />
               {PARTS.map(([name, series]) => {
                 const from = y(value);
@@ -65,6 +69,10 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
       }
     </ChartFrame>
   );
+}
+
+function isOnPath(group: readonly ModelCall[], { places }: PathView): boolean {
+  return group.some(({ ordinal }) => places.has(ordinal));
 }
 
 function barTitle(group: readonly ModelCall[], sum: ReturnType<typeof sumOf>): string {

@@ -3,6 +3,7 @@ import type { Block } from "../model/blocks.ts";
 import type { ConversationItem, EntryRow } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
 import { tellingArgument } from "../model/excerpt.ts";
+import { failureLine } from "../model/failure-line.ts";
 import { fieldsOf, prettyJson } from "../model/fields.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
@@ -85,6 +86,7 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock
           ordinal={ordinal}
           name="0"
           block={output}
+          failure={failureLine(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
           notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
           actions={<EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} isNarrow={true} />}

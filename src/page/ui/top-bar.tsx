@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { dateAndTimeOf } from "../model/format.ts";
+import { count, counted, dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import {
   BackIcon,
@@ -28,7 +28,13 @@ interface TopBarProps {
   readonly following: Following;
   /** Address of the list of sessions, if there is one. */
   readonly indexUrl: string | undefined;
+  /** What of the bar is unfolded where there is little room for it. */
+  readonly unfolded: Unfolded;
+  readonly onUnfold: (part: Unfolded) => void;
 }
+
+/** The part of the bar that is unfolded on a phone. */
+export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
   now: "Shows what is appended to the session",
@@ -38,6 +44,8 @@ const FOLLOWING_HINTS = {
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
 export function TopBar(props: TopBarProps) {
   const { view, search, searchField, onTree, onFolds, onHelp, following, indexUrl } = props;
+  const { unfolded, onUnfold } = props;
+  const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
   const { header, issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${issues.length}`;
@@ -48,7 +56,7 @@ export function TopBar(props: TopBarProps) {
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
   ];
   return (
-    <header class="top-bar">
+    <header class={`top-bar has-open-${unfolded}`}>
       <button type="button" class="icon-button" aria-label="Tree" title="Tree (t)" onClick={onTree}>
         <TreeIcon />
       </button>
@@ -68,11 +76,33 @@ export function TopBar(props: TopBarProps) {
           {following === "now" ? "live" : "not live"}
         </span>
       )}
+      <button
+        type="button"
+        class="icon-button only-narrow"
+        aria-label="Search"
+        aria-expanded={unfolded === "search"}
+        onClick={() => toggle("search")}
+      >
+        <SearchIcon />
+      </button>
+      <button
+        type="button"
+        class="menu-button only-narrow"
+        aria-expanded={unfolded === "menu"}
+        title="Views and tools"
+        onClick={() => toggle("menu")}
+      >
+        {views.find(([one]) => one === view)?.[1]}
+        <DownIcon />
+      </button>
       <Segments
         label="View"
         choices={views}
         chosen={view}
-        onChoose={(one) => go({ go: "view", view: one })}
+        onChoose={(one) => {
+          go({ go: "view", view: one });
+          onUnfold("nothing");
+        }}
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
@@ -97,9 +127,9 @@ export function TopBar(props: TopBarProps) {
         </button>
         <button
           type="button"
-          class="icon-button only-wide"
-          aria-label="Keys"
-          title="Keys (?)"
+          class="icon-button"
+          aria-label="Keys and signs"
+          title="Keys and signs (?)"
           onClick={onHelp}
         >
           <HelpIcon />
@@ -129,8 +159,10 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
       />
       {isActive && (
         <>
-          <span class="search-count">
-            {current + 1}/{hits.length}
+          <span class="search-count" title={countHint(current, hits.length)}>
+            {current === -1
+              ? `${count(hits.length)} found`
+              : `${count(current + 1)} of ${count(hits.length)}`}
           </span>
           <button
             type="button"
@@ -152,4 +184,12 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
       )}
     </search>
   );
+}
+
+function countHint(current: number, hits: number): string {
+  if (hits === 0) return "Nothing was found";
+  const found = counted(hits, "entry holds", "entries hold");
+  return current === -1
+    ? `${found} this; Enter goes to the first`
+    : `Number ${count(current + 1)} of those found; Enter or n goes to the next`;
 }

@@ -40,12 +40,14 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const trunk = useMemo(() => findTrunk(session), [session]);
   const isDrawn = useMemo(() => chooseRows(session, trunk, detail), [session, trunk, detail]);
   const rows = useMemo(() => treeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
-  const shown = useSight(sight);
+  const { ordinal: shown, isAtEnd } = useSight(sight);
   const rowsByEntry = useMemo(() => rowsOf(rows), [rows]);
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
-  const jump = useJump(activeAt, `${detail}:${shown}:${active}`);
+  // At the end of the path its last row is what is wanted, and what is looked at stands not far above it.
+  const wanted = active ?? (isAtEnd ? rowsByEntry.get(path.end) : undefined) ?? activeAt;
+  const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
   const below = ({ ordinal, run, isOpen }: TreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
   // Somebody who looks elsewhere has left the place of the keys.

@@ -1,6 +1,7 @@
 import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../model/entry-kind.ts";
 import { titleOfEntry } from "../model/entry-title.ts";
+import { failureLine } from "../model/failure-line.ts";
 import { count } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
@@ -33,6 +34,9 @@ const STEP = 14;
 const DEEPEST = 9;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
+/** What is told of a failure that said nothing. */
+const BARE_CODE = /^exit code -?\d+$/;
+
 /** A row of the tree: its piece of the graph, and what it says. */
 export function TreeRowView(props: TreeRowProps) {
   const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
@@ -45,6 +49,12 @@ export function TreeRowView(props: TreeRowProps) {
   const label = session.labels.get(ordinal);
   const isFailed = outcomeOf(entry) === "failed";
   const failed = isOpen ? 0 : failuresAmong(session, run);
+  const title = titleOfEntry(session, ordinal);
+  // What went wrong says more than what was asked for, unless it is a bare number.
+  const failure = failureLine(entry);
+  const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
+  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "Not on the path that is shown"];
+  const runHint = `${isOpen ? "Fold" : "Show"} the ${count(run.length)} entries that follow${failed > 0 ? `; ${count(failed)} of them failed` : ""}`;
   const classes = [
     "tree-row",
     `tone-${tone}`,
@@ -72,14 +82,14 @@ export function TreeRowView(props: TreeRowProps) {
         type="button"
         class="tree-entry"
         tabIndex={-1}
-        title={`${word} ${entry.id}`}
+        title={hints.filter(Boolean).join("\n")}
         data-entry={entry.id}
         onClick={onChoose}
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
         {isFailed && <span class="tree-failed">failed</span>}
-        <span class="tree-text">{titleOfEntry(session, ordinal)}</span>
+        <span class="tree-text">{text}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (
@@ -87,8 +97,8 @@ export function TreeRowView(props: TreeRowProps) {
           type="button"
           class={failed > 0 ? "tree-run is-failed" : "tree-run"}
           tabIndex={-1}
-          title={failed > 0 ? `${failed} of them failed` : undefined}
-          aria-label={`${isOpen ? "Fold" : "Show"} the ${run.length} entries that follow${failed > 0 ? `, ${failed} of them failed` : ""}`}
+          title={runHint}
+          aria-label={runHint}
           onClick={onToggle}
         >
           {isOpen ? "−" : "+"}

@@ -22,12 +22,16 @@ export function UsageView({ path }: { path: PathView }) {
         <div class="tiles">
           <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} on this path`} />
           <Tile
-            name="Tokens in"
+            name="Tokens in, with cache"
             value={tokens(tokensIn(all))}
             note={`${tokens(tokensIn(here))} on this path`}
           />
           <Tile name="Tokens out" value={tokens(all.output)} note={`${tokens(here.output)} on this path`} />
-          <Tile name="From cache" value={percent(cacheShare(all))} note={`${tokens(all.cacheRead)} tokens`} />
+          <Tile
+            name="From cache"
+            value={percent(cacheShare(all))}
+            note={`${tokens(all.cacheRead)} of the tokens in`}
+          />
           <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} on this path`} />
         </div>
         <TokenChart calls={calls} path={path} />
@@ -53,8 +57,21 @@ function Tile({ name, value, note }: { name: string; value: string; note: string
   );
 }
 
+/** Of what goes in, a part comes from a cache and a part is written to it. */
+const COLUMNS = ["Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
+
+function cellsOf(sum: UsageSum): string[] {
+  const { calls, cacheRead, cacheWrite, output, cost } = sum;
+  return [
+    count(calls),
+    ...[tokensIn(sum), cacheRead, cacheWrite, output].map(tokens),
+    percent(cacheShare(sum)),
+    dollars(cost),
+  ];
+}
+
 function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageSum }) {
-  const rows = models.length > 1 ? [...models, { model: "in all", sum: all }] : models;
+  const rows = models.length > 1 ? [...models, { model: "total", sum: all }] : models;
   return (
     <figure class="chart">
       <figcaption>By model</figcaption>
@@ -62,11 +79,9 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; a
         <table class="model-table">
           <thead>
             <tr>
-              {["Model", "Calls", "Input", "Cache read", "Cache write", "Output", "From cache", "Cost"].map(
-                (name) => (
-                  <th key={name}>{name}</th>
-                ),
-              )}
+              {["Model", ...COLUMNS].map((name) => (
+                <th key={name}>{name}</th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -76,13 +91,11 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; a
                   {index < models.length && <span class={`swatch series-${index % 6}`} />}
                   {model}
                 </th>
-                <td>{count(sum.calls)}</td>
-                <td>{tokens(sum.input)}</td>
-                <td>{tokens(sum.cacheRead)}</td>
-                <td>{tokens(sum.cacheWrite)}</td>
-                <td>{tokens(sum.output)}</td>
-                <td>{percent(cacheShare(sum))}</td>
-                <td>{dollars(sum.cost)}</td>
+                {cellsOf(sum).map((cell, column) => (
+                  <td key={COLUMNS[column]} data-name={COLUMNS[column]}>
+                    {cell}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>

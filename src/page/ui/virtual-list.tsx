@@ -30,6 +30,9 @@ interface VirtualListProps<T> {
   };
 }
 
+/** Pixels below the last item. */
+const END_PADDING = 24;
+
 /** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
   const { items, keyOf, estimate, render, jump, onRange, onDrawn } = props;
@@ -46,7 +49,9 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     scrollToFn: elementScroll,
     onChange: () => redraw((times) => times + 1),
     overscan: 8,
-    paddingEnd: 24,
+    paddingEnd: END_PADDING,
+    // The end of the list is the very end.
+    scrollPaddingEnd: END_PADDING,
     // The frame around an entry that is looked at is whole.
     scrollPaddingStart: 8,
   };

@@ -12,6 +12,9 @@ export interface FailingSession {
   readonly single: string;
 }
 
+/** How the output of a tool ends that failed. */
+const BROKEN = "AssertionError: expected 3 to be 4\n    at total.test.ts:7\n\nCommand exited with code 1\n";
+
 /** Turns before those that matter: so many that nothing of the end is drawn at first. */
 const QUIET_TURNS = 60;
 
@@ -47,7 +50,9 @@ export function failingSession(before: (session: SessionWriter) => void = () => 
       role: "toolResult",
       toolCallId: `call_${name}`,
       toolName: "bash",
-      content: [{ type: "text", text: `output of ${name}\n${"more\n".repeat(200)}` }],
+      content: [
+        { type: "text", text: `output of ${name}\n${"more\n".repeat(200)}${name === "three" ? BROKEN : ""}` },
+      ],
       isError: name === "three",
     }),
   );
