@@ -1,3 +1,5 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { failureText } from "../context/failure-text.ts";
 import { outcomeOf } from "../context/outcome.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASession } from "../log/file-errors.ts";
@@ -52,7 +54,7 @@ export interface SearchHit {
   readonly entryId: string;
   /** Role of the message that the entry is or becomes. */
   readonly role: string;
-  /** One line of text around the first match. */
+  /** One line of text around the first match; of a failure without a query: what failed, and the line that names the error. */
   readonly snippet: string;
   /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
@@ -74,6 +76,8 @@ interface Wanted {
   readonly roles: ReadonlySet<string> | undefined;
   /** Whether only failures are wanted. */
   readonly isFailed: boolean;
+  /** Whether any text will do, so that a failure is shown by what failed. */
+  readonly isAnyText: boolean;
 }
 
 /**
@@ -129,6 +133,7 @@ function wantedBy(
     patterns: regex || query === "" ? undefined : textPatterns(query, caseSensitive),
     roles: roles && new Set(roles),
     isFailed: failed,
+    isAnyText: query === "",
   };
 }
 
@@ -278,8 +283,9 @@ function* findInBatch(batch: readonly SearchedEntry[], wanted: Wanted): Generato
     if (entry === undefined || (wanted.isFailed && outcomeOf(entry) !== "failed")) continue;
     const found = searchedText(entry);
     if (found === undefined || wanted.roles?.has(found.role) === false) continue;
+    const texts = wanted.isAnyText ? [failureText(fieldsOf(entry)["message"])] : found.texts;
     // A failure that says nothing is one, too.
-    for (const text of found.texts.length > 0 ? found.texts : [""])
+    for (const text of texts.length > 0 ? texts : [""])
       searched.push({ entryId, offset, role: found.role, text });
   }
   const matches = wanted.match(searched.map((one) => one.text));

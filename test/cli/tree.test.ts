@@ -99,6 +99,20 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect((await cli(["show", scribe.path])).stdout).toContain("121: sessiontree search --failed lists them");
 });
 
+test("a failed result and a failed command name the error, not the beginning of what was written", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Run the tests.");
+  const output = `Running 3 tests\n${"ok\n".repeat(20)}AssertionError: expected 3 to be 4\nCommand exited with code 1`;
+  const result = scribe.result(output, true);
+  const facts = { output, exitCode: 2, cancelled: false, truncated: false, timestamp: 0 };
+  const command = scribe.session.appendMessage({ role: "bashExecution", command: "npm test", ...facts });
+  const { lines } = await cli(["tree", "--pretty", scribe.path], { columns: 120, env: { NO_COLOR: "1" } });
+  expect(lineOf(lines, result)).toContain("  bash failed: AssertionError: expected 3 to be 4");
+  expect(lineOf(lines, command)).toContain("  $ npm test (exit code 2): AssertionError: expected 3 to be 4");
+  const piped = await cli(["tree", scribe.path]);
+  expect(piped.lines[2]?.split("\t").at(-1)).toBe(`$ npm test (exit code 2): ${output.replace(/\n/g, " ")}`);
+});
+
 test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in more detail", async () => {
   const scribe = new Scribe(temporaryFolder());
   const questions: string[] = [];

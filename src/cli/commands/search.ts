@@ -50,7 +50,7 @@ export const searchCommand: Command = {
 
 Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
 
-In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path.`,
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool or command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
@@ -69,10 +69,12 @@ async function search(call: CommandCall): Promise<ExitCode> {
   const hits = await startSearch(call);
   const isLaidOut = !json && isForReading(call);
   let number = 0;
+  let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
   for await (const hit of hits) {
     number++;
+    first ??= hit;
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
@@ -84,10 +86,14 @@ async function search(call: CommandCall): Promise<ExitCode> {
     // Whoever waits for the first hit sees it while the others are looked for.
     out.flush();
   }
-  if (number === 0) writeNothing(call);
-  else if (isLaidOut)
+  if (first === undefined) {
+    writeNothing(call);
+    return EXIT_CODES.failed;
+  }
+  if (isLaidOut)
     out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
-  return number === 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+  if (call.get(FAILED)) writeNextSteps(call, first);
+  return EXIT_CODES.ok;
 }
 
 /** Looks where the call says: into a session, into those of a database, or into files. */
@@ -252,14 +258,27 @@ function plainPart(text: string): string {
   return plainLine(`.${text}.`).slice(1, -1);
 }
 
+/** Says how to read a failure in full, and how to see what led to it. */
+function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId }: FoundEntry): void {
+  const { dir, note } = call;
+  const { name = dir === undefined ? id : path } = readArguments(call);
+  note(`The first one in full: sessiontree show ${quoted(name)} ${quoted(entryId)}`);
+  note(`What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)}`);
+}
+
+/** Writes a word as a shell reads it. */
+function quoted(word: string): string {
+  const plain = plainLine(word);
+  return /[^\w@%+=:,./-]/.test(plain) ? JSON.stringify(plain) : plain;
+}
+
 function writeNothing(call: CommandCall): void {
   const { dir, get, note } = call;
   const { text, name } = readArguments(call);
   const what = get(FAILED) ? "No failure" : "Nothing";
   note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const plain = plainLine(text);
-    const word = /\s/.test(plain) ? JSON.stringify(plain) : plain;
+    const word = quoted(text);
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }

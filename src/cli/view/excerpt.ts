@@ -1,6 +1,7 @@
 import { partsOf, textOf } from "../../compaction/message-parts.ts";
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { failureText } from "../../context/failure-text.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { plainLine } from "../text/plain.ts";
@@ -12,6 +13,12 @@ export interface Excerpt {
   readonly text: string;
   /** Whether it tells of a failure. */
   readonly isError: boolean;
+}
+
+/** What an entry says. */
+interface Said extends Excerpt {
+  /** What stands for a text that is too long for a line; default: its beginning. */
+  readonly brief?: string;
 }
 
 /** Arguments of tool calls that say most about the call, best first. */
@@ -32,18 +39,18 @@ export function excerptOfMessage(given: unknown): Excerpt {
   return shortened(saidByMessage(given));
 }
 
-function shortened({ text, isError }: Excerpt): Excerpt {
-  return { text: plainLine(text), isError };
+function shortened({ text, brief = text, isError }: Said): Excerpt {
+  return { text: plainLine(brief), isError };
 }
 
-function saidByEntry(entry: AnySessionEntry | undefined): Excerpt {
+function saidByEntry(entry: AnySessionEntry | undefined): Said {
   if (entry === undefined) return failure("the body cannot be read");
   const fields = fieldsOf(entry);
   if (entry.type === "message") return saidByMessage(fields["message"]);
   return success(entryText(entry.type, fields));
 }
 
-function saidByMessage(given: unknown): Excerpt {
+function saidByMessage(given: unknown): Said {
   const message = fieldsOf(given);
   switch (message["role"]) {
     case "assistant":
@@ -52,14 +59,15 @@ function saidByMessage(given: unknown): Excerpt {
       const { toolName, isError } = message;
       const text = contentText(message);
       return isError === true
-        ? failure(named(`${textOf(toolName)} failed`, text))
+        ? failure(named(`${textOf(toolName)} failed`.trimStart(), text), failureText(message))
         : success(named(toolName, text));
     }
     case "bashExecution": {
-      const { command, exitCode } = message;
+      const { command, exitCode, output, cancelled } = message;
+      if (cancelled === true) return failure(`(aborted) $ ${textOf(command)}`);
       const hasFailed = typeof exitCode === "number" && exitCode !== 0;
       return hasFailed
-        ? failure(`$ ${textOf(command)} (exit code ${exitCode})`)
+        ? failure(named(`$ ${textOf(command)} (exit code ${exitCode})`, textOf(output)), failureText(message))
         : success(`$ ${textOf(command)}`);
     }
     case "branchSummary":
@@ -70,17 +78,18 @@ function saidByMessage(given: unknown): Excerpt {
   }
 }
 
-function success(text: string): Excerpt {
+function success(text: string): Said {
   return { text, isError: false };
 }
 
-function failure(text: string): Excerpt {
-  return { text, isError: true };
+function failure(text: string, brief = text): Said {
+  return { text, brief, isError: true };
 }
 
-function assistantExcerpt(message: JsonRecord): Excerpt {
+function assistantExcerpt(message: JsonRecord): Said {
   const { stopReason, errorMessage } = message;
-  if (stopReason === "error") return failure(textOf(errorMessage) || "the model failed");
+  if (stopReason === "error")
+    return failure(textOf(errorMessage) || "the model failed", failureText(message));
   const parts = partsOf(message);
   const said = parts.flatMap((part) => (part.kind === "text" ? part.text : [])).join(" ");
   const calls = parts.flatMap((part) =>
