@@ -150,6 +150,25 @@ test("a result without its call, and an answer without usage, are shown without 
   expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });
 
+test("a failed command and a failed answer name the answer that came next, as a failed result does", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Build it.");
+  const facts = { command: "make", output: "no rule", cancelled: false, truncated: false, timestamp: 0 };
+  const bash = { role: "bashExecution" as const, ...facts, exitCode: 2 };
+  const command = scribe.session.appendMessage(bash);
+  const unseen = scribe.session.appendMessage({ ...bash, excludeFromContext: true });
+  const failed = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+  const answer = scribe.assistant("There is no such rule.");
+  const nextOf = async (id: string) => {
+    const { stdout } = await cli(["show", scribe.path, id]);
+    return /^next answer +(\w+)/m.exec(stdout)?.[1];
+  };
+  expect(await nextOf(command)).toBe(failed);
+  expect(await nextOf(failed)).toBe(answer);
+  expect(await nextOf(unseen)).toBeUndefined();
+  expect(await nextOf(answer)).toBeUndefined();
+});
+
 test("every role and type can be shown, and none drives the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;

@@ -1,3 +1,5 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -23,7 +25,7 @@ const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const showCommand: Command = {
-  details: `Of an answer, also tells its tokens and cost, and the results of its calls; of a tool's result, the call, what the answer with that call cost, and the answer that came next.`,
+  details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
   parameters: [SESSION, ENTRY],
   examples: [
     ["show @last", "what session this is and what is in it"],
@@ -127,30 +129,39 @@ function showEntry({ out, json }: CommandCall, session: SessionView, id: string)
   return EXIT_CODES.failed;
 }
 
-/** Says in words what the answer cost that an entry is or belongs to, and which call and result belong together. */
+/** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
 function costFacts(session: SessionView, { ordinal, entry }: PlacedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = callOf(session, ordinal);
-  if (call !== undefined) {
-    const next = nextAnswer(session, ordinal);
-    return [
-      ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
-      ["called by", answerText(call.entry)],
-      [
-        "next answer",
-        next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
-      ],
-    ];
-  }
+  const called: Facts =
+    call === undefined
+      ? []
+      : [
+          ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
+          ["called by", answerText(call.entry)],
+        ];
+  const next = isFollowedByAnswer(entry) ? nextAnswer(session, ordinal) : undefined;
   const usage = usageOf(entry);
   const results = resultsOf(session, ordinal).map(
     (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
   );
   return [
+    ...called,
     ["tokens", usage === undefined ? "" : tokensText(usage)],
     ["cost", usage === undefined ? "" : dollars(usage.cost)],
     ["results", results.join(", ")],
+    [
+      "next answer",
+      next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+    ],
   ];
+}
+
+/** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
+function isFollowedByAnswer(entry: AnySessionEntry): boolean {
+  const { role, excludeFromContext } = fieldsOf(fieldsOf(entry)["message"]);
+  if (role === "bashExecution") return excludeFromContext !== true;
+  return role === "toolResult" || isFailure(entry);
 }
 
 function childrenText(tree: EntryTree, ordinal: number): string {
