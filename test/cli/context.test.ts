@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
@@ -151,6 +152,29 @@ test("--llm gives a valid request, and says what was repaired", async () => {
     ],
     repairs: [{ kind: "resultMade", toolCallId: "call-1" }],
   });
+});
+
+test("--llm leaves out failed and aborted answers with the results of their calls, as every request does", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Go.");
+  const failed = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+  const aborted = scribe.assistant("", {
+    content: [{ type: "toolCall", id: "a", name: "bash", arguments: {} }],
+    stopReason: "aborted",
+  });
+  scribe.result("stopped", true, "a");
+  scribe.assistant("Done.");
+  const [context] = jsonLines(await cli(["context", scribe.path, "--llm", "--json"]));
+  expect(context).toMatchObject({
+    messages: [{ role: "user" }, { role: "assistant", stopReason: "stop" }],
+    leftOut: [failed, aborted],
+  });
+  const { messages } = toAnthropic(scribe.session.buildSessionContext().messages);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const { stdout } = await cli(["context", scribe.path, "--llm"]);
+  expect(stdout).toContain("2 messages;");
+  expect(stdout).toContain("Left out: 2 failed or aborted answers, which no provider gets");
+  expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
 });
 
 test("a session without messages has an empty context", async () => {
