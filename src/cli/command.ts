@@ -63,14 +63,5 @@ export const STORE = textOption("--store <url>", "look for sessions in this Post
 /** Asks for what a terminal would show. */
 export const PRETTY = flag("--pretty", "lay the output out for reading, also in a pipe");
 
-/**
- * Tells whether output is laid out for a person to read; else it is whole lines with tabs between their fields.
- *
- * For commands that have `PRETTY`.
- */
-export function isForReading({ get, io }: Pick<CommandCall, "get" | "io">): boolean {
-  return get(PRETTY) || io.stdout.isTTY === true;
-}
-
 /** The parameters that every command has. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

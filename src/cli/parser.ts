@@ -50,8 +50,8 @@ export function makeParser(
       // Complaints come back as errors and are written by whoever catches them.
       outputError: () => undefined,
       writeErr: (text) => out.text(text),
-      getOutHelpWidth: () => out.width,
-      getErrHelpWidth: () => out.width,
+      getOutHelpWidth: () => out.columns,
+      getErrHelpWidth: () => out.columns,
       getOutHasColors: () => out.colours.isColorSupported,
       getErrHasColors: () => out.colours.isColorSupported,
     })
@@ -59,7 +59,7 @@ export function makeParser(
     .configureHelp({ styleTitle: (title) => out.colours.bold(title), subcommandTerm: (one) => one.name() })
     .addHelpText("after", () => {
       const paragraphs = [NAMING, EXITS, "Help on a command: sessiontree COMMAND --help"];
-      return paragraphs.map((text) => `\n${wrap(text, out.width).join("\n")}`).join("\n");
+      return paragraphs.map((text) => `\n${wrap(text, out.columns).join("\n")}`).join("\n");
     });
   for (const { name, summary } of commands) {
     const made = parser.command(name).summary(summary);

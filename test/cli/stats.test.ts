@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
 /** Tokens and cost of a reply. */
@@ -92,7 +92,7 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
     const content = [{ type: "toolCall" as const, id: `c${i}`, name: `\u001b[2J${i}`, arguments: {} }];
     scribe.assistant("", { model, content, usage: usage(1e6, 1e7, 1e8, 1e6) });
   }
-  const result = await cli(["stats", scribe.path]);
+  const result = await cli(["stats", scribe.path], TERMINAL);
   expect(result.stdout).toContain("8 other tools");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

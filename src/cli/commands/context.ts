@@ -24,7 +24,7 @@ import { contextSizeText } from "../view/context-size.ts";
 import { kindOf, kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOfMessage } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
-import { shortId, shortIdLength } from "../view/short-ids.ts";
+import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",
@@ -182,7 +182,8 @@ function writeLines(
   const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
   out.line(`${counted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
-  const idLength = shortIdLength(lines.map(({ entryId = "" }) => entryId));
+  const ids = lines.map(({ entryId = "" }) => entryId);
+  const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
     const kind = kindOfMessage(message);
@@ -191,7 +192,7 @@ function writeLines(
       paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
       colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
-    out.line(excerptLine(facts, excerptOfMessage(message), out));
+    out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
   });
   if (leftOut !== undefined && leftOut.length > 0) {
     const answers = counted(leftOut.length, "failed or aborted answer");

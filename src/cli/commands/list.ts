@@ -1,6 +1,6 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
@@ -127,7 +127,7 @@ function writeNothing({ note }: CommandCall, place: string, isNarrow: boolean): 
 }
 
 function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
-  if (isForReading(call)) writeTable(call, sessions, withProject);
+  if (call.out.isLaidOut) writeTable(call, sessions, withProject);
   else for (const session of sessions) call.out.line(lineOf(call, session));
 }
 

@@ -1,5 +1,5 @@
 import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
@@ -67,7 +67,7 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
 async function search(call: CommandCall): Promise<ExitCode> {
   const { out, json } = call;
   const hits = await startSearch(call);
-  const isLaidOut = !json && isForReading(call);
+  const isLaidOut = !json && out.isLaidOut;
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;

@@ -1,4 +1,4 @@
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
@@ -11,7 +11,7 @@ import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
 import { treeRows } from "../tree/rows.ts";
 import { findTrunk } from "../tree/trunk.ts";
 import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { excerptOf, wholeTextOf } from "../view/excerpt.ts";
+import { excerptOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 
@@ -30,7 +30,7 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
     if (call.json) return writeEntries(call, session);
-    return isForReading(call) ? drawTree(call, session) : writeLines(call, session);
+    return call.out.isLaidOut ? drawTree(call, session) : writeLines(call, session);
   },
 };
 
@@ -63,7 +63,7 @@ function writeLines({ out }: CommandCall, session: SessionView): ExitCode {
     const label = labels.get(id)?.label ?? "";
     const mark = ordinal === leaf ? "leaf" : "";
     const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
-    out.line(tabSeparated([...fields, wholeTextOf(entry)]));
+    out.line(tabSeparated([...fields, excerptOf(entry, true).text]));
   });
   return EXIT_CODES.ok;
 }

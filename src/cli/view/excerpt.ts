@@ -4,7 +4,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { failureText } from "../../context/failure-text.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine, wholeLine } from "../text/plain.ts";
 import { count, counted } from "../text/words.ts";
 
 /** What a line says of an entry. */
@@ -24,23 +24,22 @@ interface Said extends Excerpt {
 /** Arguments of tool calls that say most about the call, best first. */
 const TELLING_ARGUMENTS = ["path", "file_path", "command", "pattern", "query", "url"];
 
-/** Gives the line that says most about an entry; undefined stands for a damaged body. */
-export function excerptOf(entry: AnySessionEntry | undefined): Excerpt {
-  return shortened(saidByEntry(entry));
+/**
+ * Gives the line that says most about an entry; undefined stands for a damaged body.
+ *
+ * @param isWhole - Whether the line holds all that the entry says, however long that is.
+ */
+export function excerptOf(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
+  return onOneLine(saidByEntry(entry), isWhole);
 }
 
-/** Gives what an entry says, as it stands there and however long it is: whoever prints it makes it harmless. */
-export function wholeTextOf(entry: AnySessionEntry | undefined): string {
-  return saidByEntry(entry).text;
+/** Gives the line that says most about a message, of whatever role, as `excerptOf` does of an entry. */
+export function excerptOfMessage(given: unknown, isWhole = false): Excerpt {
+  return onOneLine(saidByMessage(given), isWhole);
 }
 
-/** Gives the line that says most about a message, of whatever role. */
-export function excerptOfMessage(given: unknown): Excerpt {
-  return shortened(saidByMessage(given));
-}
-
-function shortened({ text, brief = text, isError }: Said): Excerpt {
-  return { text: plainLine(brief), isError };
+function onOneLine({ text, brief = text, isError }: Said, isWhole: boolean): Excerpt {
+  return { text: isWhole ? wholeLine(text) : plainLine(brief), isError };
 }
 
 function saidByEntry(entry: AnySessionEntry | undefined): Said {
