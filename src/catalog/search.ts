@@ -37,6 +37,11 @@ export interface SearchOptions extends CatalogOptions {
   readonly failed?: boolean;
   /** At most this many hits. */
   readonly limit?: number;
+  /**
+   * Whether sessions come in the order of `listSessions`, by their latest message. All are then read before the first
+   * hit, unless a list has read them. Default false: by the time of the file.
+   */
+  readonly latestFirst?: boolean;
 }
 
 const SEARCH_RULES: OptionRules<SearchOptions> = {
@@ -46,6 +51,7 @@ const SEARCH_RULES: OptionRules<SearchOptions> = {
   caseSensitive: FLAG,
   failed: FLAG,
   limit: COUNT,
+  latestFirst: FLAG,
 };
 
 /** An entry that holds what was searched for. */
@@ -81,7 +87,7 @@ interface Wanted {
 }
 
 /**
- * Searches the text of sessions, most recently written first, and yields each entry that holds it as it is found.
+ * Searches the text of sessions, most recently written files first, and yields each entry that holds it as it is found.
  *
  * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. A text
  * is first searched in the bytes of the files, in every way in which JSON can spell it, and only lines that may hold it
@@ -180,7 +186,8 @@ async function* search(
   if (!(left >= 1)) return;
   const run = await CatalogRun.start(options);
   try {
-    for (const file of run.files) {
+    const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
+    for (const file of files) {
       for await (const hit of searchFile(run, file, wanted)) {
         yield hit;
         left--;

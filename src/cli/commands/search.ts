@@ -44,7 +44,7 @@ interface FoundEntry extends SearchHit {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, those written to last first. Exits with 1 if nothing is found.
+  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions in the order of "list": latest first. Exits with 1 if nothing is found.
 
 --failed finds where it went wrong, with a text or without: results of tools that are errors, commands with an exit code other than 0, and answers that ended in an error. Without a text, a session is named as @last or by a path, or by an id behind an empty text: search "" 1a2b3c4d --failed.
 
@@ -169,7 +169,9 @@ function rolesOf(text: string | undefined): string[] | undefined {
 /** @throws {UsageError} If the text is no regular expression. */
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
   const scope = sessionScope(call, call.get(ALL));
-  return asExpression(call, () => searchSessions(text, { ...scope, ...searchOptions(call) }));
+  return asExpression(call, () =>
+    searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: true }),
+  );
 }
 
 function searchOptions(
