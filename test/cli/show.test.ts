@@ -169,6 +169,23 @@ test("a failed command and a failed answer name the answer that came next, as a 
   expect(await nextOf(answer)).toBeUndefined();
 });
 
+test("--tail shows the last entries of the path in full, up to the leaf or the entry that is named", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("One");
+  const second = scribe.assistant("Two");
+  const third = scribe.user("Three");
+  const { stdout } = await cli(["show", scribe.path, "--tail", "2"]);
+  expect(stdout).toMatch(
+    new RegExp(`^assistant  ${second}\n[^]*\nTwo\n[^]*\n\n\nuser  ${third}\n[^]*\nThree\n$`),
+  );
+  const idsOf = async (...args: string[]) =>
+    jsonLines(await cli(["show", scribe.path, ...args, "--json"])).map((one): unknown => Object(one).id);
+  expect(await idsOf("--tail", "2")).toEqual([second, third]);
+  expect(await idsOf(second, "--tail", "9")).toEqual([expect.any(String), second]);
+  const empty = writeLines(temporaryFolder(), "empty.jsonl", []);
+  expect((await cli(["show", empty, "--tail", "2"])).stdout).toBe("");
+});
+
 test("every role and type can be shown, and none drives the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;

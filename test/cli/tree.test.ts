@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { idOf, Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 /** The line that names an entry. */
@@ -111,6 +111,28 @@ test("a failed result and a failed command name the error, not the beginning of 
   expect(lineOf(lines, command)).toContain("  $ npm test (exit code 2): AssertionError: expected 3 to be 4");
   const piped = await cli(["tree", scribe.path]);
   expect(piped.lines[2]?.split("\t").at(-1)).toBe(`$ npm test (exit code 2): ${output.replace(/\n/g, " ")}`);
+});
+
+test("--tail draws the last entries of the path to the leaf, one by one", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("Do it all");
+  scribe.work(60);
+  const answer = scribe.assistant("Done.");
+  const leaf = scribe.user("And now?");
+  scribe.session.branch(root);
+  scribe.assistant("Another way.");
+  scribe.session.branch(leaf);
+  const last = scribe.assistant("Nothing.");
+  const { lines } = await cli(["tree", scribe.path, "--tail", "3"], TERMINAL);
+  expect(lines.map((line) => line.slice(2, 10))).toEqual([answer, leaf, last]);
+  expect(lines.at(-1)).toContain("← leaf");
+  const piped = await cli(["tree", scribe.path, "--tail", "2"]);
+  expect(piped.lines.map((line) => line.split("\t")[0])).toEqual([leaf, last]);
+  const json = jsonLines(await cli(["tree", scribe.path, "--tail", "2", "--json"]));
+  expect(json.map((one) => Object(one).id)).toEqual([leaf, last]);
+  expect(jsonLines(await cli(["tree", scribe.path, "--tail", "9999", "--json"]))).toHaveLength(124);
+  const both = await cli(["tree", scribe.path, "--tail", "2", "--all"]);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give --all or --tail, not both.")]);
 });
 
 test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in more detail", async () => {
