@@ -48,7 +48,7 @@ test("labels, compactions, branch summaries, failures and the leaf are seen", as
   session.branch(marked);
   const { stdout, lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lineOf(lines, marked)).toContain("[checkpoint] here");
-  expect(stdout).toMatch(/◆ \w{8} compaction .*186,045 tokens → All that was before/);
+  expect(stdout).toMatch(/◆ \w{8} compaction .*186,045-token context → All that was before/);
   expect(stdout).toMatch(/◆ \w{8} summary .*Goal It was tried\./);
   expect(stdout).toContain("429: slow down");
   expect(lines.filter((line) => line.endsWith("← leaf"))).toHaveLength(1);

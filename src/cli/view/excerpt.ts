@@ -158,7 +158,7 @@ function entryText(type: string, fields: JsonRecord): string {
 }
 
 function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))} tokens → ` : "";
+  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))}-token context → ` : "";
 }
 
 /** A summary without the marks of its headings. */
