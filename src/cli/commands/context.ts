@@ -28,16 +28,16 @@ import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",
-  "stand at this entry instead of the leaf: an id or its beginning, or a label",
+  "end at this entry instead of the leaf: its id or the beginning of it, or its label",
 );
 const BEFORE = textOption(
   "--before <entry>",
-  "what the model had when it wrote this answer, or the call that this is the result of",
+  "what the model had when it wrote this answer, or made the call whose result this is",
 );
-const TAIL = numberOption("--tail <number>", "only the last messages, so many");
+const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
 const LLM = flag(
   "--llm",
-  "as a provider gets them: only its roles, no failed or aborted answers, every tool call with its result",
+  "as a provider gets them: only roles it knows, no failed or aborted answers, every tool call with its result",
 );
 
 const KIND_WIDTH = 10;
@@ -69,9 +69,9 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 export const contextCommand: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
 
-The size of the context stands above them: the number that stats and the page tell, too. What a model counted also holds what is sent beside the messages, such as the descriptions of tools; so the estimates need not add up to it.
+Above them stands the size of the context, the number that stats and the page show. If a model counted it, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
 
---leaf ends with the entry; --before leaves the entry out. With --json it prints the whole messages, as an agent would load them.`,
+--leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
   examples: [
     ["context @last", "at the leaf"],

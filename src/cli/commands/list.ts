@@ -19,10 +19,10 @@ import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = textOption(
   "--source <program>",
-  "only sessions imported from this program; any: from whichever",
+  'only sessions imported from this program, or from any of them with "any"',
 );
 
-const LIMIT = numberOption("--limit <number>", "only so many, the latest ones");
+const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
 
 /** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };

@@ -18,19 +18,19 @@ import { titleOf } from "../view/session-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
-  ...optionalArgument("[text]", "what to look for; with --failed it can be left out"),
+  ...optionalArgument("[text]", "what to look for; optional with --failed"),
   parse: (given: unknown) => (typeof given === "string" ? given : undefined),
 };
-const SESSION = optionalArgument("[session]", "look only into this session");
+const SESSION = optionalArgument("[session]", "search only this session");
 const FAILED = flag(
   "--failed",
-  "only failures: of tools, of commands with an exit code other than 0, of the model",
+  "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
 );
-const ALL = flag("--all", "in the sessions of all projects");
+const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
-const CASE = flag("--case", "tell upper case from lower case");
-const ROLE = textOption("--role <roles>", "only in messages of these roles, with commas between them");
-const LIMIT = numberOption("--limit <number>", "stop after so many");
+const CASE = flag("--case", "match case");
+const ROLE = textOption("--role <roles>", "only messages of these roles, separated by commas");
+const LIMIT = numberOption("--limit <number>", "stop after this many hits");
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
@@ -44,9 +44,9 @@ interface FoundEntry extends SearchHit {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions in the order of "list": latest first. Exits with 1 if nothing is found.
+  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, latest first as in "list". Exits with 1 if nothing is found.
 
---failed finds where it went wrong, with a text or without: results of tools that are errors, commands with an exit code other than 0, and answers that ended in an error. Without a text, a session is named as @last or by a path, or by an id behind an empty text: search "" 1a2b3c4d --failed.
+--failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
 Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
 
@@ -54,11 +54,11 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
-    ["search password @last", "in the latest one alone"],
+    ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
-    ["search timeout --failed --all", "failures of all projects that say so"],
-    ["search TODO --case --role user,assistant --all", "in all projects, only what was said"],
-    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "by a regular expression"],
+    ["search timeout --failed --all", "failures in all projects that mention it"],
+    ["search TODO --case --role user,assistant --all", "only what was said, in all projects"],
+    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "with a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
   ],
   run: search,
@@ -118,7 +118,7 @@ function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name:
   const [text, name] = [get(TEXT), get(SESSION)];
   if (!get(FAILED)) {
     if (text) return { text, name };
-    throw new UsageError("Say what to look for, or add --failed to find what went wrong.");
+    throw new UsageError("Say what to look for, or add --failed to find failures.");
   }
   // A session alone: what names one in a way in which nobody writes a text.
   const isSession = name === undefined && text !== undefined && (text === LATEST || looksLikePath(text));
@@ -143,7 +143,7 @@ async function* searchStored(
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   if (get(REGEX) || get(CASE)) {
-    throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
+    throw new UsageError("Searches in a database match words and ignore case; leave out --regex and --case.");
   }
   if (get(FAILED)) {
     throw new UsageError(

@@ -19,7 +19,10 @@ import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
-const TAIL = numberOption("--tail <number>", "so many entries of the path, up to this entry or the leaf");
+const TAIL = numberOption(
+  "--tail <number>",
+  "this many entries in full: the last ones on the path to the entry, or to the leaf",
+);
 
 /** So many children of an entry are named. */
 const MOST_CHILDREN = 8;
@@ -29,8 +32,8 @@ export const showCommand: Command = {
   details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
   parameters: [SESSION, ENTRY, TAIL],
   examples: [
-    ["show @last", "what session this is and what is in it"],
-    ["show session.jsonl @leaf", "the entry at which it stands"],
+    ["show @last", "what kind of session this is, and what is in it"],
+    ["show session.jsonl @leaf", "the entry at the leaf"],
     ["show @last --tail 3", "the last three entries in full"],
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],

@@ -16,10 +16,10 @@ import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
-const INHERITED = flag("--inherited", "also count what a fork has from its parent");
+const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
 const WINDOW = numberOption(
   "--window <tokens>",
-  "size of the model's context window, to tell how full it is",
+  "size of the model's context window, to show how full it is",
 );
 
 /** So many tools are named; --json names all. */
@@ -31,10 +31,10 @@ const LEAST_NAME_WIDTH = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
 export const statsCommand: Command = {
-  details: `Counts the whole session with all branches. What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
+  details: `Counts all branches of the session. What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
   parameters: [SESSION, INHERITED, WINDOW],
   examples: [
-    ["stats @last", "what this session came to"],
+    ["stats @last", "the totals of the latest session"],
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],

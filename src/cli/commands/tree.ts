@@ -15,7 +15,7 @@ import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../vie
 import { excerptOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
-const TAIL = numberOption("--tail <number>", "only the last entries of the path to the leaf, so many");
+const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
 
 /** Where the entries of the path to the leaf are drawn. */
 const ON_PATH = { depth: 0, isBranchStart: false };
