@@ -67,7 +67,7 @@ function nightlyLines(cwd: string): object[] {
   });
   return [
     { type: "session", version: 3, id: NIGHTLY_ID, timestamp: "2026-02-10T03:00:00.000Z", cwd },
-    message(1, { role: "user", content: "Run the checks and mend what fails." }),
+    message(1, { role: "user", content: "Run the checks and fix what fails." }),
     message(2, answer(1850, 0, 31, 0.0061, call("c1", "npm run lint"))),
     message(3, result("c1", "No problems found.", false)),
     message(4, answer(120, 1850, 28, 0.0012, call("c2", "npm test"))),
