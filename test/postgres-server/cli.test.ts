@@ -56,7 +56,9 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree migrate"')]);
   const sql = (await program(["migrate", "--sql"])).stdout;
   expect(sql).toMatch(/^begin;\n.*\ncommit;\n$/s);
-  expect((await program(["migrate"])).stdout).toBe(`Created the tables of version ${SCHEMA_VERSION} in ${shown}\n`);
+  expect((await program(["migrate"])).stdout).toBe(
+    `Created the tables of version ${SCHEMA_VERSION} in ${shown}\n`,
+  );
   expect((await program(["migrate", "--sql"])).stdout).toBe("");
   expect(await program(["copy", path, "--to", place.server.url()])).toEqual({
     code: 0,
