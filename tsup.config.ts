@@ -38,14 +38,14 @@ async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
 /** The command line's own parts, of which every command needs some; not the commands. */
 const CLI_PARTS = /^cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
 
-/** The file that every start of the command line loads, and which must stay small. */
-const CLI_MAIN = "cli/main.ts";
+/** The files that a start of the command line, and each TAB, load first, and which must stay small. */
+const SMALL = ["cli/main.ts", "cli/completion/answer-shell.ts"];
 
 /** What a file that is loaded by itself imports whole, although it may need less. */
 function basesOf(path: string, files: readonly string[]): readonly string[] {
-  if (path === CLI_MAIN) return [];
+  if (SMALL.includes(path)) return [];
   if (PURE.has(`src/${path}`)) return ["core.ts"];
-  const isPart = (file: string) => CLI_PARTS.test(file) && file !== "cli/bin.ts" && file !== CLI_MAIN;
+  const isPart = (file: string) => CLI_PARTS.test(file) && file !== "cli/bin.ts" && !SMALL.includes(file);
   return path.startsWith("cli/") ? ["index.ts", ...files.filter(isPart)] : ["index.ts"];
 }
 

@@ -5,7 +5,7 @@ import type { FileMark } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
 import { belongsTo, type CatalogScope, findSessionFiles, type SessionFile } from "./session-files.ts";
-import { type FileRow, fileRow } from "./session-row.ts";
+import { compareRows, type FileRow, fileRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipping.ts";
 import { type CacheOptions, SummaryCache } from "./summary-cache.ts";
 
@@ -79,6 +79,23 @@ export class CatalogRun {
     this.pace.check();
     const known = this.#current(file);
     return known === undefined ? this.#read(file) : this.#rowOf(file, known);
+  }
+
+  /**
+   * Returns the files of the scope's sessions in the order of a list: latest message first.
+   *
+   * @throws {SessionError} `ABORTED`
+   * @remarks Cost: that of a list.
+   */
+  async filesLatestFirst(): Promise<SessionFile[]> {
+    const found: { row: FileRow; file: SessionFile }[] = [];
+    for (const file of this.files) {
+      const info = this.infoOf(file);
+      const row = info instanceof Promise ? await info : info;
+      if (row !== undefined) found.push({ row, file });
+      if (this.pace.isDue) await this.pace.rest();
+    }
+    return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
   }
 
   /** Tells whether a file can be a session of the scope, by its header alone. */

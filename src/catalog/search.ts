@@ -1,3 +1,5 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { failureText } from "../context/failure-text.ts";
 import { outcomeOf } from "../context/outcome.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASession } from "../log/file-errors.ts";
@@ -35,6 +37,11 @@ export interface SearchOptions extends CatalogOptions {
   readonly failed?: boolean;
   /** At most this many hits. */
   readonly limit?: number;
+  /**
+   * Whether sessions come in the order of `listSessions`, by their latest message. All are then read before the first
+   * hit, unless a list has read them. Default false: by the time of the file.
+   */
+  readonly latestFirst?: boolean;
 }
 
 const SEARCH_RULES: OptionRules<SearchOptions> = {
@@ -44,6 +51,7 @@ const SEARCH_RULES: OptionRules<SearchOptions> = {
   caseSensitive: FLAG,
   failed: FLAG,
   limit: COUNT,
+  latestFirst: FLAG,
 };
 
 /** An entry that holds what was searched for. */
@@ -52,7 +60,7 @@ export interface SearchHit {
   readonly entryId: string;
   /** Role of the message that the entry is or becomes. */
   readonly role: string;
-  /** One line of text around the first match. */
+  /** One line of text around the first match; of a failure without a query: what failed, and the line that names the error. */
   readonly snippet: string;
   /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
@@ -74,10 +82,12 @@ interface Wanted {
   readonly roles: ReadonlySet<string> | undefined;
   /** Whether only failures are wanted. */
   readonly isFailed: boolean;
+  /** Whether any text will do, so that a failure is shown by what failed. */
+  readonly isAnyText: boolean;
 }
 
 /**
- * Searches the text of sessions, most recently written first, and yields each entry that holds it as it is found.
+ * Searches the text of sessions, most recently written files first, and yields each entry that holds it as it is found.
  *
  * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. A text
  * is first searched in the bytes of the files, in every way in which JSON can spell it, and only lines that may hold it
@@ -129,6 +139,7 @@ function wantedBy(
     patterns: regex || query === "" ? undefined : textPatterns(query, caseSensitive),
     roles: roles && new Set(roles),
     isFailed: failed,
+    isAnyText: query === "",
   };
 }
 
@@ -175,7 +186,8 @@ async function* search(
   if (!(left >= 1)) return;
   const run = await CatalogRun.start(options);
   try {
-    for (const file of run.files) {
+    const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
+    for (const file of files) {
       for await (const hit of searchFile(run, file, wanted)) {
         yield hit;
         left--;
@@ -278,8 +290,9 @@ function* findInBatch(batch: readonly SearchedEntry[], wanted: Wanted): Generato
     if (entry === undefined || (wanted.isFailed && outcomeOf(entry) !== "failed")) continue;
     const found = searchedText(entry);
     if (found === undefined || wanted.roles?.has(found.role) === false) continue;
+    const texts = wanted.isAnyText ? [failureText(fieldsOf(entry)["message"])] : found.texts;
     // A failure that says nothing is one, too.
-    for (const text of found.texts.length > 0 ? found.texts : [""])
+    for (const text of texts.length > 0 ? texts : [""])
       searched.push({ entryId, offset, role: found.role, text });
   }
   const matches = wanted.match(searched.map((one) => one.text));

@@ -61,16 +61,7 @@ export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in th
 export const STORE = textOption("--store <url>", "look for sessions in this PostgreSQL database");
 
 /** Asks for what a terminal would show. */
-export const PRETTY = flag("--pretty", "lay the output out for reading, also in a pipe");
-
-/**
- * Tells whether output is laid out for a person to read; else it is whole lines with tabs between their fields.
- *
- * For commands that have `PRETTY`.
- */
-export function isForReading({ get, io }: Pick<CommandCall, "get" | "io">): boolean {
-  return get(PRETTY) || io.stdout.isTTY === true;
-}
+export const PRETTY = flag("--pretty", "format the output for reading, even in a pipe");
 
 /** The parameters that every command has. */
 export const COMMON_PARAMETERS: readonly Parameter<unknown>[] = [JSON_OUTPUT, SESSION_DIR, STORE];

@@ -18,7 +18,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "search",
-    summary: "Find text in sessions",
+    summary: "Find text or failures in sessions",
     load: async () => (await import("./commands/search.ts")).searchCommand,
   },
   {
@@ -28,22 +28,22 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "show",
-    summary: "Show what a session is, or one of its entries in full",
+    summary: "Describe a session, or show entries in full",
     load: async () => (await import("./commands/show.ts")).showCommand,
   },
   {
     name: "view",
-    summary: "Look at a session in the browser",
+    summary: "Open a session, or a list of sessions, in the browser",
     load: async () => (await import("./commands/view.ts")).viewCommand,
   },
   {
     name: "context",
-    summary: "Show what a model sees at the leaf of a session",
+    summary: "Show what the model sees at the leaf of a session, or saw before an answer",
     load: async () => (await import("./commands/context.ts")).contextCommand,
   },
   {
     name: "diff",
-    summary: "Show what two branches of a session do not share",
+    summary: "Compare two branches of a session",
     load: async () => (await import("./commands/diff.ts")).diffCommand,
   },
   {
@@ -58,17 +58,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "verify",
-    summary: "Check session files, every line of them",
+    summary: "Check every line of session files",
     load: async () => (await import("./commands/verify.ts")).verifyCommand,
   },
   {
     name: "repair",
-    summary: "Make a clean file of a damaged one",
+    summary: "Repair a damaged session file",
     load: async () => (await import("./commands/repair.ts")).repairCommand,
   },
   {
     name: "upgrade",
-    summary: "Rewrite a session of an older version in the current one",
+    summary: "Rewrite an older session file in the current version",
     load: async () => (await import("./commands/upgrade.ts")).upgradeCommand,
   },
   {
@@ -83,17 +83,17 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "fork",
-    summary: "Copy the path to an entry into a session of its own",
+    summary: "Copy the path to an entry into a new session",
     load: async () => (await import("./commands/fork.ts")).forkCommand,
   },
   {
     name: "clone",
-    summary: "Copy a session, to go on in the copy",
+    summary: "Copy a session, to continue in the copy",
     load: async () => (await import("./commands/clone.ts")).cloneCommand,
   },
   {
     name: "export",
-    summary: "Write a session as JSONL, Markdown, a page or a drawing",
+    summary: "Export a session as JSONL, Markdown, HTML or a drawing of the tree",
     load: async () => (await import("./commands/export.ts")).exportCommand,
   },
   {
@@ -108,7 +108,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "merge",
-    summary: "Make one session of two copies that went different ways",
+    summary: "Merge two copies of a session that were continued separately",
     load: async () => (await import("./commands/merge.ts")).mergeCommand,
   },
   {
@@ -118,27 +118,27 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "redact",
-    summary: "Take the content of an entry out of a session for good",
+    summary: "Remove the content of an entry from a session for good",
     load: async () => (await import("./commands/redact.ts")).redactCommand,
   },
   {
     name: "rm",
-    summary: "Put sessions into the trash, or remove them for good",
+    summary: "Move sessions to the trash, or delete them for good",
     load: async () => (await import("./commands/rm.ts")).rmCommand,
   },
   {
     name: "restore",
-    summary: "List the sessions in the trash, or bring one back",
+    summary: "List the sessions in the trash, or restore one",
     load: async () => (await import("./commands/restore.ts")).restoreCommand,
   },
   {
     name: "prune",
-    summary: "Put sessions into the trash that were not used for long",
+    summary: "Move sessions to the trash that have not been used for a while",
     load: async () => (await import("./commands/prune.ts")).pruneCommand,
   },
   {
     name: "migrate",
-    summary: "Make the tables of a database, or bring them up to date",
+    summary: "Create the tables in a database, or bring them up to date",
     load: async () => (await import("./commands/migrate.ts")).migrateCommand,
   },
   {

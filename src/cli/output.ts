@@ -6,7 +6,7 @@ import { plainJson } from "./text/plain.ts";
 /** Functions that colour a text, or leave it as it is. */
 export type Colours = ReturnType<typeof pc.createColors>;
 
-/** Columns where there is no terminal to ask. */
+/** Columns where no terminal says how many there are. */
 const DEFAULT_WIDTH = 80;
 
 /** Narrower than this nothing can be laid out. */
@@ -22,17 +22,34 @@ export class OutputClosed extends Error {
 
 /** Where a command writes to: text for people and JSON for programs, in as many columns and colours as there are. */
 export class Output {
-  /** Columns that a line may take. */
-  readonly width: number;
+  /** Columns of the terminal, or those that somebody asks for. */
+  readonly columns: number;
   readonly colours: Colours;
   readonly #stream: CliStream;
+  #isLaidOut: boolean;
   #pending: string[] = [];
   #pendingLength = 0;
 
   constructor(stream: CliStream, env: CliIo["env"]) {
     this.#stream = stream;
-    this.width = Math.max(MIN_WIDTH, columnsOf(stream, env));
+    this.columns = Math.max(MIN_WIDTH, columnsOf(stream, env));
+    this.#isLaidOut = stream.isTTY === true;
     this.colours = pc.createColors(hasColours(stream, env));
+  }
+
+  /** Whether lines are laid out for a person to read, as on a terminal; in a pipe each is whole. */
+  get isLaidOut(): boolean {
+    return this.#isLaidOut;
+  }
+
+  /** Columns that a line may take; infinite in a pipe, where nothing is wrapped or shortened. */
+  get width(): number {
+    return this.#isLaidOut ? this.columns : Number.POSITIVE_INFINITY;
+  }
+
+  /** Lays lines out for a person to read, even in a pipe. */
+  layOut(): void {
+    this.#isLaidOut = true;
   }
 
   /** Writes a line; its text must be harmless already. */

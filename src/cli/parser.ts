@@ -20,10 +20,13 @@ export type CommandRunner = (given: GivenValues) => Promise<void>;
 const ABOUT = "Session memory for agents: the conversation as an append-only tree in a plain JSONL file.";
 
 const NAMING =
-  "Name a session by its path, its id or name (or the beginning of either), @last for the latest one of this project, or - to read it from stdin. With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
+  "Name a session by its path, by its id or name (or the beginning of either), as @last (the latest session of this project), or as - (stdin). With --store URL, or SESSIONTREE_STORE, sessions come from a PostgreSQL database.";
+
+const WHERE_IT_WENT_WRONG =
+  'To find out where a session went wrong, run "sessiontree search --failed @last". It lists the failures and says how to see what the model saw there and what it cost.';
 
 const EXITS =
-  "Exit codes: 0 success, 1 failure, issues found, or nothing found, 2 wrong usage, 130 cancelled.";
+  "Exit codes: 0 success; 1 failure, issues found, or nothing found; 2 wrong usage; 130 cancelled.";
 
 /**
  * Makes the parser of the command line.
@@ -50,16 +53,21 @@ export function makeParser(
       // Complaints come back as errors and are written by whoever catches them.
       outputError: () => undefined,
       writeErr: (text) => out.text(text),
-      getOutHelpWidth: () => out.width,
-      getErrHelpWidth: () => out.width,
+      getOutHelpWidth: () => out.columns,
+      getErrHelpWidth: () => out.columns,
       getOutHasColors: () => out.colours.isColorSupported,
       getErrHasColors: () => out.colours.isColorSupported,
     })
     // What a command takes is in its own help; here each has one line.
     .configureHelp({ styleTitle: (title) => out.colours.bold(title), subcommandTerm: (one) => one.name() })
     .addHelpText("after", () => {
-      const paragraphs = [NAMING, EXITS, "Help on a command: sessiontree COMMAND --help"];
-      return paragraphs.map((text) => `\n${wrap(text, out.width).join("\n")}`).join("\n");
+      const paragraphs = [
+        WHERE_IT_WENT_WRONG,
+        NAMING,
+        EXITS,
+        "Help for a command: sessiontree COMMAND --help",
+      ];
+      return paragraphs.map((text) => `\n${wrap(text, out.columns).join("\n")}`).join("\n");
     });
   for (const { name, summary } of commands) {
     const made = parser.command(name).summary(summary);

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { isSessionError, messageOf } from "../schema/errors.ts";
-import { type CommandCall, JSON_OUTPUT, SESSION_DIR, STORE } from "./command.ts";
+import { type CommandCall, JSON_OUTPUT, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
@@ -36,6 +36,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
       async (given) => {
         if (named === undefined) throw new TypeError("a command that runs is loaded");
         stored = await openStored(named, given, io);
+        if (PRETTY.parse(given.get(PRETTY))) out.layOut();
         if (io.stdout.isTTY || io.stderr.isTTY || io.terminal !== undefined) await loadWidths();
         exitCode = await named.command.run(makeCall(named, given, { io, stored, piped, out, errors }));
       },

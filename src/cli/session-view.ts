@@ -109,6 +109,19 @@ export class SessionView {
     throw entryNotFound(name, candidates);
   }
 
+  /**
+   * Gives the end of the path to an entry.
+   *
+   * @param ordinal - Of the entry, or NONE.
+   * @param most - How many entries at most; the last is the entry itself.
+   * @remarks Cost: O(most).
+   */
+  pathTo(ordinal: number, most: number): number[] {
+    const path: number[] = [];
+    for (let at = ordinal; at !== NONE && path.length < most; at = this.tree.parentAt(at)) path.push(at);
+    return path.reverse();
+  }
+
   /** Gives one entry, or undefined if its body is damaged. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     let found: AnySessionEntry | undefined;

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { type SearchHit, type SearchOptions, searchSessions } from "../../src/catalog/search.ts";
 import type { SkippedFile } from "../../src/catalog/skipping.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -59,6 +60,25 @@ describe("a hit", () => {
     expect(hit?.snippet).toBe(`…${"🙂".repeat(29)}a needle ${"🙂".repeat(29)}…`);
     expect(hit?.snippet.substr(hit.match.start, hit.match.length)).toBe("needle");
   });
+});
+
+test("sessions come by the time of the file, or with latestFirst in the order of a list", async () => {
+  const sessionDir = temporaryFolder();
+  const write = (id: string, talkedAt: number, writtenAt: number) => {
+    const chain = new Chain(header({ id })).user("needle", { timestamp: START_MS + talkedAt * 1000 });
+    put(join(sessionDir, `${id}.jsonl`), chain.text, writtenAt);
+  };
+  write("old-talk-in-a-new-file", 10, 9000);
+  write("new-talk-in-an-old-file", 5000, 0);
+  const order = async (options: SearchOptions) =>
+    (await all(searchSessions("needle", { sessionDir, cache: false, ...options }))).map(
+      (hit) => hit.session.id,
+    );
+  expect(await order({})).toEqual(["old-talk-in-a-new-file", "new-talk-in-an-old-file"]);
+  const listed = (await listSessions({ sessionDir, cache: false })).map(({ id }) => id);
+  expect(listed).toEqual(["new-talk-in-an-old-file", "old-talk-in-a-new-file"]);
+  expect(await order({ latestFirst: true })).toEqual(listed);
+  expect(await order({ latestFirst: true, limit: 1 })).toEqual(listed.slice(0, 1));
 });
 
 describe("what is searched", () => {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
 /** A session of two turns that read and edit a file, and a third that is under way. */
@@ -112,7 +112,7 @@ test("the plan fits into 80 columns and cannot drive the terminal", async () => 
     scribe.call("read", { path: `${"深".repeat(70)}\u001b[2J${i}` }, `call-${i}`);
     scribe.result("\u009b2J", false, `call-${i}`);
   }
-  const result = await cli(["compact", scribe.path, "--keep", "100", "--dry-run"]);
+  const result = await cli(["compact", scribe.path, "--keep", "100", "--dry-run"], TERMINAL);
   expect(result.stdout).toContain("and 6 more");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

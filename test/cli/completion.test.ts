@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { answerShell } from "../../src/cli/completion/answer-shell.ts";
 import { candidatesFor } from "../../src/cli/completion/candidates.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
@@ -26,6 +27,36 @@ async function values(...words: string[]): Promise<string[]> {
   return (await candidatesFor(words, COMMANDS)).words.map(({ value }) => value);
 }
 
+describe("what a shell is answered at once", () => {
+  test.each(["bash", "zsh", "fish"])("%s: the same as by the command", async (shell) => {
+    const folder = twoSessions();
+    const path = new Scribe(join(folder, "more"), FIRST).path;
+    const env = { PI_CODING_AGENT_SESSION_DIR: folder };
+    for (const words of [
+      ["re"],
+      ["tree", "--"],
+      ["show", ""],
+      ["show", "0198"],
+      ["show", path, ""],
+      ["show", "none", ""],
+    ]) {
+      const argv = ["completion", shell, "--", ...words];
+      const written: string[] = [];
+      const stream = { write: (text: string) => written.push(text) };
+      const code = await answerShell(argv, { stdout: stream, stderr: stream, env, cwd: folder });
+      const { stdout } = await cli(argv, { env, cwd: folder });
+      expect([code, written.join("")], words.join(" ")).toEqual([0, stdout]);
+    }
+  });
+
+  test("anything else is left to the command", async () => {
+    const stream = { write: () => undefined };
+    const io = { stdout: stream, stderr: stream, env: {}, cwd: "/" };
+    for (const argv of [["tree"], ["completion"], ["completion", "bash"], ["completion", "tcsh", "--", "x"]])
+      expect(await answerShell(argv, io)).toBeUndefined();
+  });
+});
+
 describe("what may stand at the end of a command line", () => {
   test("is a command first", async () => {
     expect(await values("")).toEqual([...COMMANDS.map(({ name }) => name), "help"]);
@@ -40,6 +71,7 @@ describe("what may stand at the end of a command line", () => {
   test("is an option that was not given yet", async () => {
     expect(await values("tree", "x", "--")).toEqual([
       "--all",
+      "--tail",
       "--pretty",
       "--json",
       "--dir",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { toAnthropic } from "../../src/convert/anthropic/to-anthropic.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
 /** A session with a branch, a compaction and a tool call without result. */
@@ -153,6 +154,29 @@ test("--llm gives a valid request, and says what was repaired", async () => {
   });
 });
 
+test("--llm leaves out failed and aborted answers with the results of their calls, as every request does", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Go.");
+  const failed = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+  const aborted = scribe.assistant("", {
+    content: [{ type: "toolCall", id: "a", name: "bash", arguments: {} }],
+    stopReason: "aborted",
+  });
+  scribe.result("stopped", true, "a");
+  scribe.assistant("Done.");
+  const [context] = jsonLines(await cli(["context", scribe.path, "--llm", "--json"]));
+  expect(context).toMatchObject({
+    messages: [{ role: "user" }, { role: "assistant", stopReason: "stop" }],
+    leftOut: [failed, aborted],
+  });
+  const { messages } = toAnthropic(scribe.session.buildSessionContext().messages);
+  expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  const { stdout } = await cli(["context", scribe.path, "--llm"]);
+  expect(stdout).toContain("2 messages;");
+  expect(stdout).toContain("Left out: 2 failed or aborted answers, which no provider gets");
+  expect((await cli(["context", scribe.path])).stdout).toContain("5 messages;");
+});
+
 test("a session without messages has an empty context", async () => {
   const path = writeLines(temporaryFolder(), "empty.jsonl", []);
   const { code, stdout } = await cli(["context", path]);
@@ -167,7 +191,7 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
   scribe.session.appendModelChange("\u001b[2J", "長".repeat(100));
   scribe.user(`\u001b[2J${"長".repeat(100)}`);
   scribe.session.append({ type: "message", message: { role: "\u001b[2J", content: "odd" } });
-  const result = await cli(["context", scribe.path]);
+  const result = await cli(["context", scribe.path], TERMINAL);
   expect(widest(result)).toBeLessThanOrEqual(80);
   expect(result.stdout).not.toContain("\u001b");
 });

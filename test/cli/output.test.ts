@@ -23,13 +23,20 @@ test.each([
 
 test.each([
   ["a terminal's own", { isTTY: true, columns: 132 }, { COLUMNS: "99" }, 132],
-  ["that of a pipe", { columns: 132 }, {}, 80],
-  ["COLUMNS", {}, { COLUMNS: "99" }, 99],
-  ["COLUMNS without sense", {}, { COLUMNS: "wide" }, 80],
+  ["80 if nobody knows", { isTTY: true }, {}, 80],
+  ["COLUMNS", { isTTY: true }, { COLUMNS: "99" }, 99],
+  ["COLUMNS without sense", { isTTY: true }, { COLUMNS: "wide" }, 80],
   ["a terminal of none", { isTTY: true, columns: 0 }, {}, 80],
   ["a terminal that is too narrow", { isTTY: true, columns: 7 }, {}, 40],
 ])("the width is %s", (_what, stream, env, expected) => {
   expect(output(stream, env).out.width).toBe(expected);
+});
+
+test("in a pipe no line is too long, unless output is to be laid out there, too", () => {
+  const { out } = output({ columns: 132 }, { COLUMNS: "99" });
+  expect([out.width, out.columns, out.isLaidOut]).toEqual([Number.POSITIVE_INFINITY, 99, false]);
+  out.layOut();
+  expect([out.width, out.isLaidOut]).toEqual([99, true]);
 });
 
 test("text is collected, and handed on in pieces or when asked", () => {

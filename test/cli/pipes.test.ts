@@ -64,6 +64,29 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
     expect(stdout).toBe(`${[ID(1), second, "assistant", "Two", path].join("\t")}\n`);
   });
 
+  test.each([
+    ["show", ["show", "@last"]],
+    ["show of an entry", ["show", "@last", "@leaf"]],
+    ["stats", ["stats", "@last"]],
+    ["context", ["context", "@last"]],
+    ["diff", ["diff", "@last", "start", "@leaf"]],
+    ["verify", ["verify", "@last"]],
+  ])("what %s prints is neither wrapped nor shortened", async (_what, words) => {
+    const { scribe, settings } = project();
+    const name = `Name ${LONG}`;
+    scribe.session.appendSessionInfo(name);
+    const long = scribe.assistant(LONG, { model: `model-${"m".repeat(100)}` });
+    for (let i = 0; i < 15; i++) scribe.call(`tool-number-${i}`, {}, `call-${i}`);
+    const { stdout, lines } = await cli(words, { ...settings, env: { ...settings.env, COLUMNS: "60" } });
+    expect(stdout).not.toContain("…");
+    if (words[0] !== "verify" && words[2] !== "@leaf") {
+      expect(stdout).toContain(words[0] === "context" || words[0] === "diff" ? LONG : name);
+    }
+    if (words[0] === "diff") expect(stdout).toContain(long);
+    if (words[0] === "stats") expect(stdout).toContain(`model-${"m".repeat(100)}`);
+    expect(lines.filter((line) => /^ {6}/.test(line) && !line.includes("input"))).toEqual([]);
+  });
+
   test.each(["list", "tree", "search"])("--pretty lays %s out all the same", async (name) => {
     const { settings } = project();
     const words = name === "search" ? ["search", "end"] : [name];

@@ -54,7 +54,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
       "0198aaaa 2025-11-02 N bytes Task a",
       "0198bbbb 2025-07-25 N bytes Task b",
       "0198eeee 2025-01-06 N bytes Precious",
-      expect.stringMatching(/^3 sessions go \(1\.\d kB\), 2 stay\.$/),
+      expect.stringMatching(/^3 sessions to delete \(1\.\d kB\), 2 to keep\.$/),
     ]);
     expect(widest(result)).toBeLessThanOrEqual(80);
     expect(inTrash()).toEqual([]);
@@ -66,9 +66,9 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
       ...PRUNE,
       ...["--dir", folder, "--dry-run", "--verbose", "--keep-named", "--keep-labelled"],
     ]);
-    expect(stdout).toMatch(/0198cccc .* stays: parent {2}Task c\n/);
-    expect(stdout).toMatch(/0198dddd .* stays: recent {2}Task d\n/);
-    expect(stdout).toMatch(/0198eeee .* stays: named {2}Precious\n/);
+    expect(stdout).toMatch(/0198cccc .* keep: parent {2}Task c\n/);
+    expect(stdout).toMatch(/0198dddd .* keep: recent {2}Task d\n/);
+    expect(stdout).toMatch(/0198eeee .* keep: named {2}Precious\n/);
   });
 
   test("asks after the plan was shown, and takes silence for no", async () => {
@@ -85,17 +85,17 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const { folder, a } = five();
     const { code, stdout } = await cli([...PRUNE, "--dir", folder]);
     expect([code, existsSync(a)]).toEqual([2, true]);
-    expect(stdout).toContain("3 sessions go");
+    expect(stdout).toContain("3 sessions to delete");
   });
 
   test("puts into the trash what is old, and no parent of what stays", async () => {
     const { folder, a, b, c, d, e } = five();
     const { code, stdout } = await cli([...PRUNE, "--dir", folder, "--yes"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/\n3 sessions put into the trash\.\n$/);
+    expect(stdout).toMatch(/\n3 sessions moved to the trash\.\n$/);
     expect([a, b, c, d, e].map((path) => existsSync(path))).toEqual([false, false, true, true, false]);
     expect(inTrash()).toHaveLength(3);
-    expect((await cli([...PRUNE, "--dir", folder])).stdout).toBe("0 sessions go, 2 stay.\n");
+    expect((await cli([...PRUNE, "--dir", folder])).stdout).toBe("0 sessions to delete, 2 to keep.\n");
   });
 
   test("keeps labelled sessions where it is told to, and takes parents where it is told to", async () => {

@@ -34,7 +34,7 @@ test("takes the content out, keeps the tree, and says what was done", async () =
   expect(session.getEntry(secret)).toMatchObject({ message: { role: "user", content: "[redacted]" } });
   expect(session.getEntry(reply)?.parentId).toBe(secret);
   expect(stdout).toContain(`Entry ${session.getLeafId()} records it.`);
-  expect(stdout).not.toContain("may still hold");
+  expect(stdout).not.toContain("may still contain");
 });
 
 test("--text says what stands there instead, and an entry may be named by its beginning", async () => {
@@ -83,7 +83,7 @@ test("names the backups beside the file, and nothing else", async () => {
   const left = [".bak", ".bak.1", ".damaged", ".damaged.2", ".v2.bak"].map((suffix) => path + suffix);
   for (const other of [...left, `${path}.txt`, `${path}2.bak`]) writeFileSync(other, "");
   const { stdout } = await cli(["redact", path, secret, "--yes"]);
-  expect(stdout.split("delete them if they are not needed:\n")[1]).toBe(
+  expect(stdout.split("delete them if you do not need them:\n")[1]).toBe(
     left.map((other) => `  ${other}\n`).join(""),
   );
 });

@@ -47,7 +47,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     ]);
     expect(no.questions).toEqual([
       `0198aaaa-0000-7000-8000-000000000001  Fix the totals\n  ${path}\n` +
-        "  1 message, last used 6 days ago\nPut it into the trash? [y/N] ",
+        "  1 message, last used 6 days ago\nMove it to the trash? [y/N] ",
     ]);
     expect(existsSync(path)).toBe(true);
     expect((await cli(["rm", path], answering("y"))).code).toBe(0);
@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const { parent, child, grandchild } = family();
     const { stdout } = await cli(["rm", parent]);
     expect(stdout).toBe(
-      `In the trash: ${parent}\n2 sessions were forked from it and stay:\n` +
+      `In the trash: ${parent}\n2 sessions were forked from it and are kept:\n` +
         `  ${child.getSessionId()}  Fix the totals\n  ${grandchild.getSessionId()}  Fix the totals\n`,
     );
     expect(existsSync(child.getSessionFile() ?? "")).toBe(true);
@@ -109,7 +109,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       writeFileSync(`${path}.bak`, "old");
       const { code, stdout } = await cli(["rm", path, "--permanent", "--yes"]);
       expect(code).toBe(0);
-      expect(stdout).toBe(`Removed for good: ${path}\nThese backups stay beside it:\n  ${path}.bak\n`);
+      expect(stdout).toBe(`Deleted for good: ${path}\nThese backups are still beside it:\n  ${path}.bak\n`);
       expect([existsSync(path), existsSync(`${path}.bak`), inTrash()]).toEqual([false, true, []]);
     });
 
@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
       const { path } = oneSession();
       const no = answering("");
       expect((await cli(["rm", path, "--permanent"], no)).code).toBe(1);
-      expect(no.questions[0]).toContain("Remove it for good? [y/N]");
+      expect(no.questions[0]).toContain("Delete it for good? [y/N]");
       expect((await cli(["rm", path, "--permanent"])).code).toBe(2);
       expect(existsSync(path)).toBe(true);
     });
@@ -164,12 +164,12 @@ describe.runIf(process.platform === "linux")("sessiontree rm", () => {
     const result = await cli(["rm", path], kept);
     expect([result.code, existsSync(path)]).toEqual([1, true]);
     expect(result.stderr).toContain("does not put it into the trash");
-    expect(kept.questions[1]).toBe("Remove it for good instead? [y/N] ");
+    expect(kept.questions[1]).toBe("Delete it for good instead? [y/N] ");
     // Consent to the trash is none to this.
     const unasked = await cli(["rm", path, "--yes"], answering("y", "y"));
     expect([unasked.code, existsSync(path)]).toEqual([1, true]);
     const { code, stdout } = await cli(["rm", path], answering("y", "y"));
-    expect([code, stdout, existsSync(path)]).toEqual([0, `Removed for good: ${path}\n`, false]);
+    expect([code, stdout, existsSync(path)]).toEqual([0, `Deleted for good: ${path}\n`, false]);
   });
 
   test("a file that cannot be read is refused for that, and not as no session", async () => {

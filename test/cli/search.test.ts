@@ -1,3 +1,4 @@
+import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
@@ -21,7 +22,9 @@ function tulips() {
 }
 
 test("shows each entry that holds the text, under its session", async () => {
-  const { sessions, asked, answered, third } = tulips();
+  const { sessions, first, asked, answered, third } = tulips();
+  // The second one was last talked to a minute later, whichever file was written last.
+  utimesSync(first.path, new Date(), new Date(Date.now() + 60_000));
   const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--dir", sessions]);
   expect(code).toBe(0);
   const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user        A tulip, please\n`;
@@ -30,10 +33,7 @@ test("shows each entry that holds the text, under its session", async () => {
     `  ${asked} user        Where do tulips grow?`,
     `  ${answered} assistant   Tulips grow in gardens.\n`,
   ].join("\n");
-  expect([
-    `${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`,
-    `${ofFirst}\n${ofSecond}\n3 entries in 2 sessions\n`,
-  ]).toContain(stdout);
+  expect(stdout).toBe(`${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`);
 });
 
 test("looks into this project's sessions, and into all with --all", async () => {
@@ -76,10 +76,12 @@ describe("--failed", () => {
     const scribe = new Scribe(sessions, ID(1), folder);
     scribe.user("Why did it fail?");
     scribe.call("bash", { command: "npm test" });
-    const result = scribe.result("expected 3 to be 4", true);
+    const result = scribe.result("> app test\n\nexpected 3 to be 4\nCommand exited with code 1", true);
     scribe.result("12 passing");
     const command = { role: "bashExecution" as const, output: "", cancelled: false, truncated: false };
-    const failed = scribe.session.appendMessage({ ...command, command: "make", exitCode: 2, timestamp: 0 });
+    const output = "cc -c a.c\na.c:1: error: no main\nmake: *** [a.o] Error 1\n";
+    const made = { ...command, command: "make", output, exitCode: 2, timestamp: 0 };
+    const failed = scribe.session.appendMessage(made);
     scribe.session.appendMessage({ ...command, command: "ls", exitCode: 0, timestamp: 0 });
     const answer = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
     scribe.assistant("", { content: [], stopReason: "aborted" });
@@ -103,7 +105,24 @@ describe("--failed", () => {
     }
     const { code, lines } = await cli(["search", "--failed"], settings);
     expect(code).toBe(0);
-    expect(lines[0]).toBe([ID(1), result, "toolResult", "expected 3 to be 4", scribe.path].join("\t"));
+    expect(lines.map((line) => line.split("\t"))).toEqual([
+      [ID(1), result, "toolResult", "bash failed: expected 3 to be 4", scribe.path],
+      [ID(1), failed, "bashExecution", "$ make (exit code 2): a.c:1: error: no main", scribe.path],
+      [ID(1), answer, "assistant", "overloaded", scribe.path],
+    ]);
+  });
+
+  test("shows the line that names the error, and says how to see the rest", async () => {
+    const { scribe, settings, result, failed } = failing();
+    const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
+    expect(stdout).toContain(`  ${failed} command     $ make (exit code 2): a.c:1: error: no main\n`);
+    expect(stderr).toBe(
+      `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result}\n`,
+    );
+    const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
+    expect(all.stderr).toMatch(/^The first one in full: sessiontree show \/\S+ \w{8}\n/);
+    expect((await cli(["search", "--failed"], settings)).stderr).toContain(`show ${ID(1)} ${result}\n`);
+    expect((await cli(["search", "--failed", "--json"], settings)).stderr).toBe("");
   });
 
   test("goes together with a text, roles, a limit and an expression", async () => {

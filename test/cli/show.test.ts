@@ -150,6 +150,42 @@ test("a result without its call, and an answer without usage, are shown without 
   expect((await cli(["show", scribe.path, odd])).stdout).not.toMatch(/^(?:tokens|cost|results) /m);
 });
 
+test("a failed command and a failed answer name the answer that came next, as a failed result does", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Build it.");
+  const facts = { command: "make", output: "no rule", cancelled: false, truncated: false, timestamp: 0 };
+  const bash = { role: "bashExecution" as const, ...facts, exitCode: 2 };
+  const command = scribe.session.appendMessage(bash);
+  const unseen = scribe.session.appendMessage({ ...bash, excludeFromContext: true });
+  const failed = scribe.assistant("", { content: [], stopReason: "error", errorMessage: "overloaded" });
+  const answer = scribe.assistant("There is no such rule.");
+  const nextOf = async (id: string) => {
+    const { stdout } = await cli(["show", scribe.path, id]);
+    return /^next answer +(\w+)/m.exec(stdout)?.[1];
+  };
+  expect(await nextOf(command)).toBe(failed);
+  expect(await nextOf(failed)).toBe(answer);
+  expect(await nextOf(unseen)).toBeUndefined();
+  expect(await nextOf(answer)).toBeUndefined();
+});
+
+test("--tail shows the last entries of the path in full, up to the leaf or the entry that is named", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("One");
+  const second = scribe.assistant("Two");
+  const third = scribe.user("Three");
+  const { stdout } = await cli(["show", scribe.path, "--tail", "2"]);
+  expect(stdout).toMatch(
+    new RegExp(`^assistant  ${second}\n[^]*\nTwo\n[^]*\n\n\nuser  ${third}\n[^]*\nThree\n$`),
+  );
+  const idsOf = async (...args: string[]) =>
+    jsonLines(await cli(["show", scribe.path, ...args, "--json"])).map((one): unknown => Object(one).id);
+  expect(await idsOf("--tail", "2")).toEqual([second, third]);
+  expect(await idsOf(second, "--tail", "9")).toEqual([expect.any(String), second]);
+  const empty = writeLines(temporaryFolder(), "empty.jsonl", []);
+  expect((await cli(["show", empty, "--tail", "2"])).stdout).toBe("");
+});
+
 test("every role and type can be shown, and none drives the terminal", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;

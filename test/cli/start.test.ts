@@ -42,6 +42,14 @@ test("starting the command line loads no command, and nothing that only some of 
   expect(loaded.filter((path) => isForSome.test(path))).toEqual([]);
 });
 
+test("a TAB loads neither the parser of command lines nor a command, before it knows which", async () => {
+  const loaded = await loadedAtStart("src/cli/completion/answer-shell.ts");
+  expect(loaded).toContain("src/cli/completion/candidates.ts");
+  const isForOthers =
+    /^src\/(?:cli\/(?:commands\/|parser|run|output)|manager|catalog|context\/session|postgres|stores|log\/file-log)|^(?:string-width|commander|picocolors|zod|pg)$/;
+  expect(loaded.filter((path) => isForOthers.test(path))).toEqual([]);
+});
+
 test("what Node compiles is kept before anything else is loaded", async () => {
   const ours = (await loadedAtStart("src/cli/bin.ts")).filter((path) => !path.startsWith("node:"));
   expect(ours).toEqual(["src/catalog/cache-folder.ts", "src/cli/bin.ts"]);

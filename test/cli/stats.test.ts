@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 
 /** Tokens and cost of a reply. */
@@ -41,12 +41,13 @@ test("counts messages, tool calls, tokens and cost, by model and in total", asyn
   expect(cells(lines, "messages")).toEqual(["messages", "5: 3 assistant, 1 user, 1 tool result"]);
   expect(cells(lines, "tool calls")).toEqual(["tool calls", "1: bash 1; 1 failed"]);
   expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, counted by the model"]);
-  expect(cells(lines, "cache")).toEqual(["cache", "60 % of the input"]);
+  expect(cells(lines, "cache")).toEqual(["cache", "served 60 % of all input"]);
+  expect(lines).toContainEqual(expect.stringMatching(/^ +all input +cache read +written +output +cost$/));
   expect(cells(lines, "anthropic/claude")).toEqual([
-    ...["anthropic/claude", "1,010", "205", "3,000", "0", "$1.50"],
+    ...["anthropic/claude", "4,010", "3,000", "0", "205", "$1.50"],
   ]);
-  expect(cells(lines, "anthropic/other")).toEqual(["anthropic/other", "1,000", "100", "0", "0", "$0.0200"]);
-  expect(cells(lines, "total")).toEqual(["total", "2,010", "305", "3,000", "0", "$1.52"]);
+  expect(cells(lines, "anthropic/other")).toEqual(["anthropic/other", "1,000", "0", "0", "100", "$0.0200"]);
+  expect(cells(lines, "total")).toEqual(["total", "5,010", "3,000", "0", "305", "$1.52"]);
 });
 
 test("--window tells how full the context is", async () => {
@@ -92,11 +93,36 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
     const content = [{ type: "toolCall" as const, id: `c${i}`, name: `\u001b[2J${i}`, arguments: {} }];
     scribe.assistant("", { model, content, usage: usage(1e6, 1e7, 1e8, 1e6) });
   }
-  const result = await cli(["stats", scribe.path]);
+  const result = await cli(["stats", scribe.path], TERMINAL);
   expect(result.stdout).toContain("8 other tools");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   expect(
     widest({ ...result, lines: result.lines.filter((line) => !line.startsWith("file")) }),
   ).toBeLessThanOrEqual(80);
+});
+
+test("show and stats tell the same numbers of the same answer", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Count");
+  const answer = scribe.assistant("One", { usage: usage(1000, 200, 3000, 0.344) });
+  const show = await cli(["show", scribe.path, answer]);
+  expect(show.stdout).toMatch(/^tokens +4,000 in \(3,000 from the cache\), 200 out$/m);
+  expect(show.stdout).toMatch(/^cost +\$0\.34$/m);
+  const { lines } = await cli(["stats", scribe.path]);
+  expect(cells(lines, "anthropic/claude")).toEqual([
+    "anthropic/claude",
+    "4,000",
+    "3,000",
+    "0",
+    "200",
+    "$0.34",
+  ]);
+});
+
+test("a cost that is too small for four digits is not shown as nothing", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Count");
+  scribe.assistant("One", { usage: usage(10, 2, 0, 0.00001) });
+  expect((await cli(["stats", scribe.path])).lines.at(-1)).toMatch(/ <\$0\.0001$/);
 });

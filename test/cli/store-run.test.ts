@@ -277,9 +277,11 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   const migrate = (...args: string[]) => cli(["migrate", ...args], { stores: database });
   expect((await migrate()).stderr).toContain("Name the database: add --store");
   const at = ["--store", URL_OF_STORE];
-  expect((await migrate(...at)).stdout).toBe(`Made tables of version ${SCHEMA_VERSION} in ${SHOWN_STORE}\n`);
   expect((await migrate(...at)).stdout).toBe(
-    `Tables of version ${SCHEMA_VERSION} are there already: ${SHOWN_STORE}\n`,
+    `Created the tables of version ${SCHEMA_VERSION} in ${SHOWN_STORE}\n`,
+  );
+  expect((await migrate(...at)).stdout).toBe(
+    `The tables already have version ${SCHEMA_VERSION}: ${SHOWN_STORE}\n`,
   );
   expect((await migrate(...at, "--to", "0")).code).toBe(2);
   for (const to of [String(SCHEMA_VERSION + 1), "-1", "x", ""]) {
@@ -293,7 +295,7 @@ test("migrate makes tables, and asks before it goes to a named version", async (
   };
   const refused = await cli(["migrate", ...at, "--to", "0"], { stores: database, ask });
   expect([refused.code, database.version]).toEqual([1, SCHEMA_VERSION]);
-  expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be gone for good`);
+  expect(questions[0]).toContain(`All sessions in ${SHOWN_STORE} will be deleted for good`);
   expect((await migrate(...at, "--to", "1", "--yes")).stdout).toContain(
     `from version ${SCHEMA_VERSION} to 1 in`,
   );

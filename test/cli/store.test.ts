@@ -203,7 +203,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     await sql("name", ID, "Of the server");
     const to = join(folder, "both.jsonl");
     const merged = await sql("merge", path, ID, "-o", to);
-    expect(merged.stdout).toContain(`1, ${ID} in\n`);
+    expect(merged.stdout).toMatch(new RegExp(`1, ${ID} in \\S+\\n`));
     expect(readFileSync(to, "utf8")).toContain("Of the server");
     const inPlace = await sql("merge", ID, path, "--in-place");
     expect([inPlace.code, inPlace.stderr]).toEqual([2, expect.stringContaining("add -o and a file")]);
@@ -222,8 +222,8 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const refused = await run(args, { ask: ask("n") });
     expect([refused.code, refused.stderr]).toEqual([1, "sessiontree: Nothing was deleted.\n"]);
     expect(questions[0]).toContain(`${ID}  Fix the totals\n  2 messages, last used `);
-    expect(questions[0]).toContain(`Remove it from ${SHOWN_STORE} for good?`);
-    expect((await run(args, { ask: ask("y") })).stdout).toBe(`Removed for good: ${ID} in ${SHOWN_STORE}\n`);
+    expect(questions[0]).toContain(`Delete it from ${SHOWN_STORE} for good?`);
+    expect((await run(args, { ask: ask("y") })).stdout).toBe(`Deleted for good: ${ID} in ${SHOWN_STORE}\n`);
     const [other = ""] = await database.ids();
     const [removed] = jsonLines(await sql("rm", other, other, "--yes", "--json"));
     expect(removed).toEqual({ id: other, store: SHOWN_STORE, method: "permanent" });
@@ -281,6 +281,6 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const mixed = await sql("rm", path, ID, "--yes");
     expect([mixed.code, mixed.stderr]).toEqual([2, expect.stringContaining("name them apart")]);
     expect(statSync(path).isFile()).toBe(true);
-    expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Removed for good: ${path}\n`);
+    expect((await sql("rm", path, "--permanent", "--yes")).stdout).toBe(`Deleted for good: ${path}\n`);
   });
 });

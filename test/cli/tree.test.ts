@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { idOf, Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 /** The line that names an entry. */
@@ -48,7 +48,7 @@ test("labels, compactions, branch summaries, failures and the leaf are seen", as
   session.branch(marked);
   const { stdout, lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lineOf(lines, marked)).toContain("[checkpoint] here");
-  expect(stdout).toMatch(/◆ \w{8} compaction .*186,045 tokens → All that was before/);
+  expect(stdout).toMatch(/◆ \w{8} compaction .*186,045-token context → All that was before/);
   expect(stdout).toMatch(/◆ \w{8} summary .*Goal It was tried\./);
   expect(stdout).toContain("429: slow down");
   expect(lines.filter((line) => line.endsWith("← leaf"))).toHaveLength(1);
@@ -97,6 +97,42 @@ test("a fold says how many failures it holds, and where they are listed", async 
   expect(failures).toHaveLength(121);
   expect(failures[0]).toMatchObject({ id: failed, failed: true });
   expect((await cli(["show", scribe.path])).stdout).toContain("121: sessiontree search --failed lists them");
+});
+
+test("a failed result and a failed command name the error, not the beginning of what was written", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Run the tests.");
+  const output = `Running 3 tests\n${"ok\n".repeat(20)}AssertionError: expected 3 to be 4\nCommand exited with code 1`;
+  const result = scribe.result(output, true);
+  const facts = { output, exitCode: 2, cancelled: false, truncated: false, timestamp: 0 };
+  const command = scribe.session.appendMessage({ role: "bashExecution", command: "npm test", ...facts });
+  const { lines } = await cli(["tree", "--pretty", scribe.path], { columns: 120, env: { NO_COLOR: "1" } });
+  expect(lineOf(lines, result)).toContain("  bash failed: AssertionError: expected 3 to be 4");
+  expect(lineOf(lines, command)).toContain("  $ npm test (exit code 2): AssertionError: expected 3 to be 4");
+  const piped = await cli(["tree", scribe.path]);
+  expect(piped.lines[2]?.split("\t").at(-1)).toBe(`$ npm test (exit code 2): ${output.replace(/\n/g, " ")}`);
+});
+
+test("--tail draws the last entries of the path to the leaf, one by one", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const root = scribe.user("Do it all");
+  scribe.work(60);
+  const answer = scribe.assistant("Done.");
+  const leaf = scribe.user("And now?");
+  scribe.session.branch(root);
+  scribe.assistant("Another way.");
+  scribe.session.branch(leaf);
+  const last = scribe.assistant("Nothing.");
+  const { lines } = await cli(["tree", scribe.path, "--tail", "3"], TERMINAL);
+  expect(lines.map((line) => line.slice(2, 10))).toEqual([answer, leaf, last]);
+  expect(lines.at(-1)).toContain("← leaf");
+  const piped = await cli(["tree", scribe.path, "--tail", "2"]);
+  expect(piped.lines.map((line) => line.split("\t")[0])).toEqual([leaf, last]);
+  const json = jsonLines(await cli(["tree", scribe.path, "--tail", "2", "--json"]));
+  expect(json.map((one) => Object(one).id)).toEqual([leaf, last]);
+  expect(jsonLines(await cli(["tree", scribe.path, "--tail", "9999", "--json"]))).toHaveLength(124);
+  const both = await cli(["tree", scribe.path, "--tail", "2", "--all"]);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("Give --all or --tail, not both.")]);
 });
 
 test("a session of 2,000 entries is drawn in fewer than 120 lines, its end in more detail", async () => {

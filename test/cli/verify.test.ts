@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 /** Where in a file a line begins, in bytes. */
@@ -174,7 +174,7 @@ test("what is looked at stays as it was", async () => {
 
 test("issues fit into 80 columns and cannot drive the terminal", async () => {
   const lines = [userLine("a", "\u001b[2J\u009b".repeat(50)), userLine("a", "日本".repeat(99))];
-  const result = await cli(["verify", writeLines(temporaryFolder(), "evil.jsonl", lines)]);
+  const result = await cli(["verify", writeLines(temporaryFolder(), "evil.jsonl", lines)], TERMINAL);
   expect(result.code).toBe(1);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

@@ -173,7 +173,7 @@ test("what makes no sense is refused before anything is served", async () => {
   for (const [args, reason] of [
     [["--all", path], "Name a session, or give --all"],
     [["--all", "-o", "x.html"], "leave out -o"],
-    [["--all", "--leaf", "x"], "--leaf is about one session"],
+    [["--all", "--leaf", "x"], "--leaf needs one session"],
     [[path, "--live", "-o", "x.html"], "leave out -o"],
   ] as const) {
     const { code, stderr } = await cli(["view", ...args]);

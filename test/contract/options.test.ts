@@ -106,7 +106,7 @@ const CALLS: readonly [name: string, call: (options: Wrong) => unknown, wrong: R
     [
       "searchSessions",
       (options) => searchSessions("x", options),
-      { limit: [Number.NaN], roles: ["user", [1]], regex: ["yes"] },
+      { limit: [Number.NaN], roles: ["user", [1]], regex: ["yes"], latestFirst: ["no"] },
     ],
     ["resolveSession", (options) => resolveSession("x", options), { sessionDir: [1] }],
     ["deleteSession", (options) => deleteSession(path, options), { permanent: ["no"], force: ["false"] }],

@@ -56,7 +56,9 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('run "sessiontree migrate"')]);
   const sql = (await program(["migrate", "--sql"])).stdout;
   expect(sql).toMatch(/^begin;\n.*\ncommit;\n$/s);
-  expect((await program(["migrate"])).stdout).toBe(`Made tables of version ${SCHEMA_VERSION} in ${shown}\n`);
+  expect((await program(["migrate"])).stdout).toBe(
+    `Created the tables of version ${SCHEMA_VERSION} in ${shown}\n`,
+  );
   expect((await program(["migrate", "--sql"])).stdout).toBe("");
   expect(await program(["copy", path, "--to", place.server.url()])).toEqual({
     code: 0,
@@ -76,7 +78,7 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   const forked = await program(["fork", "one", "@leaf", "--json"]);
   expect(JSON.parse(forked.stdout)).toMatchObject({ store: shown, parentSession: "one" });
   expect((await program(["list", "--json"])).stdout.trim().split("\n")).toHaveLength(2);
-  expect((await program(["rm", "one", "--yes"])).stdout).toBe(`Removed for good: one in ${shown}\n`);
+  expect((await program(["rm", "one", "--yes"])).stdout).toBe(`Deleted for good: one in ${shown}\n`);
 });
 
 test("a reader that goes away, and a server that refuses, leave nothing behind", async () => {

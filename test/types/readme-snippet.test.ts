@@ -14,6 +14,9 @@ const WHY_NOT = process.env["SESSIONTREE_WITH_REGISTRY"]
   ? undefined
   : "needs a registry for three releases of TypeScript: set SESSIONTREE_WITH_REGISTRY=1";
 
+/** The first code that somebody sees. */
+const [snippet] = readFences(readText("README.md")).filter(({ language }) => language === "ts");
+
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -61,6 +64,13 @@ function compile(compiler: string, more: object): string {
   }
 }
 
+test("the first snippet of README.md is JavaScript, too, as it says", () => {
+  const file = join(project, "first.mjs");
+  writeFileSync(file, snippet?.code ?? "no snippet");
+  expect(execFileSync(process.execPath, ["--check", file], { encoding: "utf8" })).toBe("");
+  expect(readText("README.md")).toContain("save it as `first.mjs`");
+});
+
 describe.skipIf(WHY_NOT !== undefined)(
   `the first snippet of README.md${WHY_NOT ? ` (${WHY_NOT})` : ""}`,
   () => {
@@ -68,7 +78,6 @@ describe.skipIf(WHY_NOT !== undefined)(
       writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", type: "module" }));
       installCompilers();
       installPackage();
-      const [snippet] = readFences(readText("README.md")).filter(({ language }) => language === "ts");
       if (snippet === undefined) throw new Error("README.md has no snippet.");
       writeFileSync(join(project, "snippet.ts"), snippet.code);
     }, 300_000);

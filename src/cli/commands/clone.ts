@@ -7,15 +7,15 @@ import { SessionView } from "../session-view.ts";
 import { forkSession, writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
-const HERE = flag("--here", "with all branches, as a session of the project in the current folder");
+const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
 /** `sessiontree clone`: copies the active branch, or everything, into another session. */
 export const cloneCommand: Command = {
-  details: `Copies the active branch into the same folder or database. The copy records which session it comes from; the original stays as it is.`,
+  details: `Copies the active branch into the same folder or database. The copy records which session it comes from; the original does not change.`,
   parameters: [SESSION, HERE],
   examples: [
     ["clone @last", "the active branch of the latest session"],
-    ["clone ../other/session.jsonl --here", "all of a session of another project, into this one"],
+    ["clone ../other/session.jsonl --here", "a whole session of another project, into this one"],
   ],
   run: async (call) => {
     const isHere = call.get(HERE);

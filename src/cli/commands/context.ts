@@ -1,5 +1,6 @@
 import { type ContextUsageEstimate, estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
+import { outcomeOf } from "../../context/outcome.ts";
 import { type ModelChoice, modelSetBy } from "../../context/path-settings.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
@@ -23,18 +24,21 @@ import { contextSizeText } from "../view/context-size.ts";
 import { kindOf, kindOfMessage } from "../view/entry-kind.ts";
 import { excerptOfMessage } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
-import { shortId, shortIdLength } from "../view/short-ids.ts";
+import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",
-  "stand at this entry instead of the leaf: an id or its beginning, or a label",
+  "end at this entry instead of the leaf: its id or the beginning of it, or its label",
 );
 const BEFORE = textOption(
   "--before <entry>",
-  "what the model had when it wrote this answer, or the call that this is the result of",
+  "what the model had when it wrote this answer, or made the call whose result this is",
 );
-const TAIL = numberOption("--tail <number>", "only the last messages, so many");
-const LLM = flag("--llm", "as a provider gets them: only its roles, every tool call with its result");
+const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
+const LLM = flag(
+  "--llm",
+  "as a provider gets them: only roles it knows, no failed or aborted answers, every tool call with its result",
+);
 
 const KIND_WIDTH = 10;
 
@@ -43,6 +47,8 @@ interface ContextLine {
   readonly message: AgentMessage;
   /** The entry that it comes from; undefined if it was made to repair a tool pair. */
   readonly entryId: string | undefined;
+  /** Whether it is an answer that failed or was aborted. */
+  readonly isUnfinished: boolean;
 }
 
 /** What a context is, and what was done to make a valid request of it. */
@@ -51,6 +57,8 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
   /** How many messages there are, also those that are not shown. */
   readonly count: number;
   readonly repairs: readonly ToolPairRepair[] | undefined;
+  /** Ids of answers that no provider gets, because they failed or were aborted. */
+  readonly leftOut: readonly string[] | undefined;
   /** Size of the context, as `stats` and the page tell it. */
   readonly size: ContextUsageEstimate;
   /** Says before which answer the context stands, and what that used; undefined if it stands at an entry. */
@@ -61,9 +69,9 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 export const contextCommand: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
 
-The size of the context stands above them: the number that stats and the page tell, too. What a model counted also holds what is sent beside the messages, such as the descriptions of tools; so the estimates need not add up to it.
+Above them stands the size of the context, the number that stats and the page show. If a model counted it, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
 
---leaf ends with the entry; --before leaves the entry out. With --json it prints the whole messages, as an agent would load them.`,
+--leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
   parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
   examples: [
     ["context @last", "at the leaf"],
@@ -87,16 +95,22 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   const session = SessionManager.open(path, { mode: "read-only" });
   const answer = moveTo(call, session, path);
   const { entries, model, thinkingLevel } = session.buildSessionProjection();
-  const all = entries.flatMap(({ sourceEntry: { id }, messages }) =>
-    messages.map((message): ContextLine => ({ message, entryId: id })),
+  const all = entries.flatMap(({ sourceEntry, messages }) =>
+    messages.map((message): ContextLine => {
+      const isUnfinished = message.role === "assistant" && outcomeOf(sourceEntry) !== undefined;
+      return { message, entryId: sourceEntry.id, isUnfinished };
+    }),
   );
   const size = contextUsage(session);
-  const { lines, repairs } = call.get(LLM) ? asRequest(all) : { lines: all, repairs: undefined };
+  const { lines, repairs, leftOut } = call.get(LLM)
+    ? asRequest(all)
+    : { lines: all, repairs: undefined, leftOut: undefined };
   const shown = lines.slice(-(call.get(TAIL) ?? lines.length));
   // The path before an answer names the model of the answer before it.
   const asked = answer?.model ?? model;
   const text = answer?.text;
-  return { lines: shown, count: lines.length, model: asked, thinkingLevel, repairs, size, answer: text };
+  const facts = { model: asked, thinkingLevel, repairs, leftOut, size, answer: text };
+  return { lines: shown, count: lines.length, ...facts };
 }
 
 /** The answer before which a context stands. */
@@ -131,27 +145,33 @@ function moveTo({ get }: CommandCall, session: SessionManager, path: string): As
 }
 
 /** Turns the messages into those of a valid request. */
-function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs"> {
+function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
   const sources = new Map<AgentMessage, string | undefined>();
-  const converted = lines.flatMap(({ message, entryId }) => {
+  const finished = lines.filter(({ isUnfinished }) => !isUnfinished);
+  const converted = finished.flatMap(({ message, entryId }) => {
     const messages = convertToLlm([message]);
     for (const one of messages) sources.set(one, entryId);
     return messages;
   });
   const { messages, repairs } = repairToolPairs(converted);
-  return { lines: messages.map((message) => ({ message, entryId: sources.get(message) })), repairs };
+  return {
+    lines: messages.map((message) => ({ message, entryId: sources.get(message), isUnfinished: false })),
+    repairs,
+    leftOut: lines.flatMap(({ isUnfinished, entryId }) => (isUnfinished ? (entryId ?? []) : [])),
+  };
 }
 
-function writeJson({ out }: CommandCall, { model, thinkingLevel, lines, repairs, size }: ShownContext): void {
+function writeJson({ out }: CommandCall, shown: ShownContext): void {
+  const { model, thinkingLevel, lines, repairs, leftOut, size } = shown;
   const messages = lines.map(({ message }) => message);
   const { tokens, usageTokens, trailingTokens } = size;
   const context = { tokens, usageTokens, trailingTokens };
-  out.json({ model, thinkingLevel, context, messages, ...(repairs !== undefined && { repairs }) });
+  out.json({ model, thinkingLevel, context, messages, ...(repairs !== undefined && { repairs, leftOut }) });
 }
 
 function writeLines(
   { out }: CommandCall,
-  { model, thinkingLevel, lines, count: total, repairs, size, answer }: ShownContext,
+  { model, thinkingLevel, lines, count: total, repairs, leftOut, size, answer }: ShownContext,
 ): void {
   const { colours, width } = out;
   const sizes = lines.map(({ message }) => estimateTokens(message));
@@ -162,7 +182,8 @@ function writeLines(
   const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
   out.line(`${counted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
-  const idLength = shortIdLength(lines.map(({ entryId = "" }) => entryId));
+  const ids = lines.map(({ entryId = "" }) => entryId);
+  const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
     const kind = kindOfMessage(message);
@@ -171,8 +192,12 @@ function writeLines(
       paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
       colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
-    out.line(excerptLine(facts, excerptOfMessage(message), out));
+    out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
   });
+  if (leftOut !== undefined && leftOut.length > 0) {
+    const answers = counted(leftOut.length, "failed or aborted answer");
+    out.line(colours.yellow(`\nLeft out: ${answers}, which no provider gets; --json lists them.`));
+  }
   if (repairs !== undefined && repairs.length > 0) {
     out.line(colours.yellow(`\n${counted(repairs.length, "repair")} of tool pairs; --json lists them.`));
   }

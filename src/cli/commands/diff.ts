@@ -11,7 +11,7 @@ import { paintOf } from "../view/colour.ts";
 import { kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
-import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
+import { idsOf, longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
@@ -40,7 +40,7 @@ export const diffCommand: Command = {
       });
       return EXIT_CODES.ok;
     }
-    const length = shortIdLength(idsOf(view.tree));
+    const length = call.out.isLaidOut ? shortIdLength(idsOf(view.tree)) : longestOf(idsOf(view.tree));
     const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
     if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
@@ -74,7 +74,7 @@ function writeEntries(
     const kind = kindOf(entry);
     const word = paintOf(out.colours, kind.style)(column(kind.word, KIND_WIDTH));
     const id = out.colours.dim(column(shortId(entry.id, length), length));
-    out.line(excerptLine([mark, id, word], excerptOf(entry), out));
+    out.line(excerptLine([mark, id, word], excerptOf(entry, !out.isLaidOut), out));
   }
 }
 

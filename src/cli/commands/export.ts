@@ -15,10 +15,10 @@ const LEAF = textOption(
   "--leaf <entry>",
   "end the branch at this entry instead of the leaf: an id or its beginning, or a label",
 );
-const FULL = flag("--full", "everything: all branches, each entry of a drawing");
-const IMAGES = flag("--images", "put images into the Markdown instead of a note");
+const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
+const IMAGES = flag("--images", "embed images in the Markdown instead of a note");
 const FILE = {
-  ...textOption("--output <file>", "write to this new file instead of the output"),
+  ...textOption("--output <file>", "write to this new file instead of stdout"),
   form: "-o, --output <file>",
 };
 
@@ -27,7 +27,7 @@ export const exportCommand: Command = {
   details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawings show the whole tree; a drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
   examples: [
-    ["export @last --markdown | less", "a transcript of the branch on which the session stands"],
+    ["export @last --markdown | less", "a transcript of the active branch"],
     ["export @last --html page.html", "all branches as a page, to a new file"],
     ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
     ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
@@ -60,7 +60,7 @@ function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: strin
   const given = get(format.option);
   const output = get(FILE);
   if (typeof given === "string" && output !== undefined)
-    throw new UsageError(`Name one file, behind --${format.name} or -o.`);
+    throw new UsageError(`Name one file, after --${format.name} or -o.`);
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
 }
 
@@ -71,7 +71,7 @@ function sessionName({ get }: CommandCall, { name, option }: ExportFormat): stri
   const given = get(option);
   throw new UsageError(
     typeof given === "string"
-      ? `Name the session first: "sessiontree export ${given} --${name}"; behind --${name} stands the file to write`
+      ? `Name the session first: "sessiontree export ${given} --${name}"; the file to write follows --${name}`
       : "Name the session to export, such as @last",
   );
 }
@@ -79,7 +79,7 @@ function sessionName({ get }: CommandCall, { name, option }: ExportFormat): stri
 function readSource(path: string, format: ExportFormat, { get }: CommandCall): ExportSource {
   const [leaf, isFull] = [get(LEAF), get(FULL)];
   if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
-    throw new UsageError("Leave out --leaf: this exports all branches.");
+    throw new UsageError("This exports all branches; leave out --leaf.");
   }
   const session = new SessionView(path);
   return {

@@ -26,7 +26,7 @@ const PATHS: Parameter<readonly string[]> = {
   description: "files or folders to import, instead of where programs keep their sessions",
   parse: (given) => (Array.isArray(given) ? given.filter((one) => typeof one === "string") : []),
 };
-const ALL = flag("--all", "import everything that is found");
+const ALL = flag("--all", "import everything it finds");
 const FROM: Parameter<SourceName | undefined> = {
   kind: "option",
   form: "--from <source>",
@@ -41,9 +41,9 @@ const FROM: Parameter<SourceName | undefined> = {
 const PROJECT = textOption("--project <folder>", "only sessions of this working directory");
 const SINCE = textOption(
   "--since <time>",
-  "only sessions written to since a day, 2026-11-22, or for so long: 12h, 30d",
+  "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
 );
-const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
+const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
 export const importCommand: Command = {
@@ -111,8 +111,8 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
 
 /** What is to be done with files that are named and are none to import. */
 const NOT_IMPORTED = {
-  pi: "is a session of pi: it opens as it is, and need not be imported.",
-  "oh-my-pi": "is a session of oh-my-pi: it opens as it is, and need not be imported.",
+  pi: "is a session of pi: it opens as it is; no import is needed.",
+  "oh-my-pi": "is a session of oh-my-pi: it opens as it is; no import is needed.",
   "pi-v4": "is a session of pi's version 4, which cannot be imported.",
 } as const;
 
@@ -181,7 +181,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
     isWhole = false;
   }
   if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, options.dryRun === true);
-  if (!isWhole) warn("The import was interrupted; run it again to go on.");
+  if (!isWhole) warn("The import was interrupted; run it again to continue.");
   return isWhole;
 }
 

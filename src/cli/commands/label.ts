@@ -7,17 +7,17 @@ import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
-const LABEL = optionalArgument("[label]", "its new label; without one, the present label is shown");
-const CLEAR = flag("--clear", "take the label away");
+const LABEL = optionalArgument("[label]", "the new label; without one, the current label is shown");
+const CLEAR = flag("--clear", "remove the label");
 
 /** `sessiontree label`: shows or sets the label of an entry. */
 export const labelCommand: Command = {
-  details: "Where an entry is named on the command line, its label will do.",
+  details: "On the command line, a label can stand for the id of its entry.",
   parameters: [SESSION, ENTRY, LABEL, CLEAR],
   examples: [
     ["label @last @leaf works", "mark the place where it works"],
     ["label session.jsonl 1a2b3c4d", "show the label"],
-    ["label session.jsonl works --clear", "take it away"],
+    ["label session.jsonl works --clear", "remove it"],
   ],
   run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
     const wanted = get(LABEL);

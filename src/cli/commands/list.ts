@@ -1,6 +1,6 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
@@ -19,10 +19,10 @@ import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = textOption(
   "--source <program>",
-  "only sessions imported from this program; any: from whichever",
+  'only sessions imported from this program, or from any of them with "any"',
 );
 
-const LIMIT = numberOption("--limit <number>", "only so many, the latest ones");
+const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
 
 /** Titles of the columns. */
 const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
@@ -127,7 +127,7 @@ function writeNothing({ note }: CommandCall, place: string, isNarrow: boolean): 
 }
 
 function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
-  if (isForReading(call)) writeTable(call, sessions, withProject);
+  if (call.out.isLaidOut) writeTable(call, sessions, withProject);
   else for (const session of sessions) call.out.line(lineOf(call, session));
 }
 

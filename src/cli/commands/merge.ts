@@ -18,12 +18,12 @@ import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 const FIRST = argument("<session-a>", "one copy of the session");
 const SECOND = argument("<session-b>", "the other copy");
 const OUTPUT = textOption("--output, -o <file>", "the new file for the merged session");
-const IN_PLACE = flag("--in-place", "put it in the place of the first copy, whose old bytes stay beside it");
+const IN_PLACE = flag("--in-place", "replace the first copy; its old bytes stay beside it");
 const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
 export const mergeCommand: Command = {
-  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies stay as they are.`,
+  details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
   parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
   examples: [
     ["merge laptop.jsonl server.jsonl -o both.jsonl", "into a new file"],

@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 const TO: Parameter<number | undefined> = {
   kind: "option",
   form: "--to <version>",
-  description: "another version than the newest; 0 takes all away, sessions included",
+  description: "a version other than the newest; 0 removes everything, sessions included",
   parse: (given) => {
     if (given === undefined) return undefined;
     if (typeof given === "string" && /^\d{1,9}$/.test(given)) return Number(given);
@@ -20,7 +20,7 @@ const SQL = flag("--sql", "only print the statements that would be run");
 
 /** `sessiontree migrate`: makes the tables of a database, or changes them. */
 export const migrateCommand: Command = {
-  details: `Sessions are kept in tables of their own schema. Everything happens in one transaction, which may be run again, and by several processes at once. The role in the address must be allowed to make tables; working with sessions needs less. With --to it asks first.`,
+  details: `Sessions are kept in tables of their own schema. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
   examples: [
     ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
@@ -55,8 +55,8 @@ export const migrateCommand: Command = {
 
 function question(to: number, address: string): string {
   return to === 0
-    ? `All sessions in ${plainLine(address)} will be gone for good, with their tables.\nTake them away?`
-    : `What versions after ${to} have added to ${plainLine(address)} will be gone.\nGo to version ${to}?`;
+    ? `All sessions in ${plainLine(address)} will be deleted for good, with their tables.\nDelete them?`
+    : `Everything that versions after ${to} added to ${plainLine(address)} will be deleted.\nGo back to version ${to}?`;
 }
 
 /** @throws {UsageError} If there is no such version. */
@@ -70,7 +70,9 @@ async function known<T>(answer: Promise<T>): Promise<T> {
 }
 
 function describe({ from, to }: { readonly from: number; readonly to: number }): string {
-  if (from === to) return to === 0 ? "There are no tables in" : `Tables of version ${to} are there already:`;
-  if (to === 0) return "Took all tables away from";
-  return from === 0 ? `Made tables of version ${to} in` : `Changed tables from version ${from} to ${to} in`;
+  if (from === to) return to === 0 ? "There are no tables in" : `The tables already have version ${to}:`;
+  if (to === 0) return "Deleted all tables in";
+  return from === 0
+    ? `Created the tables of version ${to} in`
+    : `Changed tables from version ${from} to ${to} in`;
 }

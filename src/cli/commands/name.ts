@@ -6,8 +6,8 @@ import { plainLine } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
-const NAME = optionalArgument("[name]", "its new name; without one, the present name is shown");
-const CLEAR = flag("--clear", "take the name away");
+const NAME = optionalArgument("[name]", "the new name; without one, the current name is shown");
+const CLEAR = flag("--clear", "remove the name");
 
 /** `sessiontree name`: shows or sets the display name of a session. */
 export const nameCommand: Command = {
@@ -15,7 +15,7 @@ export const nameCommand: Command = {
   examples: [
     ["name @last Bugfix", "name the latest session of this project"],
     ["name session.jsonl", "show the name"],
-    ["name session.jsonl --clear", "take it away"],
+    ["name session.jsonl --clear", "remove it"],
   ],
   run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
     const wanted = get(NAME);

@@ -34,9 +34,9 @@ const OLDER_THAN: Parameter<number> = {
 const KEEP_NAMED = flag("--keep-named", "keep sessions that have a name");
 const KEEP_LABELLED = flag("--keep-labelled", "keep sessions that have labels");
 const ALL = flag("--all", "sessions of all projects");
-const INCLUDE_PARENTS = flag("--include-parents", "also those from which others descend that stay");
-const DRY_RUN = flag("--dry-run", "show the plan, and do nothing");
-const VERBOSE = flag("--verbose", "show also what stays, and why");
+const INCLUDE_PARENTS = flag("--include-parents", "also delete sessions that kept sessions were forked from");
+const DRY_RUN = flag("--dry-run", "only show the plan");
+const VERBOSE = flag("--verbose", "also show what is kept, and why");
 
 const AGE_WIDTH = 10;
 const SIZE_WIDTH = 9;
@@ -52,10 +52,10 @@ type Fate = KeepReason | "delete";
 export const pruneCommand: Command = {
   details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
-    '"sessiontree rm" removes sessions from a database, and "sessiontree list --json" tells their times.',
+    '"sessiontree rm" deletes sessions from a database, and "sessiontree list --json" shows their times.',
   parameters: [OLDER_THAN, KEEP_NAMED, KEEP_LABELLED, INCLUDE_PARENTS, ALL, VERBOSE, DRY_RUN, YES],
   examples: [
-    ["prune --older-than 90d --dry-run", "what would go"],
+    ["prune --older-than 90d --dry-run", "what would be deleted"],
     ["prune --older-than 1y --all --keep-named --yes", "do it everywhere, but keep what has a name"],
   ],
   run: async (call) => {
@@ -135,7 +135,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
       call.warn(error.message);
     }
   }
-  if (!call.json) call.out.line(`${counted(done, "session")} put into the trash.`);
+  if (!call.json) call.out.line(`${counted(done, "session")} moved to the trash.`);
   return done === rows.length ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
@@ -156,9 +156,8 @@ function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
   }
   writeRows(call, rows);
   const size = toDelete.reduce((sum, row) => sum + row.size, 0);
-  const goes = `${counted(toDelete.length, "session")} ${toDelete.length === 1 ? "goes" : "go"}`;
-  const stays = `${count(kept.length)} ${kept.length === 1 ? "stays" : "stay"}`;
-  out.line(`${goes}${size === 0 ? "" : ` (${bytes(size)})`}, ${stays}.`);
+  const freed = size === 0 ? "" : ` (${bytes(size)})`;
+  out.line(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
 }
 
 function rowJson({ path, id, name, modified, size }: Row, fate: Fate): object {
@@ -179,7 +178,7 @@ function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): 
       column(ago(modified.getTime(), now), AGE_WIDTH),
       colours.dim(bytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
-    const reason = fate === "delete" ? "" : `stays: ${fate}  `;
+    const reason = fate === "delete" ? "" : `keep: ${fate}  `;
     const text = truncate(titleOf(row), Math.max(0, width - widthOf(facts) - 2 - reason.length));
     out.line(`${facts}  ${colours.green(reason)}${name === undefined ? text : colours.bold(text)}`.trimEnd());
   }

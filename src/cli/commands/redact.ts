@@ -14,11 +14,11 @@ import { excerptOf } from "../view/excerpt.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
-const TEXT = textOption("--text <text>", 'what stands in its place, instead of "[redacted]"');
+const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
 
 const EVERYWHERE = flag(
   "--everywhere",
-  "redact what repeats its text as well: in this session, forks, backups and the trash",
+  "also redact every repetition of its text: in this session, forks, backups and the trash",
 );
 
 const DEFAULT_TEXT = "[redacted]";
@@ -28,12 +28,12 @@ const EXCERPT_WIDTH = 60;
 
 /** `sessiontree redact`: takes the content of an entry out of a session for good. */
 export const redactCommand: Command = {
-  details: `The only command that rewrites history: the entry keeps its id and place, its content is removed, and a new entry records that. The old bytes are not kept. It lists what else holds the text: other entries, forks, backups, sessions in the trash. With --everywhere it redacts those entries too.`,
+  details: `The only command that rewrites history: the entry keeps its id and place, its content is removed, and a new entry records that. The old bytes are not kept. It lists what else contains the text: other entries, forks, backups, sessions in the trash. With --everywhere it redacts those, too.`,
   parameters: [SESSION, ENTRY, TEXT, EVERYWHERE, YES],
   examples: [
-    ["redact session.jsonl 1a2b3c4d", "asks before it is done"],
-    ["redact @last @leaf --text (secret) --yes", "does not ask, and says what it was"],
-    ["redact @last 1a2b3c4d --everywhere", "also where other entries and sessions repeat it"],
+    ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
+    ["redact @last @leaf --text (secret) --yes", "does not ask, and leaves this text in its place"],
+    ["redact @last 1a2b3c4d --everywhere", "also where other entries and sessions repeat the text"],
   ],
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
@@ -109,10 +109,10 @@ function writeDone({ out }: CommandCall, { what, text, recordId, leftovers, done
     done.forEach(write);
   }
   if (left.length > 0) {
-    out.line(colours.yellow("\nThe same text stands here, too; --everywhere redacts it there:"));
+    out.line(colours.yellow("\nThese repeat the text; --everywhere redacts them, too:"));
     left.forEach(write);
   }
   if (leftovers.length === 0) return;
-  out.line(colours.yellow("\nThese may still hold what it said; delete them if they are not needed:"));
+  out.line(colours.yellow("\nThese may still contain the text; delete them if you do not need them:"));
   for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
 }

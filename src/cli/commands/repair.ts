@@ -8,13 +8,13 @@ import { counted } from "../text/words.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSION = argument("<session>", "the session to repair");
-const DRY_RUN = flag("--dry-run", "say what would be done, and do nothing");
+const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree repair`: makes a clean file of a damaged one. */
 export const repairCommand: Command = {
   details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A healthy file is left alone. With --dry-run it exits with 1 if there is something to repair.`,
   filesOnly:
-    'A database keeps lines whole; "sessiontree copy" brings a session into a folder, where it can be repaired.',
+    'A database keeps lines whole; "sessiontree copy" copies a session to a folder, where you can repair it.',
   parameters: [SESSION, DRY_RUN],
   examples: [
     ["repair session.jsonl --dry-run", "what is wrong, and what would be done about it"],
@@ -36,7 +36,7 @@ function writeReport(
 ): void {
   const { colours } = out;
   if (actions.length === 0) {
-    out.line(`${colours.green("OK")}  ${plainLine(path)}  (nothing to repair, nothing was changed)`);
+    out.line(`${colours.green("OK")}  ${plainLine(path)}  (nothing to repair)`);
     return;
   }
   const number = counted(
@@ -50,7 +50,7 @@ function writeReport(
     writeIndented(`→ ${action}`, out);
   }
   out.line();
-  if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the file.");
+  if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the new file.");
   else {
     out.line(`original   ${plainLine(backup ?? path)}`);
     out.line(`left over  ${sideFile === undefined ? "nothing" : plainLine(sideFile)}`);

@@ -17,7 +17,7 @@ const NAME = optionalArgument(
   "[trashed]",
   "its id or name or the beginning of one, its old path, or @last for the one deleted last",
 );
-const TO = textOption("--to <file>", "put it there instead of where it was");
+const TO = textOption("--to <file>", "restore it to this path instead of the old one");
 
 const AGE_WIDTH = 10;
 
@@ -27,11 +27,11 @@ const MOST_NAMED = 3;
 /** `sessiontree restore`: shows what is in the trash, and brings a session back. */
 export const restoreCommand: Command = {
   details: `Without a name: the sessions in the trash, the last deleted first. With --dir: only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
-  filesOnly: "What is removed from a database is in no trash.",
+  filesOnly: "A database has no trash.",
   parameters: [NAME, TO],
   examples: [
     ["restore", "what is in the trash"],
-    ["restore @last", "bring back what was deleted last"],
+    ["restore @last", "restore what was deleted last"],
     ["restore 1a2b3c4d --to ./old.jsonl", "to another place"],
   ],
   run: async (call) => {

@@ -19,27 +19,26 @@ import { kindOfMessage } from "../view/entry-kind.ts";
 /** More than anybody looks through; a longer text finds fewer. */
 const MOST_HITS = 500;
 
-const ALL = flag("--all", "begin with the sessions of all projects");
+const ALL = flag("--all", "start with the sessions of all projects");
 
 const COMMAND: Parameter<readonly string[]> = {
   kind: "argument",
   form: "[command...]",
-  description: "a program to run with the session's path, in the place of {} or at the end",
+  description: "a program to run; the session's path replaces {} or is added at the end",
   parse: (given) => (Array.isArray(given) ? given.map(String) : []),
 };
 
 /** `sessiontree resume`: lets a person choose a session. */
 export const resumeCommand: Command = {
-  details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete puts the session into the trash; tab changes between this project and all; escape cancels with exit code 130.
+  details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
 
 The picker is drawn on stderr, so that its choice can be read from stdout. If a program is run, its exit code is passed on.`,
-  filesOnly:
-    '"sessiontree list" lists what is in a database, and "sessiontree copy" brings a session into a folder.',
+  filesOnly: '"sessiontree list" lists what is in a database, and "sessiontree copy" copies one to a folder.',
   parameters: [COMMAND, ALL],
   examples: [
     ["resume", "choose, and print the path"],
     ["resume -- less", "look at the file"],
-    ["resume --all -- my-agent --session {} --verbose", "go on with it, in an agent"],
+    ["resume --all -- my-agent --session {} --verbose", "continue it in an agent"],
   ],
   run: resume,
 };
@@ -48,7 +47,7 @@ async function resume(call: CommandCall): Promise<ExitCode> {
   const { dir, get, io } = call;
   if (io.terminal === undefined) {
     throw new UsageError(
-      'resume needs a terminal to be drawn on. "sessiontree list" lists sessions, and @last names the latest',
+      'resume needs a terminal. "sessiontree list" lists sessions, and @last names the latest',
     );
   }
   const chosen = await pickSession({

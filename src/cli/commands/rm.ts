@@ -18,8 +18,8 @@ import { counted } from "../text/words.ts";
 import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
-const PERMANENT = flag("--permanent", "remove them for good instead");
-const FORCE = flag("--force", "also files that are no sessions, and sessions that a process has leased");
+const PERMANENT = flag("--permanent", "delete them for good instead");
+const FORCE = flag("--force", "also files that are not sessions, and sessions that a process has leased");
 
 /** How many descendants are named. */
 const MOST_NAMED = 5;
@@ -34,11 +34,11 @@ interface Candidate {
 
 /** `sessiontree rm`: deletes sessions, in a way that can be undone. */
 export const rmCommand: Command = {
-  details: `Asks first if somebody is at the terminal. "sessiontree restore" brings sessions back from the trash. Sessions that were forked from a deleted one are named; they are complete without it. Backups beside a session (.bak) stay. Sessions in a database are removed for good, after confirmation.`,
+  details: `On a terminal it asks first. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
   examples: [
     ["rm 1a2b3c4d", "into the trash"],
-    ["rm old.jsonl older.jsonl --permanent --yes", "for good, and without a question"],
+    ["rm old.jsonl older.jsonl --permanent --yes", "for good, without asking"],
   ],
   run: async (call) => {
     const { get, stored } = call;
@@ -101,7 +101,7 @@ async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Pro
     ...descentLines(call, candidate),
   ]);
   const what = candidates.length === 1 ? "it" : `these ${counted(candidates.length, "session")}`;
-  const question = isPermanent ? `Remove ${what} for good?` : `Put ${what} into the trash?`;
+  const question = isPermanent ? `Delete ${what} for good?` : `Move ${what} to the trash?`;
   return confirm(call, [...lines, question].join("\n"));
 }
 
@@ -119,7 +119,7 @@ async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boole
     const isTrashBroken = error.code === "WRITE_FAILED" && !call.get(PERMANENT) && !call.get(YES);
     if (!isTrashBroken || call.io.ask === undefined) return false;
   }
-  if (!(await confirm(call, "Remove it for good instead?"))) return false;
+  if (!(await confirm(call, "Delete it for good instead?"))) return false;
   writeDeleted(call, candidate, await deleteSession(path, { permanent: true, force }));
   return true;
 }
@@ -133,10 +133,10 @@ function writeDeleted(call: CommandCall, candidate: Candidate, { path, method }:
     out.json({ path, ...(info && { id: info.id }), method, descendants: ids, leftovers });
     return;
   }
-  const where = method === "trash" ? "In the trash" : "Removed for good";
+  const where = method === "trash" ? "In the trash" : "Deleted for good";
   out.line(`${where}: ${plainLine(path)}`);
   for (const line of descentLines(call, candidate)) out.line(line);
-  if (leftovers.length > 0) out.line("These backups stay beside it:");
+  if (leftovers.length > 0) out.line("These backups are still beside it:");
   for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
 }
 
@@ -152,8 +152,8 @@ function descentLines({ out }: CommandCall, { descendants }: Candidate): string[
   const more = descendants.length - MOST_NAMED;
   return [
     descendants.length === 1
-      ? "1 session was forked from it and stays:"
-      : `${counted(descendants.length, "session")} were forked from it and stay:`,
+      ? "1 session was forked from it and is kept:"
+      : `${counted(descendants.length, "session")} were forked from it and are kept:`,
     ...descendants.slice(0, MOST_NAMED).map((one) => `  ${sessionLine(one, out.width - 2)}`),
     ...(more > 0 ? [`  and ${counted(more, "other")}`] : []),
   ];

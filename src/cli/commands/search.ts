@@ -1,5 +1,5 @@
 import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
@@ -18,19 +18,19 @@ import { titleOf } from "../view/session-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
-  ...optionalArgument("[text]", "what to look for; with --failed it can be left out"),
+  ...optionalArgument("[text]", "what to look for; optional with --failed"),
   parse: (given: unknown) => (typeof given === "string" ? given : undefined),
 };
-const SESSION = optionalArgument("[session]", "look only into this session");
+const SESSION = optionalArgument("[session]", "search only this session");
 const FAILED = flag(
   "--failed",
-  "only failures: of tools, of commands with an exit code other than 0, of the model",
+  "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
 );
-const ALL = flag("--all", "in the sessions of all projects");
+const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
-const CASE = flag("--case", "tell upper case from lower case");
-const ROLE = textOption("--role <roles>", "only in messages of these roles, with commas between them");
-const LIMIT = numberOption("--limit <number>", "stop after so many");
+const CASE = flag("--case", "match case");
+const ROLE = textOption("--role <roles>", "only messages of these roles, separated by commas");
+const LIMIT = numberOption("--limit <number>", "stop after this many hits");
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
@@ -44,21 +44,21 @@ interface FoundEntry extends SearchHit {
 
 /** `sessiontree search`: finds text in sessions. */
 export const searchCommand: Command = {
-  details: `Looks into messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, those written to last first. Exits with 1 if nothing is found.
+  details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, latest first as in "list". Exits with 1 if nothing is found.
 
---failed finds where it went wrong, with a text or without: results of tools that are errors, commands with an exit code other than 0, and answers that ended in an error. Without a text, a session is named as @last or by a path, or by an id behind an empty text: search "" 1a2b3c4d --failed.
+--failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
 Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
 
-In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path.`,
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool or command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
-    ["search password @last", "in the latest one alone"],
+    ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
-    ["search timeout --failed --all", "failures of all projects that say so"],
-    ["search TODO --case --role user,assistant --all", "in all projects, only what was said"],
-    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "by a regular expression"],
+    ["search timeout --failed --all", "failures in all projects that mention it"],
+    ["search TODO --case --role user,assistant --all", "only what was said, in all projects"],
+    ["search fix(es|ed)?_#\\d+ --regex --limit 5", "with a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
   ],
   run: search,
@@ -67,12 +67,14 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
 async function search(call: CommandCall): Promise<ExitCode> {
   const { out, json } = call;
   const hits = await startSearch(call);
-  const isLaidOut = !json && isForReading(call);
+  const isLaidOut = !json && out.isLaidOut;
   let number = 0;
+  let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
   for await (const hit of hits) {
     number++;
+    first ??= hit;
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
@@ -84,10 +86,14 @@ async function search(call: CommandCall): Promise<ExitCode> {
     // Whoever waits for the first hit sees it while the others are looked for.
     out.flush();
   }
-  if (number === 0) writeNothing(call);
-  else if (isLaidOut)
+  if (first === undefined) {
+    writeNothing(call);
+    return EXIT_CODES.failed;
+  }
+  if (isLaidOut)
     out.line(out.colours.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
-  return number === 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+  if (call.get(FAILED)) writeNextSteps(call, first);
+  return EXIT_CODES.ok;
 }
 
 /** Looks where the call says: into a session, into those of a database, or into files. */
@@ -112,7 +118,7 @@ function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name:
   const [text, name] = [get(TEXT), get(SESSION)];
   if (!get(FAILED)) {
     if (text) return { text, name };
-    throw new UsageError("Say what to look for, or add --failed to find what went wrong.");
+    throw new UsageError("Say what to look for, or add --failed to find failures.");
   }
   // A session alone: what names one in a way in which nobody writes a text.
   const isSession = name === undefined && text !== undefined && (text === LATEST || looksLikePath(text));
@@ -137,7 +143,7 @@ async function* searchStored(
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   if (get(REGEX) || get(CASE)) {
-    throw new UsageError("A search in a database matches words in any case; leave out --regex and --case.");
+    throw new UsageError("Searches in a database match words and ignore case; leave out --regex and --case.");
   }
   if (get(FAILED)) {
     throw new UsageError(
@@ -163,7 +169,9 @@ function rolesOf(text: string | undefined): string[] | undefined {
 /** @throws {UsageError} If the text is no regular expression. */
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
   const scope = sessionScope(call, call.get(ALL));
-  return asExpression(call, () => searchSessions(text, { ...scope, ...searchOptions(call) }));
+  return asExpression(call, () =>
+    searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: true }),
+  );
 }
 
 function searchOptions(
@@ -252,14 +260,27 @@ function plainPart(text: string): string {
   return plainLine(`.${text}.`).slice(1, -1);
 }
 
+/** Says how to read a failure in full, and how to see what led to it. */
+function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId }: FoundEntry): void {
+  const { dir, note } = call;
+  const { name = dir === undefined ? id : path } = readArguments(call);
+  note(`The first one in full: sessiontree show ${quoted(name)} ${quoted(entryId)}`);
+  note(`What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)}`);
+}
+
+/** Writes a word as a shell reads it. */
+function quoted(word: string): string {
+  const plain = plainLine(word);
+  return /[^\w@%+=:,./-]/.test(plain) ? JSON.stringify(plain) : plain;
+}
+
 function writeNothing(call: CommandCall): void {
   const { dir, get, note } = call;
   const { text, name } = readArguments(call);
   const what = get(FAILED) ? "No failure" : "Nothing";
   note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const plain = plainLine(text);
-    const word = /\s/.test(plain) ? JSON.stringify(plain) : plain;
+    const word = quoted(text);
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }

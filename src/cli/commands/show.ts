@@ -1,7 +1,9 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { optionalArgument } from "../parameters.ts";
+import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
@@ -17,27 +19,41 @@ import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
+const TAIL = numberOption(
+  "--tail <number>",
+  "this many entries in full: the last ones on the path to the entry, or to the leaf",
+);
 
 /** So many children of an entry are named. */
 const MOST_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const showCommand: Command = {
-  details: `Of an answer, also tells its tokens and cost, and the results of its calls; of a tool's result, the call, what the answer with that call cost, and the answer that came next.`,
-  parameters: [SESSION, ENTRY],
+  details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
+  parameters: [SESSION, ENTRY, TAIL],
   examples: [
-    ["show @last", "what session this is and what is in it"],
-    ["show session.jsonl @leaf", "the entry at which it stands"],
+    ["show @last", "what kind of session this is, and what is in it"],
+    ["show session.jsonl @leaf", "the entry at the leaf"],
+    ["show @last --tail 3", "the last three entries in full"],
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
-    const name = call.get(ENTRY);
-    return name === undefined
-      ? showSession(call, session)
-      : showEntry(call, session, session.findEntry(name));
+    const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
+    if (name === undefined && tail === undefined) return showSession(call, session);
+    const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
+    return showEntries(call, session, session.pathTo(last, tail ?? 1));
   },
 };
+
+/** Shows entries one after the other. */
+function showEntries(call: CommandCall, session: SessionView, ordinals: readonly number[]): ExitCode {
+  const codes = ordinals.map((ordinal, i) => {
+    if (i > 0 && !call.json) call.out.line("\n");
+    return showEntry(call, session, ordinal);
+  });
+  return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
+}
 
 function showSession({ out, json, locationOf }: CommandCall, session: SessionView): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
@@ -93,9 +109,9 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
   return EXIT_CODES.ok;
 }
 
-function showEntry({ out, json }: CommandCall, session: SessionView, id: string): ExitCode {
+function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: number): ExitCode {
   const { tree, labels, places } = session;
-  const ordinal = tree.find(id);
+  const id = tree.idAt(ordinal);
   const entry = session.entryAt(ordinal);
   const head = tree.headAt(ordinal);
   if (json) {
@@ -127,30 +143,39 @@ function showEntry({ out, json }: CommandCall, session: SessionView, id: string)
   return EXIT_CODES.failed;
 }
 
-/** Says in words what the answer cost that an entry is or belongs to, and which call and result belong together. */
+/** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
 function costFacts(session: SessionView, { ordinal, entry }: PlacedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = callOf(session, ordinal);
-  if (call !== undefined) {
-    const next = nextAnswer(session, ordinal);
-    return [
-      ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
-      ["called by", answerText(call.entry)],
-      [
-        "next answer",
-        next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
-      ],
-    ];
-  }
+  const called: Facts =
+    call === undefined
+      ? []
+      : [
+          ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
+          ["called by", answerText(call.entry)],
+        ];
+  const next = isFollowedByAnswer(entry) ? nextAnswer(session, ordinal) : undefined;
   const usage = usageOf(entry);
   const results = resultsOf(session, ordinal).map(
     (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
   );
   return [
+    ...called,
     ["tokens", usage === undefined ? "" : tokensText(usage)],
     ["cost", usage === undefined ? "" : dollars(usage.cost)],
     ["results", results.join(", ")],
+    [
+      "next answer",
+      next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+    ],
   ];
+}
+
+/** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
+function isFollowedByAnswer(entry: AnySessionEntry): boolean {
+  const { role, excludeFromContext } = fieldsOf(fieldsOf(entry)["message"]);
+  if (role === "bashExecution") return excludeFromContext !== true;
+  return role === "toolResult" || isFailure(entry);
 }
 
 function childrenText(tree: EntryTree, ordinal: number): string {

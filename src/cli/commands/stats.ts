@@ -16,10 +16,10 @@ import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
-const INHERITED = flag("--inherited", "also count what a fork has from its parent");
+const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
 const WINDOW = numberOption(
   "--window <tokens>",
-  "size of the model's context window, to tell how full it is",
+  "size of the model's context window, to show how full it is",
 );
 
 /** So many tools are named; --json names all. */
@@ -31,10 +31,10 @@ const LEAST_NAME_WIDTH = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
 export const statsCommand: Command = {
-  details: `Counts the whole session with all branches. What a fork inherited from its parent counts there, not here.`,
+  details: `Counts all branches of the session. What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
   parameters: [SESSION, INHERITED, WINDOW],
   examples: [
-    ["stats @last", "what this session came to"],
+    ["stats @last", "the totals of the latest session"],
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],
@@ -85,7 +85,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
       ["tool calls", toolText(toolCalls)],
       ["inherited", inheritedText(stats)],
       ["context", contextText(stats)],
-      ["cache", cacheHitRate === null ? "" : `${percent(cacheHitRate * 100)} of the input`],
+      ["cache", cacheHitRate === null ? "" : `served ${percent(cacheHitRate * 100)} of all input`],
     ],
     out,
   );
@@ -122,12 +122,12 @@ function contextText({ size, context: { contextWindow } }: ShownStats): string {
   return `${text}; ${percent((size.tokens / contextWindow) * 100)} of ${count(contextWindow)}`;
 }
 
-/** Writes a table of tokens and cost, a row for each model. */
+/** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
   const { colours } = out;
   const rows = models.map((model) => [modelName(model), ...usageCells(model)]);
   if (models.length > 1) rows.push(["total", ...usageCells(total)]);
-  const table = [["", "input", "output", "cache read", "written", "cost"], ...rows];
+  const table = [["", "all input", "cache read", "written", "output", "cost"], ...rows];
   const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => widthOf(row[i] ?? "")))) ?? [];
   const [nameWidth = 0, ...numberWidths] = widths;
   const taken = numberWidths.reduce((sum, width) => sum + width + GAP, 0);
@@ -141,7 +141,8 @@ function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Outp
 }
 
 function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals): string[] {
-  return [...[input, output, cacheRead, cacheWrite].map(count), dollars(cost)];
+  const all = input + cacheRead + cacheWrite;
+  return [...[all, cacheRead, cacheWrite, output].map(count), dollars(cost)];
 }
 
 function modelName({ provider, model }: ModelUsage): string {

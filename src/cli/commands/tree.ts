@@ -1,6 +1,6 @@
-import { type Command, type CommandCall, isForReading, PRETTY } from "../command.ts";
+import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { flag } from "../parameters.ts";
+import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { tabSeparated } from "../text/plain.ts";
@@ -8,29 +8,39 @@ import { isoTime } from "../text/times.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { writeHeading } from "../tree/heading.ts";
 import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
-import { treeRows } from "../tree/rows.ts";
+import { type TreeRow, treeRows } from "../tree/rows.ts";
 import { findTrunk } from "../tree/trunk.ts";
-import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { excerptOf, wholeTextOf } from "../view/excerpt.ts";
+import { UsageError } from "../usage-error.ts";
+import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
+import { excerptOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
+const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
+
+/** Where the entries of the path to the leaf are drawn. */
+const ON_PATH = { depth: 0, isBranchStart: false };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const treeCommand: Command = {
   details: `The straight line at the left is the path to the leaf; other branches hang to its side. Long runs of entries are folded, except for branch points, labels, compactions, summaries and some user messages.
 
 In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.`,
-  parameters: [SESSION, ALL, PRETTY],
+  parameters: [SESSION, ALL, TAIL, PRETTY],
   examples: [
     ["tree @last", "the latest session of this project"],
+    ["tree @last --tail 20", "how it ended: the last 20 entries before the leaf"],
     ["tree session.jsonl --all --pretty | less", "the drawing of every entry of a file"],
     ["tree session.jsonl | grep compaction", "one line per entry, in a pipe"],
     ["tree session.jsonl --json", "one JSON object per entry, in the order of the file"],
   ],
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
-    if (call.json) return writeEntries(call, session);
-    return isForReading(call) ? drawTree(call, session) : writeLines(call, session);
+    const tail = call.get(TAIL);
+    if (tail !== undefined && call.get(ALL)) throw new UsageError("Give --all or --tail, not both.");
+    const ordinals = tail === undefined ? session.tree.ordinals() : session.pathTo(session.leaf, tail);
+    if (call.json) return writeEntries(call, session, ordinals);
+    if (!call.out.isLaidOut) return writeLines(call, session, ordinals);
+    return tail === undefined ? drawTree(call, session) : drawTail(call, session, ordinals);
   },
 };
 
@@ -55,23 +65,35 @@ function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
   return EXIT_CODES.ok;
 }
 
+/** Draws entries of the path to the leaf one by one, without what hangs to the side. */
+function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
+  const kinds: EntryKind[] = [];
+  const rows: TreeRow[] = [];
+  session.readEntries(ordinals, (ordinal, entry) => {
+    kinds[ordinal] = kindOf(entry);
+    rows.push({ kind: "entry", ordinal, ...ON_PATH });
+  });
+  new TreeWriter(session, kinds, out).write(rows);
+  return EXIT_CODES.ok;
+}
+
 /** One line for each entry, for programs that read lines. */
-function writeLines({ out }: CommandCall, session: SessionView): ExitCode {
+function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
   const { tree, labels, leaf } = session;
-  session.readEntries(tree.ordinals(), (ordinal, entry) => {
+  session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs } = tree.headAt(ordinal);
     const label = labels.get(id)?.label ?? "";
     const mark = ordinal === leaf ? "leaf" : "";
     const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
-    out.line(tabSeparated([...fields, wholeTextOf(entry)]));
+    out.line(tabSeparated([...fields, excerptOf(entry, true).text]));
   });
   return EXIT_CODES.ok;
 }
 
 /** One object for each entry; the parent tells where it hangs. */
-function writeEntries({ out }: CommandCall, session: SessionView): ExitCode {
+function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): ExitCode {
   const { tree, labels, leaf } = session;
-  session.readEntries(tree.ordinals(), (ordinal, entry) => {
+  session.readEntries(ordinals, (ordinal, entry) => {
     const { id, parentId, timestampMs, type } = tree.headAt(ordinal);
     const label = labels.get(id)?.label;
     out.json({

@@ -12,10 +12,10 @@ const DRY_RUN = flag("--dry-run", "only say what would be done");
 /** `sessiontree upgrade`: rewrites a session of an older version in the current one. */
 export const upgradeCommand: Command = {
   details: `The original stays beside the file (.v1.bak, .v2.bak). The first append to an older file upgrades it as well; a file of the current version is left alone.`,
-  filesOnly: "In a database a session of an older version is brought to the current one by its first append.",
+  filesOnly: "In a database, the first append upgrades a session of an older version.",
   parameters: [SESSION, DRY_RUN],
   examples: [
-    ["upgrade session.jsonl", "so that older entries have ids and parents in the file"],
+    ["upgrade session.jsonl", "give older entries their ids and parents in the file"],
     ["upgrade session.jsonl --dry-run", "only say what would be done"],
   ],
   run: async ({ findKeptSession, get, io, json, out }) => {

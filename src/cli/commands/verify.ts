@@ -26,7 +26,7 @@ const SESSIONS: Parameter<readonly string[]> = {
   description: `the sessions to check; default: ${LATEST}`,
   parse: (given) => (Array.isArray(given) && given.length > 0 ? given.map(String) : [LATEST]),
 };
-const SCHEMA = flag("--schema", "also warn of entries that differ from the documented format");
+const SCHEMA = flag("--schema", "also warn about entries that differ from the documented format");
 
 /** A difference from the documented format: worth knowing, and no damage. */
 interface Warning {

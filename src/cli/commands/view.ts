@@ -16,19 +16,16 @@ import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
-const ALL = flag("--all", "list the sessions of all projects, to choose from");
+const ALL = flag("--all", "list the sessions of all projects to choose from");
 const LIVE = flag("--live", "follow a session that is being written, until interrupted");
-const LEAF = textOption(
-  "--leaf <entry>",
-  "open at the path to this entry: an id or its beginning, or a label",
-);
+const LEAF = textOption("--leaf <entry>", "open at this entry: its id or the beginning of it, or its label");
 const FILE = {
   ...textOption("--output <file>", "write to this new file instead of a temporary one"),
   form: "-o, --output <file>",
 };
 const FORCE = flag("--force", "replace the page that -o names");
 // An option whose name begins with "no-" is true unless it is given.
-const OPEN = flag("--no-open", "open no browser, only print where the page is");
+const OPEN = flag("--no-open", "do not open a browser, only print where the page is");
 
 /** `sessiontree view`: shows a session as a page in the browser. */
 export const viewCommand: Command = {
@@ -48,7 +45,7 @@ machine can reach, at an address that nobody can guess. It ends with the command
   ],
   run: async (call) => {
     if (call.get(FORCE) && call.get(FILE) === undefined)
-      throw new UsageError("--force is about a file; name it with -o.");
+      throw new UsageError("--force replaces a file; name it with -o.");
     const index = indexOf(call);
     if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
     else if (call.get(LIVE)) await serveSession(call);
@@ -66,9 +63,11 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
     folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder && !get(ALL)) return undefined;
   if (get(ALL) && name !== undefined) throw new UsageError("Name a session, or give --all, not both.");
-  if (stored !== undefined) throw new UsageError("A list of sessions is made of files; name one session.");
-  if (get(FILE) !== undefined) throw new UsageError("A list of sessions is no file; leave out -o.");
-  if (get(LEAF) !== undefined) throw new UsageError("--leaf is about one session; name it.");
+  if (stored !== undefined)
+    throw new UsageError("A list shows sessions in files; name one session of the database.");
+  if (get(FILE) !== undefined)
+    throw new UsageError("A list of sessions is not written to a file; leave out -o.");
+  if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
   if (isFolder) return { scope: { sessionDir: folder }, place: folder };
   const scope = sessionScope(call, true);
   return { scope, place: scope.sessionDir ?? "all projects" };

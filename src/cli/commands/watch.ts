@@ -56,8 +56,8 @@ function writeEntry(entry: SessionEntry, out: Output): void {
   const kind = kindOf(entry);
   const facts = [
     colours.dim(dateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
-    colours.dim(shortId(entry.id, ID_WIDTH)),
+    colours.dim(out.isLaidOut ? shortId(entry.id, ID_WIDTH) : plainLine(entry.id)),
     paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
   ];
-  out.line(excerptLine(facts, excerptOf(entry), out));
+  out.line(excerptLine(facts, excerptOf(entry, !out.isLaidOut), out));
 }

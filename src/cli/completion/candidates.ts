@@ -1,3 +1,4 @@
+import { headOf } from "../../compaction/message-parts.ts";
 import { COMMON_PARAMETERS, type Command, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import type { Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
@@ -17,6 +18,14 @@ export interface Candidates {
   readonly session?: string;
   /** The folder that the line gives for sessions. */
   readonly dir?: string;
+}
+
+/** Characters of a description. */
+const DESCRIPTION_LENGTH = 50;
+
+/** Cuts a description to about as much as a shell shows; to measure its columns would take longer than to find it. */
+export function shortDescription(text: string): string {
+  return text.length <= DESCRIPTION_LENGTH ? text : `${headOf(text, DESCRIPTION_LENGTH - 1).trimEnd()}…`;
 }
 
 /** The shells for which there is a script. */

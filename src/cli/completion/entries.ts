@@ -1,13 +1,10 @@
 import { SessionView } from "../session-view.ts";
-import { truncate } from "../text/width.ts";
 import { kindOf } from "../view/entry-kind.ts";
 import { excerptOf } from "../view/excerpt.ts";
-import type { Candidate } from "./candidates.ts";
+import { type Candidate, shortDescription } from "./candidates.ts";
 
 /** More are of no use to anybody who looks through them. */
 const MOST_ENTRIES = 200;
-
-const DESCRIPTION_WIDTH = 50;
 
 /**
  * Gives the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
@@ -24,11 +21,13 @@ export function entryCandidates(path: string, typed: string, isDescribed: boolea
     if (label.startsWith(typed)) found.push({ value: label, description: `the label of ${id}` });
   }
   const ordinals = [...tree.ordinals()].filter((ordinal) => tree.idAt(ordinal).startsWith(typed));
-  const latest = ordinals.slice(-MOST_ENTRIES).reverse();
-  if (!isDescribed) return [...found, ...latest.map((one) => ({ value: tree.idAt(one), description: "" }))];
-  session.readEntries(latest, (ordinal, entry) => {
-    const description = truncate(`${kindOf(entry).word} ${excerptOf(entry).text}`, DESCRIPTION_WIDTH);
-    found.push({ value: tree.idAt(ordinal), description });
-  });
-  return found;
+  const latest = ordinals.slice(-MOST_ENTRIES);
+  const entries: Candidate[] = [];
+  const add = (ordinal: number, description = "") => entries.push({ value: tree.idAt(ordinal), description });
+  if (isDescribed) {
+    session.readEntries(latest, (ordinal, entry) =>
+      add(ordinal, shortDescription(`${kindOf(entry).word} ${excerptOf(entry).text}`)),
+    );
+  } else for (const ordinal of latest) add(ordinal);
+  return [...found, ...entries.reverse()];
 }

@@ -188,5 +188,7 @@ function failure({ stopReason, errorMessage }: JsonRecord): string[] {
 }
 
 function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0 ? ` of ${plainLine(count(Math.round(tokens)))} tokens` : "";
+  return typeof tokens === "number" && tokens > 0
+    ? `: the context had ${plainLine(count(Math.round(tokens)))} tokens before`
+    : "";
 }

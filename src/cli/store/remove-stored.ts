@@ -52,7 +52,7 @@ export async function removeStored(
     try {
       await store.delete(id);
       if (call.json) call.out.json({ ...json, method: "permanent" });
-      else call.out.line(`Removed for good: ${plainLine(text)}`);
+      else call.out.line(`Deleted for good: ${plainLine(text)}`);
     } catch (error) {
       if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
       call.warn(error.message);
@@ -74,5 +74,5 @@ function isMeant(
     return `${sessionLine(session, out.width)}\n  ${facts}`;
   });
   const what = sessions.length === 1 ? "it" : `these ${counted(sessions.length, "session")}`;
-  return confirm(call, [...lines, `Remove ${what} from ${plainLine(address)} for good?`].join("\n"));
+  return confirm(call, [...lines, `Delete ${what} from ${plainLine(address)} for good?`].join("\n"));
 }

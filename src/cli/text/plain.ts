@@ -39,7 +39,7 @@ export function plainLine(text: string): string {
 }
 
 /** Makes harmless text of one line, however long: each run of white space becomes one space. */
-function wholeLine(text: string): string {
+export function wholeLine(text: string): string {
   return plainText(text).replace(WIDE_SPACE, " ").trim();
 }
 

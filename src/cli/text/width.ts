@@ -43,10 +43,11 @@ export function widthOf(text: string): number {
  * Cuts a line to a width, with an ellipsis where something was cut off; characters stay whole.
  *
  * @param text - One line without colours.
- * @param width - Columns, at least 0.
+ * @param width - Columns, at least 0; infinite for the line as it is.
  * @remarks Cost: O(width).
  */
 export function truncate(text: string, width: number): string {
+  if (width === Number.POSITIVE_INFINITY) return text;
   const whole = beginningOf(text, width);
   if (whole.length === text.length) return text;
   return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
@@ -82,10 +83,11 @@ export function column(text: string, width: number): string {
  * Breaks text into lines between words; a word longer than a line is broken anywhere.
  *
  * @param text - Without colours; line breaks in it are spaces.
- * @param width - Columns, at least 2.
+ * @param width - Columns, at least 2; infinite for one line.
  * @returns At least one line.
  */
 export function wrap(text: string, width: number): string[] {
+  if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(/\s+/)) {

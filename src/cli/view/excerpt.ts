@@ -1,9 +1,10 @@
 import { partsOf, textOf } from "../../compaction/message-parts.ts";
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { failureText } from "../../context/failure-text.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine, wholeLine } from "../text/plain.ts";
 import { count, counted } from "../text/words.ts";
 
 /** What a line says of an entry. */
@@ -14,36 +15,41 @@ export interface Excerpt {
   readonly isError: boolean;
 }
 
+/** What an entry says. */
+interface Said extends Excerpt {
+  /** What stands for a text that is too long for a line; default: its beginning. */
+  readonly brief?: string;
+}
+
 /** Arguments of tool calls that say most about the call, best first. */
 const TELLING_ARGUMENTS = ["path", "file_path", "command", "pattern", "query", "url"];
 
-/** Gives the line that says most about an entry; undefined stands for a damaged body. */
-export function excerptOf(entry: AnySessionEntry | undefined): Excerpt {
-  return shortened(saidByEntry(entry));
+/**
+ * Gives the line that says most about an entry; undefined stands for a damaged body.
+ *
+ * @param isWhole - Whether the line holds all that the entry says, however long that is.
+ */
+export function excerptOf(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
+  return onOneLine(saidByEntry(entry), isWhole);
 }
 
-/** Gives what an entry says, as it stands there and however long it is: whoever prints it makes it harmless. */
-export function wholeTextOf(entry: AnySessionEntry | undefined): string {
-  return saidByEntry(entry).text;
+/** Gives the line that says most about a message, of whatever role, as `excerptOf` does of an entry. */
+export function excerptOfMessage(given: unknown, isWhole = false): Excerpt {
+  return onOneLine(saidByMessage(given), isWhole);
 }
 
-/** Gives the line that says most about a message, of whatever role. */
-export function excerptOfMessage(given: unknown): Excerpt {
-  return shortened(saidByMessage(given));
+function onOneLine({ text, brief = text, isError }: Said, isWhole: boolean): Excerpt {
+  return { text: isWhole ? wholeLine(text) : plainLine(brief), isError };
 }
 
-function shortened({ text, isError }: Excerpt): Excerpt {
-  return { text: plainLine(text), isError };
-}
-
-function saidByEntry(entry: AnySessionEntry | undefined): Excerpt {
+function saidByEntry(entry: AnySessionEntry | undefined): Said {
   if (entry === undefined) return failure("the body cannot be read");
   const fields = fieldsOf(entry);
   if (entry.type === "message") return saidByMessage(fields["message"]);
   return success(entryText(entry.type, fields));
 }
 
-function saidByMessage(given: unknown): Excerpt {
+function saidByMessage(given: unknown): Said {
   const message = fieldsOf(given);
   switch (message["role"]) {
     case "assistant":
@@ -52,14 +58,15 @@ function saidByMessage(given: unknown): Excerpt {
       const { toolName, isError } = message;
       const text = contentText(message);
       return isError === true
-        ? failure(named(`${textOf(toolName)} failed`, text))
+        ? failure(named(`${textOf(toolName)} failed`.trimStart(), text), failureText(message))
         : success(named(toolName, text));
     }
     case "bashExecution": {
-      const { command, exitCode } = message;
+      const { command, exitCode, output, cancelled } = message;
+      if (cancelled === true) return failure(`(aborted) $ ${textOf(command)}`);
       const hasFailed = typeof exitCode === "number" && exitCode !== 0;
       return hasFailed
-        ? failure(`$ ${textOf(command)} (exit code ${exitCode})`)
+        ? failure(named(`$ ${textOf(command)} (exit code ${exitCode})`, textOf(output)), failureText(message))
         : success(`$ ${textOf(command)}`);
     }
     case "branchSummary":
@@ -70,17 +77,18 @@ function saidByMessage(given: unknown): Excerpt {
   }
 }
 
-function success(text: string): Excerpt {
+function success(text: string): Said {
   return { text, isError: false };
 }
 
-function failure(text: string): Excerpt {
-  return { text, isError: true };
+function failure(text: string, brief = text): Said {
+  return { text, brief, isError: true };
 }
 
-function assistantExcerpt(message: JsonRecord): Excerpt {
+function assistantExcerpt(message: JsonRecord): Said {
   const { stopReason, errorMessage } = message;
-  if (stopReason === "error") return failure(textOf(errorMessage) || "the model failed");
+  if (stopReason === "error")
+    return failure(textOf(errorMessage) || "the model failed", failureText(message));
   const parts = partsOf(message);
   const said = parts.flatMap((part) => (part.kind === "text" ? part.text : [])).join(" ");
   const calls = parts.flatMap((part) =>
@@ -150,7 +158,7 @@ function entryText(type: string, fields: JsonRecord): string {
 }
 
 function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))} tokens → ` : "";
+  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))}-token context → ` : "";
 }
 
 /** A summary without the marks of its headings. */

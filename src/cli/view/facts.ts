@@ -1,5 +1,5 @@
 import type { Output } from "../output.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine, wholeLine } from "../text/plain.ts";
 import { column, widthOf, wrap } from "../text/width.ts";
 
 /** Short values by name; what has no value, the empty text, is not shown. */
@@ -7,10 +7,11 @@ export type Facts = readonly (readonly [name: string, value: string])[];
 
 const MOST_NAME_WIDTH = 20;
 
-/** Writes names and values in two columns; what has no value is left out. */
+/** Writes names and values in two columns, in a pipe each on one line; what has no value is left out. */
 export function writeFacts(facts: Facts, out: Output): void {
+  const lineOf = out.isLaidOut ? plainLine : wholeLine;
   const shown = facts
-    .map(([name, value]) => [name, plainLine(value)] as const)
+    .map(([name, value]) => [name, lineOf(value)] as const)
     .filter(([, value]) => value !== "");
   const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
   for (const [name, value] of shown) {

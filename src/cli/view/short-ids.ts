@@ -31,6 +31,13 @@ export function shortIdLength(ids: Iterable<string>, longest: number = LONGEST):
   return Math.min(length, longest);
 }
 
+/** Gives the length of the longest of some ids: in a pipe they are whole. */
+export function longestOf(ids: Iterable<string>): number {
+  let length = 0;
+  for (const id of ids) length = Math.max(length, id.length);
+  return length;
+}
+
 /** Writes the beginning of an id. */
 export function shortId(id: string, length: number): string {
   return truncate(plainLine(id.slice(0, length)), length);

@@ -70,8 +70,8 @@ test.each([
 
 test.each([
   [["--markdown", "--dot"], "Choose one format"],
-  [["--dot", "--leaf", "@leaf"], "Leave out --leaf"],
-  [["--jsonl", "--full", "--leaf", "@leaf"], "Leave out --leaf"],
+  [["--dot", "--leaf", "@leaf"], "leave out --leaf"],
+  [["--jsonl", "--full", "--leaf", "@leaf"], "leave out --leaf"],
   [["--jsonl", "a", "-o", "b"], "Name one file"],
 ])("what contradicts itself is refused: %j", async (args, message) => {
   const { code, stderr } = await cli(["export", branched().path, ...args]);

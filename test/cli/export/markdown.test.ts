@@ -68,7 +68,7 @@ describe("a transcript", () => {
       '**Call of** `bash`\n\n````json\n{\n  "command": "echo \'```\'"\n}\n````',
       "**Result of** `bash`, **failed**\n\n`````\n````\nboom\n`````",
       ", **exit code 2**\n\n```sh\nmake\n```",
-      "## Compaction of 12,345 tokens · 2026-02-03 22:07\n\n##### Goal\nAll of it",
+      "## Compaction: the context had 12,345 tokens before · 2026-02-03 22:07\n\n##### Goal\nAll of it",
       "## Summary of another branch · 2026-02-03 22:08\n\nIt did not work.",
       "### Message of `hint`",
       "**Failed:** too \\*many\\* requests",

@@ -38,6 +38,9 @@ export interface CliSettings {
   readonly stores?: CliStores;
 }
 
+/** A terminal of 80 columns without colours. */
+export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
+
 /** Runs the command line with streams that remember. */
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];

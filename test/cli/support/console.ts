@@ -67,11 +67,18 @@ function nightlyLines(cwd: string): object[] {
   });
   return [
     { type: "session", version: 3, id: NIGHTLY_ID, timestamp: "2026-02-10T03:00:00.000Z", cwd },
-    message(1, { role: "user", content: "Run the checks and mend what fails." }),
+    message(1, { role: "user", content: "Run the checks and fix what fails." }),
     message(2, answer(1850, 0, 31, 0.0061, call("c1", "npm run lint"))),
     message(3, result("c1", "No problems found.", false)),
     message(4, answer(120, 1850, 28, 0.0012, call("c2", "npm test"))),
-    message(5, result("c2", "1 of 12 failed: expected 2997, got 2996.9999", true)),
+    message(
+      5,
+      result(
+        "c2",
+        "> till@1.0.0 test\n> tap\n\nok 1 - a receipt without items\nnot ok 2 - a discount\nError: expected 2997, got 2996.9999\n\nCommand exited with code 1",
+        true,
+      ),
+    ),
     message(6, answer(190, 1970, 64, 0.0018, { type: "text", text: "The total is rounded too late." })),
   ];
 }

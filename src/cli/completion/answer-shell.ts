@@ -1,0 +1,26 @@
+import { COMMANDS } from "../commands.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { CliIo } from "../io.ts";
+import { SHELLS } from "./candidates.ts";
+import { findCandidates, lineFor } from "./find-candidates.ts";
+
+/**
+ * Answers what the script of a shell asks at each press of a key, `completion SHELL -- WORDS`, without the parser of
+ * command lines and whatever else no answer needs: somebody waits.
+ *
+ * @param argv - Arguments, without those of Node and the program.
+ * @returns Undefined if they ask something else.
+ */
+export async function answerShell(
+  [command, named, dashes, ...words]: readonly string[],
+  io: Pick<CliIo, "stdout" | "stderr" | "env" | "cwd">,
+): Promise<ExitCode | undefined> {
+  const shell = SHELLS.find((one) => one === named);
+  if (command !== "completion" || shell === undefined || dashes !== "--" || words.length === 0)
+    return undefined;
+  const isStored = Boolean(io.env["SESSIONTREE_STORE"]);
+  const asked = { io, dir: undefined, words, commands: COMMANDS, isStored, isDescribed: shell !== "bash" };
+  const found = await findCandidates(asked);
+  io.stdout.write(found.map((candidate) => `${lineFor(shell, candidate)}\n`).join(""));
+  return EXIT_CODES.ok;
+}

@@ -1,0 +1,77 @@
+import { textsOf } from "./content-text.ts";
+import { fieldsOf } from "./entry-fields.ts";
+
+/** So much of the end of an output is looked through. */
+const MOST_READ = 64 * 1024;
+
+/** So much of a line is looked at. */
+const MOST_OF_LINE = 1000;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+
+/** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
+const WRAPPING =
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+
+/** How a command ended that somebody or something stopped. */
+const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
+
+/** A count of failures that are none. */
+const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
+
+/** A line that names an error and says what it is. */
+const NAMES_ERROR =
+  /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
+
+/** A line that tells of a failure. */
+const TELLS_FAILURE =
+  /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
+
+/**
+ * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
+ * error; of an answer, its error message.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ */
+export function failureText(message: unknown): string {
+  const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
+  switch (role) {
+    case "toolResult":
+      return joined(`${stringOf(toolName)} failed`.trimStart(), telling(textsOf(content).join("\n")));
+    case "bashExecution":
+      return joined(`$ ${stringOf(command)} (exit code ${String(exitCode)})`, telling(stringOf(output)));
+    default:
+      return telling(stringOf(errorMessage)) || "the model failed";
+  }
+}
+
+function joined(what: string, line: string): string {
+  return line === "" ? what : `${what}: ${line}`;
+}
+
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
+function telling(text: string): string {
+  const lines = text
+    .slice(-MOST_READ)
+    .replace(COLOUR, "")
+    .split(/[\r\n]+/)
+    .map((line) => line.trim().slice(0, MOST_OF_LINE))
+    .filter(Boolean);
+  const own = lines.filter((line) => !WRAPPING.test(line));
+  const bad = own.filter((line) => !NO_FAILURE.test(line));
+  return (
+    own.findLast((line) => STOPPED.test(line)) ??
+    bad.findLast((line) => NAMES_ERROR.test(line)) ??
+    bad.findLast((line) => TELLS_FAILURE.test(line)) ??
+    own.at(-1) ??
+    lines.at(-1) ??
+    ""
+  );
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { failureText } from "../../src/context/failure-text.ts";
+
+/** What is said of a tool's output. */
+function ofTool(...lines: string[]): string {
+  const content = [{ type: "text", text: lines.join("\n") }];
+  return failureText({ role: "toolResult", toolName: "bash", content, isError: true });
+}
+
+test.each([
+  ["one line", ["expected 3 to be 4"], "expected 3 to be 4"],
+  ["a message at the end", ["> app@1.0.0 test", "> tap", "", "ok 1 - adds", "Not today."], "Not today."],
+  [
+    "an error, and what wraps it",
+    ["> tsc --noEmit", "", "src/a.ts(3,5): error TS2322: No number.", "", "", "Command exited with code 2"],
+    "src/a.ts(3,5): error TS2322: No number.",
+  ],
+  [
+    "a traceback",
+    ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "ValueError: no digits"],
+    "ValueError: no digits",
+  ],
+  [
+    "a stack of calls",
+    ["Error: Cannot find module 'x'", "    at load (node:internal:12:3)", "", "Node.js v24.1.0"],
+    "Error: Cannot find module 'x'",
+  ],
+  [
+    "npm behind it all",
+    ["✖ 1 of 12 failed", "npm error Lifecycle script `check` failed with error:", "npm error code 2"],
+    "✖ 1 of 12 failed",
+  ],
+  [
+    "make",
+    ["cc -c a.c", "a.c:3:1: error: expected ';'", "make: *** [a.o] Error 1"],
+    "a.c:3:1: error: expected ';'",
+  ],
+  [
+    "a count of no errors",
+    ["cp: a: No such file or directory", "Done, 0 errors"],
+    "cp: a: No such file or directory",
+  ],
+  [
+    "what was stopped",
+    ["error: slow", "Command timed out after 5 seconds"],
+    "Command timed out after 5 seconds",
+  ],
+  ["colours", ["\u001b[31mError: red\u001b[39m", "bye"], "Error: red"],
+  [
+    "nothing but its exit code",
+    ["(no output)", "", "Command exited with code 1"],
+    "Command exited with code 1",
+  ],
+  [
+    "make alone",
+    ["make: *** No rule to make target 'x'.  Stop."],
+    "make: *** No rule to make target 'x'.  Stop.",
+  ],
+])("of %s, the line that tells most", (_what, lines, told) => {
+  expect(ofTool(...lines)).toBe(`bash failed: ${told}`);
+});
+
+test("names the tool or the command with its exit code; of an answer, tells its error", () => {
+  const command = { role: "bashExecution", command: "make", exitCode: 2 };
+  expect(failureText({ ...command, output: "cc a.c\na.c:1: error: no main\n" })).toBe(
+    "$ make (exit code 2): a.c:1: error: no main",
+  );
+  expect(failureText({ ...command, output: "" })).toBe("$ make (exit code 2)");
+  expect(failureText({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
+  expect(failureText({ role: "toolResult", content: "gone" })).toBe("failed: gone");
+  expect(failureText({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(
+    "429: slow down",
+  );
+  expect(failureText({ role: "assistant", stopReason: "error" })).toBe("the model failed");
+});
+
+test("an output of megabytes is not read whole, nor a line of megabytes", () => {
+  const text = failureText({
+    role: "toolResult",
+    toolName: "x",
+    content: `${"a".repeat(5e6)}\n${"error ".repeat(1e6)}`,
+  });
+  expect(text.length).toBeLessThan(1100);
+});
