@@ -64,6 +64,7 @@ export {
 } from "./compaction/tokens.ts";
 export { serializeConversation } from "./compaction/transcript.ts";
 export { convertToLlm } from "./context/convert-to-llm.ts";
+export { failureLine } from "./context/failure-text.ts";
 export { type EntryOutcome, outcomeOf } from "./context/outcome.ts";
 export type { ModelChoice } from "./context/path-settings.ts";
 export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";

@@ -17,6 +17,12 @@ const WRAPPING =
 /** How a command ended that somebody or something stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
 
+/** The exit code as tools tell it at the end of an output. */
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
+
+/** A bare count of what went wrong, which says least. */
+const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
+
 /** A count of failures that are none. */
 const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
 
@@ -28,8 +34,18 @@ const NAMES_ERROR =
 const TELLS_FAILURE =
   /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
 
+/** What can be told of a failure in a line. */
+interface Failure {
+  /** The tool or the command; empty for an answer of the model. */
+  readonly what: string;
+  /** As `exit code 1`; empty if none is told. */
+  readonly exitCode: string;
+  /** The line of the output that says most, or the error message of an answer; may be empty. */
+  readonly line: string;
+}
+
 /**
- * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
+ * Says in one line what failed: the tool, or the command with its exit code, and the line of the output that names the
  * error; of an answer, its error message.
  *
  * @param message - A message that failed, as `outcomeOf` tells it.
@@ -37,31 +53,59 @@ const TELLS_FAILURE =
  * @remarks Cost: O(output), of which at most 64 kB are looked through.
  */
 export function failureText(message: unknown): string {
+  const { what, exitCode, line } = failureOf(message);
+  const told = what.startsWith("$") ? joined(`${what} (${exitCode})`, line) : joined(what, line || exitCode);
+  return told || "the model failed";
+}
+
+/**
+ * Says in one line how something failed, beside a call or a command that is shown already: its exit code, and the line
+ * that names the error.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ */
+export function failureLine(message: unknown): string {
+  const { what, exitCode, line } = failureOf(message);
+  const nothing = what === "" ? "the model failed" : "failed without a word";
+  return joined(exitCode, line) || nothing;
+}
+
+function failureOf(message: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
-  switch (role) {
-    case "toolResult":
-      return joined(`${stringOf(toolName)} failed`.trimStart(), telling(textsOf(content).join("\n")));
-    case "bashExecution":
-      return joined(`$ ${stringOf(command)} (exit code ${String(exitCode)})`, telling(stringOf(output)));
-    default:
-      return telling(stringOf(errorMessage)) || "the model failed";
+  if (role !== "toolResult" && role !== "bashExecution") {
+    return { what: "", exitCode: "", line: telling(linesOf(stringOf(errorMessage))) };
   }
+  const isTool = role === "toolResult";
+  const lines = linesOf(isTool ? textsOf(content).join("\n") : stringOf(output));
+  const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
+  const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : String(exitCode);
+  return {
+    what: isTool ? `${stringOf(toolName)} failed`.trimStart() : `$ ${stringOf(command)}`,
+    exitCode: code === undefined ? "" : `exit code ${code}`,
+    line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
+  };
 }
 
 function joined(what: string, line: string): string {
-  return line === "" ? what : `${what}: ${line}`;
+  return [what, line].filter(Boolean).join(": ");
 }
 
-/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
-function telling(text: string): string {
-  const lines = text
+/** The last lines of an output that hold anything. */
+function linesOf(text: string): string[] {
+  return text
     .slice(-MOST_READ)
     .replace(COLOUR, "")
     .split(/[\r\n]+/)
     .map((line) => line.trim().slice(0, MOST_OF_LINE))
     .filter(Boolean);
+}
+
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
+function telling(lines: readonly string[]): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
-  const bad = own.filter((line) => !NO_FAILURE.test(line));
+  const bad = own.filter((line) => !NO_FAILURE.test(line) && !BARE_COUNT.test(line));
   return (
     own.findLast((line) => STOPPED.test(line)) ??
     bad.findLast((line) => NAMES_ERROR.test(line)) ??

@@ -7,7 +7,7 @@ function ofTool(...lines: string[]): string {
   return failureText({ role: "toolResult", toolName: "bash", content, isError: true });
 }
 
-test.each([
+test.each<[what: string, lines: string[], told: string]>([
   ["one line", ["expected 3 to be 4"], "expected 3 to be 4"],
   ["a message at the end", ["> app@1.0.0 test", "> tap", "", "ok 1 - adds", "Not today."], "Not today."],
   [
@@ -47,9 +47,9 @@ test.each([
   ],
   ["colours", ["\u001b[31mError: red\u001b[39m", "bye"], "Error: red"],
   [
-    "nothing but its exit code",
-    ["(no output)", "", "Command exited with code 1"],
-    "Command exited with code 1",
+    "tests that failed",
+    ["✗ display › shows both digits", "", "40 passing", "1 failing"],
+    "✗ display › shows both digits",
   ],
   [
     "make alone",
@@ -58,6 +58,10 @@ test.each([
   ],
 ])("of %s, the line that tells most", (_what, lines, told) => {
   expect(ofTool(...lines)).toBe(`bash failed: ${told}`);
+});
+
+test("of nothing but an exit code, the exit code", () => {
+  expect(ofTool("(no output)", "", "Command exited with code 1")).toBe("bash failed: exit code 1");
 });
 
 test("names the tool or the command with its exit code; of an answer, tells its error", () => {
