@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 
 /** One piece of a message's content, as it can be relied on. */
 export type MessagePart =
@@ -18,8 +18,7 @@ export type MessagePart =
  */
 export function partsOf(message: unknown): MessagePart[] {
   const { content } = fieldsOf(message);
-  if (typeof content === "string") return [{ kind: "text", text: content }];
-  return Array.isArray(content) ? content.flatMap((block) => partOf(block) ?? []) : [];
+  return blocksOf(content).flatMap((block) => partOf(block) ?? []);
 }
 
 function partOf(block: unknown): MessagePart | undefined {

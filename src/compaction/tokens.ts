@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import type { Usage } from "../schema/content.ts";
@@ -99,7 +99,7 @@ function weighContent(message: AgentMessage): Weight {
 
 function instructionTexts(system: JsonRecord): string[] {
   const { sections, toolsAdded } = system;
-  const tools = Array.isArray(toolsAdded) ? toolsAdded : [];
+  const tools = listOf(toolsAdded);
   return [...Object.values(fieldsOf(sections)).map(textOf), ...tools.map(jsonOf)];
 }
 

@@ -14,10 +14,17 @@ export function fieldsOf(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/**
- * Tells whether a stored value is a message: an object with a role. Its other fields are as somebody wrote
- * them.
- */
+/** Returns a stored value if it is a list, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the blocks of a stored content: a text as one block, and none for what is neither text nor list. */
+export function blocksOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+}
+
+/** Tells whether a stored value is a message: an object with a role. Its other fields may hold anything. */
 export function isStoredMessage(value: unknown): value is AgentMessage {
   return typeof fieldsOf(value)["role"] === "string";
 }

@@ -1,6 +1,8 @@
 import type { ToolCall } from "../schema/content.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
+import { textsOf } from "./content-text.ts";
 import { fieldsOf } from "./entry-fields.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /**
  * What a repair did.
@@ -193,8 +195,7 @@ const INTERRUPTED = "The tool call was interrupted: it has no result.";
 
 /** Tells whether a result is one that a repair made. */
 export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
-  const [first] = Array.isArray(content) ? content : [];
-  return isError && content.length === 1 && first?.type === "text" && first.text === INTERRUPTED;
+  return isError && content.length === 1 && textsOf(content)[0] === INTERRUPTED;
 }
 
 function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
@@ -229,11 +230,6 @@ function isToolCall(block: unknown): block is ToolCall {
 /** Thinking alone is no answer, and providers refuse it. */
 function isWorthSending(block: Block): boolean {
   return fieldsOf(block)["type"] !== "thinking";
-}
-
-/** Tells whether the model was stopped while it wrote: clients leave such a message out of a request. */
-function isUnfinished(message: AssistantMessage): boolean {
-  return message.stopReason === "error" || message.stopReason === "aborted";
 }
 
 function callIds(message: AssistantMessage): string[] {

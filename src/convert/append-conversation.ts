@@ -1,14 +1,14 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { isMadeResult } from "../context/tool-pairs.ts";
+import { isUnfinished } from "../context/unfinished.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
 import { isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
-import { isUnfinished } from "./unfinished.ts";
 
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
@@ -160,7 +160,7 @@ class Passer {
     const { message } = entry;
     if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
     if (message.role !== "assistant") return message.role !== "user";
-    const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const blocks = listOf(message.content);
     if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
     for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
     return true;

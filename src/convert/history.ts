@@ -1,4 +1,4 @@
-import type { Usage } from "../schema/content.ts";
+import type { ToolCall, Usage } from "../schema/content.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
@@ -6,6 +6,7 @@ import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from
 import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
+import { callIdOf } from "./tool-ids.ts";
 
 /** Messages converted from an SDK's. */
 export interface ConvertedMessages {
@@ -43,7 +44,8 @@ const UNKNOWN_TOOL = "unknown";
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
-  readonly #toolNames = new Map<string, string>();
+  /** Calls by our ids, and by the part of them that the provider's results name. */
+  readonly #calls = new Map<string, ToolCall>();
   readonly #form: FormName;
   /** Tells when a message was said. */
   readonly timeOf: (index: number) => number;
@@ -76,7 +78,9 @@ export class History {
     content: AssistantMessage["content"],
     fields: Partial<AnswerFields> = {},
   ): AssistantMessage {
-    for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    for (const block of content) {
+      if (block.type === "toolCall") this.#calls.set(block.id, block).set(callIdOf(block.id), block);
+    }
     const message = assistantMessage(content, {
       ...this.#identity,
       timestamp: this.timeOf(index),
@@ -103,12 +107,13 @@ export class History {
     return { message, issues: this.issues.list() };
   }
 
-  /** Adds what a tool gave back. */
+  /** Adds what a tool gave back, under our id of its call. */
   result(index: number, result: ReadResult, details?: JsonObject, toolName?: string): void {
+    const call = this.#calls.get(result.toolCallId);
     this.#messages.push({
       role: "toolResult",
-      toolCallId: result.toolCallId,
-      toolName: toolName ?? this.#toolNames.get(result.toolCallId) ?? UNKNOWN_TOOL,
+      toolCallId: call?.id ?? result.toolCallId,
+      toolName: toolName ?? call?.name ?? UNKNOWN_TOOL,
       content: result.content,
       ...withDetails(details),
       isError: result.isError,

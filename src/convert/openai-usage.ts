@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
-import { tokens, usageOf } from "./answer.ts";
+import { countOf, usageOf } from "./answer.ts";
 
 /** What OpenAI's two APIs call what was sent and what came back. */
 export interface TokenWords {
@@ -12,10 +12,10 @@ export interface TokenWords {
 export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
   const counts = fieldsOf(usage);
   const details = fieldsOf(counts[`${input}_tokens_details`]);
-  const cacheRead = tokens(details["cached_tokens"]);
-  const cacheWrite = tokens(details["cache_write_tokens"]);
+  const cacheRead = countOf(details["cached_tokens"]);
+  const cacheWrite = countOf(details["cache_write_tokens"]);
   return usageOf({
-    input: tokens(counts[`${input}_tokens`]) - cacheRead - cacheWrite,
+    input: countOf(counts[`${input}_tokens`]) - cacheRead - cacheWrite,
     output: counts[`${output}_tokens`],
     cacheRead,
     cacheWrite,

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
@@ -23,7 +23,7 @@ export class RequestContent {
    * @param isOwn - Whether the model that is asked wrote it.
    */
   ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
-    const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const given = listOf(message.content);
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
     return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
@@ -37,9 +37,7 @@ export class RequestContent {
 
   /** Returns what can be sent of what a tool gave back. Some writers store a text instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
-    if (typeof content === "string") return this.#text({ type: "text", text: content }, false, index);
-    const given: readonly unknown[] = Array.isArray(content) ? content : [];
-    return given.flatMap((block): UserBlock[] => {
+    return blocksOf(content).flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, false, index);
       if (isImage(block)) return [this.#image(block, index)];
       this.#dropUnknown(index);

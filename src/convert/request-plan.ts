@@ -2,6 +2,7 @@ import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
+import { isUnfinished } from "../context/unfinished.ts";
 import type { ImageContent } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type {
@@ -20,7 +21,6 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-f
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
-import { isUnfinished } from "./unfinished.ts";
 
 /** Instructions that stand between messages. */
 export interface PlannedSystem {

@@ -3,6 +3,7 @@ import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
 import { hasErrorCode } from "../log/system-error.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import {
@@ -115,7 +116,7 @@ export async function* importWith(
     for (const [done, job] of jobs.entries()) {
       // Lets whoever wants to end the import come to say so.
       if (signal !== undefined) await nextTurn();
-      if (signal?.aborted) throw aborted(signal);
+      refuseAborted(signal, "The import was ended; run it again to go on.");
       onProgress?.(done, jobs.length);
       yield* run.import(job);
     }
@@ -304,10 +305,4 @@ class ImportRun {
 function usualThreads(sessions: readonly SourceSession[]): number {
   const bytes = sessions.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
   return bytes >= MUCH_BYTES && availableParallelism() > 1 ? USUAL_THREADS : 0;
-}
-
-function aborted(signal: AbortSignal): SessionError {
-  return new SessionError("ABORTED", "The import was ended; run it again to go on.", {
-    cause: signal.reason,
-  });
 }

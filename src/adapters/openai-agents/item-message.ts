@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { assistantMessage } from "../../convert/answer.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
@@ -158,10 +158,6 @@ function imageBlock(image: unknown): UserBlock {
 
 function asText(block: UserBlock): TextContent {
   return block.type === "text" ? block : placeholder("image", undefined);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOr(value: unknown, instead: string): string {

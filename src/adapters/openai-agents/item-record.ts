@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
@@ -32,8 +32,8 @@ export function recordOf(entry: SessionEntry): ItemRecord | undefined {
   if (record === undefined) return undefined;
   const { items, operations } = record;
   return {
-    items: Array.isArray(items) ? items.filter(isItem) : [],
-    operations: Array.isArray(operations) ? operations.flatMap(operationOf) : [],
+    items: listOf(items).filter(isItem),
+    operations: listOf(operations).flatMap(operationOf),
   };
 }
 

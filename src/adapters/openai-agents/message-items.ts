@@ -1,8 +1,8 @@
 import { textsOf } from "../../context/content-text.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
+import { isUnfinished } from "../../context/unfinished.ts";
 import { dataUrlOf } from "../../convert/images.ts";
 import { callIdOf } from "../../convert/tool-ids.ts";
-import { isUnfinished } from "../../convert/unfinished.ts";
 import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../schema/message.ts";

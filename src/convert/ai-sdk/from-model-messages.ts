@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { type AnswerFields, tokens, usageOf } from "../answer.ts";
+import { type AnswerFields, countOf, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -70,8 +70,6 @@ export function fromModelMessages(
 class ModelMessageReader {
   readonly history: History;
   readonly #options: ImportOptions;
-  /** Our id of each call by the one that pairs it. */
-  readonly #callIds = new Map<string, string>();
   /** Whose state the answers since the user spoke carry. */
   #family: Family | undefined;
 
@@ -125,8 +123,6 @@ class ModelMessageReader {
     const family = this.#family;
     const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
     const details = this.history.keep(index, given, again, "an answer", plainMessage);
-    for (const block of content)
-      if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
     this.history.answer(index, content, {
       ...identityOfFamily(family, this.#options),
       ...facts,
@@ -150,8 +146,7 @@ class ModelMessageReader {
     const name = typeof toolName === "string" ? toolName : undefined;
     const again = writeResult(result, name ?? "", result.toolCallId);
     const details = this.history.keep(index, given, again, "a result", plainPart);
-    const toolCallId = this.#callIds.get(result.toolCallId) ?? result.toolCallId;
-    this.history.result(index, { ...result, toolCallId }, details, name);
+    this.history.result(index, result, details, name);
   }
 }
 
@@ -227,10 +222,10 @@ function identityOf(name: string, { api, provider }: ImportOptions): Partial<Ans
 function readUsage(usage: object) {
   const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
   const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
-  const cacheRead = tokens(cacheReadTokens);
-  const cacheWrite = tokens(cacheWriteTokens);
+  const cacheRead = countOf(cacheReadTokens);
+  const cacheWrite = countOf(cacheWriteTokens);
   return usageOf({
-    input: noCacheTokens ?? tokens(inputTokens) - cacheRead - cacheWrite,
+    input: noCacheTokens ?? countOf(inputTokens) - cacheRead - cacheWrite,
     output: outputTokens,
     cacheRead,
     cacheWrite,

@@ -108,11 +108,7 @@ class UIMessageReader {
       ...withDetails(details),
     });
     for (const { result, toolName, details: kept } of results) {
-      const call = content.find(
-        (block) => block.type === "toolCall" && callIdOf(block.id) === result.toolCallId,
-      );
-      const toolCallId = call?.type === "toolCall" ? call.id : result.toolCallId;
-      this.history.result(index, { ...result, toolCallId }, kept, toolName);
+      this.history.result(index, result, kept, toolName);
     }
   }
 

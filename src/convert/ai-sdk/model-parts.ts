@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
@@ -107,7 +107,7 @@ function readFile(part: unknown): UserBlock {
 /** Reads an answer; parts that have no counterpart, and what the provider did by itself, are passed over. */
 export function readAnswer(content: unknown): AnswerBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const parts = listOf(content);
   const blocks: AnswerBlock[] = [];
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at];

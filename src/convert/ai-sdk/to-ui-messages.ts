@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
@@ -126,6 +126,5 @@ function isShown(block: AnswerBlock): boolean {
 }
 
 function partsOf(message: unknown): readonly object[] {
-  const { parts } = fieldsOf(message);
-  return Array.isArray(parts) ? parts.map(fieldsOf) : [];
+  return listOf(fieldsOf(message)["parts"]).map(fieldsOf);
 }

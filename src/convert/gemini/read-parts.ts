@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent } from "../../schema/content.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
@@ -109,12 +109,11 @@ export function readResponse(part: unknown): ReadResult | undefined {
   if (!isId(id)) return undefined;
   const { output, error } = fieldsOf(response);
   const isError = error !== undefined;
-  const blobs = Array.isArray(parts) ? parts : [];
   return {
     toolCallId: id,
     content: [
       ...textsOfOutput(isError ? error : (output ?? response)),
-      ...blobs.map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
+      ...listOf(parts).map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
     ],
     isError,
   };

@@ -1,10 +1,11 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
 import type { ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments, parseJson } from "../tool-arguments.ts";
+import { parseArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -55,7 +56,7 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
     ...thinking.flatMap(({ thinkingSignature }) => reasoningDetails(thinkingSignature) ?? []),
     // What older writers stored with the call that it belongs to.
     ...calls.flatMap(({ thoughtSignature }) => {
-      const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature);
+      const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature)?.value;
       return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
@@ -82,7 +83,7 @@ function reasoningField(signature: string | undefined): ReasoningField | undefin
 }
 
 function reasoningDetails(signature: string | undefined): unknown[] | undefined {
-  const details = signature?.startsWith("[") ? parseJson(signature) : undefined;
+  const details = signature?.startsWith("[") ? parseJson(signature)?.value : undefined;
   return Array.isArray(details) && details.length > 0 ? details : undefined;
 }
 
@@ -100,7 +101,7 @@ export function writeResult(result: ReadResult | ToolResultMessage, id: string):
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { role, content } = fieldsOf(raw);
   if (role !== "user") return undefined;
-  return typeof content === "string" ? content : partsOf(content).map(readPart);
+  return typeof content === "string" ? content : listOf(content).map(readPart);
 }
 
 function readPart(part: unknown): UserBlock {
@@ -122,21 +123,20 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = fieldsOf(raw);
   if (message["role"] !== "assistant") return undefined;
   const { content, refusal, audio, tool_calls } = message;
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const { transcript } = fieldsOf(audio);
-  const said = [...parts, { type: "text", text: transcript }, { type: "refusal", refusal }]
+  const said = [...blocksOf(content), { type: "text", text: transcript }, { type: "refusal", refusal }]
     .map(fieldsOf)
     .flatMap((part): AnswerBlock[] => {
       const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
       return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
     });
-  return [...readReasoning(message), ...said, ...partsOf(tool_calls).flatMap(readCall)];
+  return [...readReasoning(message), ...said, ...listOf(tool_calls).flatMap(readCall)];
 }
 
 function readReasoning(message: { readonly [name: string]: unknown }): ThinkingContent[] {
   const field = REASONING_FIELDS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const shown = field === undefined ? undefined : message[field];
-  const details = partsOf(message["reasoning_details"]);
+  const details = listOf(message["reasoning_details"]);
   if (details.length > 0) {
     const thinking = typeof shown === "string" ? shown : details.map(textOfDetail).join("");
     return [{ type: "thinking", thinking, thinkingSignature: JSON.stringify(details) }];
@@ -166,9 +166,12 @@ function readCall(call: unknown): AnswerBlock[] {
 export function readResult(raw: unknown): ReadResult | undefined {
   const { role, tool_call_id, content } = fieldsOf(raw);
   if (role !== "tool" || typeof tool_call_id !== "string") return undefined;
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
-  return { toolCallId: tool_call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+  return {
+    toolCallId: tool_call_id,
+    content: blocksOf(content).map(readPart).filter(isSaid),
+    isError: false,
+  };
 }
 
 /** Makes what can be sent of a message that was kept: of what a model spoke, its id. */
@@ -181,8 +184,8 @@ export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
 /** Copies a message without what says nothing, as responses have it. */
 export function strippedMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
-  const hasAnnotations = partsOf(annotations).length > 0;
-  const hasDetails = partsOf(reasoning_details).length > 0;
+  const hasAnnotations = listOf(annotations).length > 0;
+  const hasDetails = listOf(reasoning_details).length > 0;
   // The text of the details stands in a field of its own, too; and some servers always send that field.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
@@ -192,12 +195,11 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
 /** Makes two ways to say the same in a message equal: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
-  const said = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";
   return {
     ...rest,
-    content: said.filter(isSaid).map(plainPart),
-    tool_calls: partsOf(tool_calls).map(plainCall),
+    content: blocksOf(content).filter(isSaid).map(plainPart),
+    tool_calls: listOf(tool_calls).map(plainCall),
   };
 }
 
@@ -212,8 +214,4 @@ function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
   const { arguments: given, ...facts } = fieldsOf(called);
   return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
-}
-
-function partsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

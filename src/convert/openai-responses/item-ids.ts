@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
 import { digestOf } from "../../schema/ids.ts";
-import { parseJson } from "../tool-arguments.ts";
 import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
 
 /** Types of items that are results. */
@@ -41,7 +41,7 @@ export interface TextItem {
  */
 export function textItemOf(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
-  const { id = signature, phase } = fieldsOf(parseJson(signature));
+  const { id = signature, phase } = fieldsOf(parseJson(signature)?.value);
   if (typeof id !== "string" || !id.startsWith("msg")) return undefined;
   return {
     id: id.length <= MAX_ID ? id : `msg_${digestOf(id).slice(0, DIGEST_LENGTH)}`,
@@ -58,7 +58,7 @@ export function reasoningItemOf(
   signature: string | undefined,
   needsContent: boolean,
 ): OpenAIReasoningItem | undefined {
-  const item = signature === undefined ? undefined : parseJson(signature);
+  const item = signature === undefined ? undefined : parseJson(signature)?.value;
   if (!isReasoning(item) || item.id.length > MAX_ID) return undefined;
   return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
 }

@@ -1,8 +1,10 @@
+import { listOf } from "../../context/entry-fields.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { countOf, isJsonValue, listOf, member, textOf, usageOf } from "../source-values.ts";
+import { isJsonValue, member, textOf } from "../source-values.ts";
 import { convertAnswer, convertInput } from "./blocks.ts";
 import { blockField, messageKey, resultBlocks } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";

@@ -1,8 +1,8 @@
+import { countOf, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
-import { countOf, usageOf } from "../source-values.ts";
 import type { AnswerBlock } from "./response-items.ts";
 import type { ThreadState } from "./thread-state.ts";
 
@@ -64,11 +64,11 @@ export function usageOfTokens(tokens: JsonRecord): Usage {
   const cacheRead = countOf(tokens["cached_input_tokens"]);
   const cacheWrite = countOf(tokens["cache_write_input_tokens"]);
   return usageOf({
-    input: Math.max(0, countOf(tokens["input_tokens"]) - cacheRead - cacheWrite),
-    output: countOf(tokens["output_tokens"]),
+    input: countOf(tokens["input_tokens"]) - cacheRead - cacheWrite,
+    output: tokens["output_tokens"],
     cacheRead,
     cacheWrite,
-    reasoning: countOf(tokens["reasoning_output_tokens"]),
-    totalTokens: countOf(tokens["total_tokens"]),
+    reasoning: tokens["reasoning_output_tokens"],
+    total: tokens["total_tokens"],
   });
 }

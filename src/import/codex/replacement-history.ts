@@ -1,7 +1,6 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
-import { listOf } from "../source-values.ts";
 import { type AnsweringModel, addBlocks, emptyAnswer } from "./answer.ts";
 import {
   answerBlocks,

@@ -1,15 +1,9 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { imageOfDataUrl } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import {
-  argumentsOf,
-  type InputBlock,
-  imageOfDataUrl,
-  isJsonObject,
-  listOf,
-  textOf,
-} from "../source-values.ts";
+import { argumentsOf, type InputBlock, isJsonObject, textOf } from "../source-values.ts";
 
 /** A block of an answer. */
 export type AnswerBlock = TextContent | ThinkingContent | ToolCall;

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
@@ -223,6 +223,6 @@ function typedText(value: JsonRecord): string | undefined {
   if (payload["type"] === "user_message") return textOf(payload["message"]);
   const item = member(payload, "item");
   if (payload["type"] !== "item_completed" || item["type"] !== "UserMessage") return undefined;
-  const content = Array.isArray(item["content"]) ? item["content"] : [];
+  const content = listOf(item["content"]);
   return content.map((block) => textOf(fieldsOf(block)["text"]) ?? "").join("");
 }

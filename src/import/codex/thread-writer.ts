@@ -1,11 +1,12 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { imageOfDataUrl } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import type { Draft, EntryBody, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { imageOfDataUrl, isJsonValue, textOf } from "../source-values.ts";
+import { isJsonValue, textOf } from "../source-values.ts";
 import {
   type Answer,
   addBlocks,
