@@ -197,7 +197,8 @@ export class SessionFile {
    * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
    */
   append(lines: readonly LogLine[]): boolean {
-    if (this.#unwritten !== undefined) throw new TypeError("the file does not exist yet; use appendUnwritten");
+    if (this.#unwritten !== undefined)
+      throw new TypeError("the file does not exist yet; use appendUnwritten");
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
     const { buffer, length } = encoded;
