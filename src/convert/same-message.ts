@@ -6,11 +6,10 @@ import { isSameJson } from "./raw-form.ts";
 import { systemText } from "./system-text.ts";
 
 /**
- * Tells whether a stored message and one of an array are the same message, as far as an array can tell: by what is said.
+ * Tells whether a stored message and one of an array have the same content, as far as an array can tell.
  *
- * Times, usage, signatures and `isError` do not count. Thinking counts if the array has any; many arrays lose it. Calls of
- * an answer that failed or was stopped do not count, since no array holds them. What was kept of the original counts if
- * both have it.
+ * Ignores times, usage, signatures, `isError`, and calls of an answer that failed or was aborted, which arrays omit.
+ * Compares thinking if the array has any, and kept originals if both have them.
  */
 export function isSameMessage(stored: Message, given: Message): boolean {
   if (stored.role === "system" && given.role === "system")
@@ -25,7 +24,7 @@ export function isSameMessage(stored: Message, given: Message): boolean {
   );
 }
 
-/** Lists what a message says, with texts that follow one another as one. */
+/** Lists the content of a message, with consecutive texts joined. */
 function saidBy(message: Message, hasThinking: boolean, hasLostCalls: boolean): unknown[] {
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: given } of fieldsOfBlocks(message)) {
@@ -42,7 +41,7 @@ function fieldsOfBlocks(message: AgentMessage): JsonRecord[] {
   return blocksOf(fieldsOf(message)["content"]).map(fieldsOf);
 }
 
-/** Returns what was kept of a message in the forms in which something was kept of another, too. */
+/** Returns the kept originals of a message, in the forms that another message has as well. */
 function keptOf(message: object, other: object): unknown[] {
   const { details } = fieldsOf(message);
   const others = fieldsOf(fieldsOf(other)["details"]);

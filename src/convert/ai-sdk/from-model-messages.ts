@@ -33,7 +33,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   interrupted: "aborted",
 };
 
-/** APIs by the names that the SDK's providers give themselves. */
+/** APIs by the names of the SDK's providers. */
 const PROVIDER_APIS: Readonly<Record<string, string>> = {
   "anthropic.messages": "anthropic-messages",
   "openai.responses": "openai-responses",
@@ -70,7 +70,7 @@ export function fromModelMessages(
 class ModelMessageReader {
   readonly history: History;
   readonly #options: ImportOptions;
-  /** Whose state the answers since the user spoke carry. */
+  /** Provider of the answers since the last user message. */
   #family: Family | undefined;
 
   /** @throws {TypeError} If the options have no time. */
@@ -80,9 +80,9 @@ class ModelMessageReader {
   }
 
   /**
-   * Adds what a message says.
+   * Adds a message.
    *
-   * @param facts - What is known of an answer beside its content.
+   * @param facts - Facts about an answer beside its content.
    * @throws {TypeError} If its role is unknown.
    */
   read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
@@ -118,7 +118,7 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const given = storableMessage(message);
     const content = readAnswer(given["content"]);
-    // One model gives all answers until the user speaks again, and not each of them has state.
+    // One model gives all answers until the next user message, and not all of them have state.
     this.#family = familyOfParts(partsOf(message)) ?? this.#family;
     const family = this.#family;
     const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
@@ -138,7 +138,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Dropped a part of type ${String(type)}, which has a meaning during one run only.`,
+        `Dropped a part of type ${String(type)}, which only has a meaning during one run.`,
       );
       return;
     }
@@ -160,7 +160,7 @@ function storableMessage(message: ModelMessageLike): { [name: string]: unknown }
   return typeof content === "string" ? stored : { ...stored, content: partsOf(message).map(storablePart) };
 }
 
-/** Makes two ways to say the same in a message equal. */
+/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { role, content, ...rest } = fieldsOf(message);
   const isAnswer = role === "assistant" && typeof content === "string";
@@ -188,7 +188,7 @@ export function fromModelMessagesResponse(
   const reader = new ModelMessageReader(options);
   const answers = responseMessages.filter(({ role }) => role === "assistant");
   responseMessages.forEach((message, index) => {
-    // Steps that said nothing leave no message, so that the last answers are the last steps'.
+    // Empty steps leave no message, so match the last answers with the last steps.
     const step =
       message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
     reader.read(message, index, step === undefined ? {} : factsOf(step, options));

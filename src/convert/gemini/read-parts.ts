@@ -9,7 +9,7 @@ import { withoutFields } from "../raw-form.ts";
 /** What newer models accept in place of a signature that there is none of, as for a call that another model made. */
 export const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads what the user says out of parts; results among them are passed over. A text alone stays one. */
+/** Reads the content of a user message from parts; skips results. A single text stays a text. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
@@ -124,7 +124,7 @@ function textsOfOutput(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Makes two ways to say the same in a part equal: ids may be made up, and a missing signature may be written out. */
+/** Normalises equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
 export function plainPart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

@@ -16,12 +16,12 @@ import type {
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
 
-/** Fields in which servers show reasoning; the name of the one it came in is its signature. */
+/** Fields in which servers return reasoning; the field's name becomes the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
   return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
 }
@@ -32,9 +32,9 @@ function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
 }
 
 /**
- * Writes an answer. Its texts become one, since many servers take nothing else.
+ * Writes an answer. Joins its texts, because many servers accept only one.
  *
- * @param idOf - Makes the provider's id of one of ours.
+ * @param idOf - Maps our id to the provider's.
  */
 export function writeAnswer(
   content: readonly AnswerBlock[],
@@ -54,13 +54,13 @@ export function writeAnswer(
 function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly ToolCall[]) {
   const details = [
     ...thinking.flatMap(({ thinkingSignature }) => reasoningDetails(thinkingSignature) ?? []),
-    // What older writers stored with the call that it belongs to.
+    // Older writers stored details with the call.
     ...calls.flatMap(({ thoughtSignature }) => {
       const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature)?.value;
       return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
-  // Details hold what was shown, too.
+  // Details include the shown reasoning.
   if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
@@ -72,7 +72,7 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
   return shown;
 }
 
-/** Tells whether thinking says something, and its signature where in a message that goes. */
+/** Tells whether thinking can be written: it has text, and its signature names a field. */
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && reasoningField(signature) !== undefined;
   return isShown || reasoningDetails(signature) !== undefined;
@@ -97,7 +97,7 @@ export function writeResult(result: ReadResult | ToolResultMessage, id: string):
   return { role: "tool", tool_call_id: id, content: texts.join("\n") };
 }
 
-/** Reads what the user says out of a message. */
+/** Reads the content of a user message. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { role, content } = fieldsOf(raw);
   if (role !== "user") return undefined;
@@ -113,7 +113,7 @@ function readPart(part: unknown): UserBlock {
   return placeholder(type === "input_audio" ? "audio" : String(type), fieldsOf(file)["filename"]);
 }
 
-/** An address to show; the data of a `data:` URL is none. */
+/** Returns an address to show; undefined for a `data:` URL. */
 function addressOf(url: unknown): unknown {
   return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
 }
@@ -162,7 +162,7 @@ function readCall(call: unknown): AnswerBlock[] {
     : [];
 }
 
-/** Reads a result out of a message. */
+/** Reads a result from a message. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { role, tool_call_id, content } = fieldsOf(raw);
   if (role !== "tool" || typeof tool_call_id !== "string") return undefined;
@@ -174,25 +174,25 @@ export function readResult(raw: unknown): ReadResult | undefined {
   };
 }
 
-/** Makes what can be sent of a message that was kept: of what a model spoke, its id. */
+/** Returns a kept message in a form to send: spoken output becomes its id. */
 export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
   const { id } = fieldsOf(fieldsOf(raw)["audio"]);
   const spoken: object = typeof id === "string" ? { audio: { id } } : {};
   return { ...raw, ...spoken };
 }
 
-/** Copies a message without what says nothing, as responses have it. */
+/** Copies a message without the empty fields of responses. */
 export function strippedMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
   const hasAnnotations = listOf(annotations).length > 0;
   const hasDetails = listOf(reasoning_details).length > 0;
-  // The text of the details stands in a field of its own, too; and some servers always send that field.
+  // The text of the details is also in a field of its own, which some servers always send.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
-/** Makes two ways to say the same in a message equal: JSON with and without spaces, one part and a text. */
+/** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
   const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";

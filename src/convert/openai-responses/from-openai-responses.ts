@@ -60,7 +60,7 @@ function isItems(
   return Array.isArray(request);
 }
 
-/** Reads items in order, gathering those that make up one answer. */
+/** Reads items in order, and groups those of one answer. */
 class ItemReader {
   readonly #history: History;
   #group: { readonly index: number; readonly items: object[] } | undefined;
@@ -156,7 +156,7 @@ export function fromOpenAIResponsesResponse(
   });
 }
 
-/** Returns the provider's word for why it stopped. */
+/** Returns the provider's stop reason. */
 function reasonOf(response: object): string {
   const { status, incomplete_details } = fieldsOf(response);
   const { reason } = fieldsOf(incomplete_details);
