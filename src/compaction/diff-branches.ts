@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionEntry } from "../schema/entry.ts";
-import { SessionError } from "../schema/errors.ts";
+import { entryNotFound } from "../schema/errors.ts";
 import {
   computeFileLists,
   createFileOps,
@@ -63,15 +63,7 @@ class Climb {
   constructor(session: EntrySource, id: string) {
     this.#session = session;
     const entry = session.getEntry(id);
-    if (entry === undefined) {
-      throw new SessionError(
-        "ENTRY_NOT_FOUND",
-        `Entry ${id} not found in this session; check the id with getEntries().`,
-        {
-          details: { entryId: id },
-        },
-      );
-    }
+    if (entry === undefined) throw entryNotFound(id);
     this.#passed.set(id, entry);
     this.#next = entry.parentId;
   }

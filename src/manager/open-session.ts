@@ -164,12 +164,8 @@ export function branchLog(
   }
 }
 
-function sessionNotFound(path: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `There is no session at ${path}. Check the path, or list the sessions.`,
-    {
-      details: { path },
-    },
-  );
+/** Makes the error for a path at which there is no session. */
+export function sessionNotFound(path: string): SessionError {
+  const message = `There is no session at ${path}. Check the path, or list the sessions.`;
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }

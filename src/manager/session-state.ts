@@ -6,7 +6,7 @@ import { EntryCache } from "../log/entry-cache.ts";
 import { realFileSystem } from "../log/file-system.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
@@ -96,8 +96,7 @@ export class SessionState {
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
-    const message = `Entry ${id} not found in this session; check the id with getEntries().`;
-    throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: id } });
+    throw entryNotFound(id);
   }
 
   /** Tells whether an entry is on the path to the leaf. */
