@@ -20,9 +20,7 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
   throw new SessionError(
     "ENTRY_INVALID",
     `Entry ${target.id} cannot be edited: ${reason}. Choose another target.`,
-    {
-      details: { entryId: target.id },
-    },
+    { details: { entryId: target.id } },
   );
 }
 

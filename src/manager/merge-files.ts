@@ -150,8 +150,6 @@ function exists(path: string): SessionError {
   return new SessionError(
     "SESSION_EXISTS",
     `${path} exists already; nothing was merged. Choose another path.`,
-    {
-      details: { path },
-    },
+    { details: { path } },
   );
 }
