@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
@@ -64,7 +65,7 @@ export function writeResult(
 }
 
 function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {
-  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const texts = textsOf(content);
   if (isError) return { type: "error-text", value: texts.join("\n") };
   if (content.length === texts.length && texts.length < 2) return { type: "text", value: texts.join("") };
   return {

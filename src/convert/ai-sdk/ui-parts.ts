@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
@@ -76,7 +77,7 @@ type Outcome = UIToolPart extends infer Part
 function writeOutcome(result: PartResult | undefined): Outcome {
   if (result === undefined || result.isOpen) return { state: "input-available" };
   const { message } = result;
-  const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const texts = textsOf(message.content);
   if (message.isError) return { state: "output-error", errorText: texts.join("\n") };
   return { state: "output-available", output: outputOf(message, texts) };
 }

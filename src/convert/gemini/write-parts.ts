@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import type { GeminiPart } from "./gemini-types.ts";
@@ -69,7 +70,7 @@ export function writeResponse(
   name: string,
   { isNew, idOf }: CallStyle,
 ): GeminiPart {
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const text = textsOf(content).join("\n");
   const parts = content.flatMap(({ type, ...image }) =>
     "data" in image ? [{ inlineData: { mimeType: image.mimeType, data: image.data } }] : [],
   );

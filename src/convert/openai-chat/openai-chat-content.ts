@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import { blocksOf, fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { ThinkingContent, ToolCall } from "../../schema/content.ts";
@@ -93,8 +94,7 @@ function writeCall({ name, arguments: given }: ToolCall, id: string): OpenAIChat
 
 /** Writes a result. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
-  const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return { role: "tool", tool_call_id: id, content: texts.join("\n") };
+  return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
 }
 
 /** Reads the content of a user message. */

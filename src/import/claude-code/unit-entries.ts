@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import { listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
@@ -101,7 +102,7 @@ function emitAnswer(
     unit.nodes,
     content.some(({ type }) => type === "toolCall"),
   );
-  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = textsOf(content).join("");
   const responseId = isSynthetic ? undefined : textOf(message["id"]);
   const first = builder.addMessage(node.uuid, above?.last, timeOf(node), (timestamp) => ({
     role: "assistant",

@@ -54,11 +54,6 @@ export function isText(message: AssistantMessage): boolean {
   return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
 }
 
-/** The text of an answer. */
-export function answerTextOf(message: AssistantMessage): string {
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-}
-
 /** Converts the tokens of a call: the source's input includes what caches served and took. */
 export function usageOfTokens(tokens: JsonRecord): Usage {
   const cacheRead = countOf(tokens["cached_input_tokens"]);
