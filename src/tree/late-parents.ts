@@ -1,12 +1,12 @@
 import { type IdKey, idOfKey } from "../schema/id-key.ts";
 
-/** What became of an entry whose parent was not found before it. */
+/** The outcome for an entry whose parent was not found when it was added. */
 export interface LinkFinding {
   readonly ordinal: number;
-  /** `missing`: made a root; `bridged`: hung on the entry before it; `cycle`: made a root to break a cycle. */
+  /** `missing`: made a root; `bridged`: made a child of the entry before; `cycle`: made a root to break a cycle. */
   readonly kind: "missing" | "bridged" | "cycle";
   readonly parentId: string;
-  /** Whether it was found at an earlier time and holds no longer: the parent has come, or the cycle is none any more. */
+  /** Whether an earlier finding no longer holds: the parent has arrived, or the cycle is gone. */
   readonly isOver: boolean;
 }
 
@@ -14,7 +14,7 @@ interface Waiting {
   readonly ordinal: number;
   readonly parent: IdKey;
   readonly fallback: number;
-  /** Whether it was decided, and told, that the parent is not there. */
+  /** Whether the missing parent was reported. */
   isTold: boolean;
 }
 
@@ -37,7 +37,7 @@ export class LateParents {
     this.#untold.push(waiting);
   }
 
-  /** Lets those go that wait for this parent; returns what was told of them, which is over. */
+  /** Releases the entries that wait for this parent; returns their earlier findings, which are over. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;
@@ -46,7 +46,7 @@ export class LateParents {
     return { ordinals: waiting.map((one) => one.ordinal), over: told.map((one) => findingOf(one, true)) };
   }
 
-  /** Returns those whose parent has not come since they were added, and where each hangs now. */
+  /** Returns the entries whose parent has not arrived, with their fallbacks. */
   resolve(): { finding: LinkFinding; fallback: number }[] {
     const waiting = this.#untold.filter(({ parent }) => this.#waiting.has(parent));
     this.#untold = [];
