@@ -245,7 +245,8 @@ class ImportRun {
 
   async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
     if (known !== undefined) {
-      for (const one of known) yield this.#told(session, { known: one, status: "unchanged", issues: [] });
+      for (const one of known)
+        yield this.#resultFor(session, { known: one, status: "unchanged", issues: [] });
       return;
     }
     const { made, isWhole } = await this.#resultOf(session);
@@ -253,7 +254,7 @@ class ImportRun {
     try {
       for await (const one of isWhole ? made : this.#importer.import(session, made)) {
         done.push(one.known);
-        yield this.#told(session, one);
+        yield this.#resultFor(session, one);
       }
       this.#remember(session, done);
     } catch (error) {
@@ -286,7 +287,7 @@ class ImportRun {
     this.#cache.putImports(`${source} ${sourceId}`, stamp, done);
   }
 
-  #told({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
+  #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
     const { sourceId, sourcePath, id, place, counts, dropped } = known;
     const path = this.#facts.isDryRun ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };

@@ -128,7 +128,7 @@ export class SessionManager {
   /**
    * Opens a session over a log, for stores that do not use files.
    *
-   * @param options - `home` makes derived sessions. Ignores options about files.
+   * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
    */
   static overLog(log: SessionLog, options: LogSessionOptions): SessionManager {
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
@@ -456,7 +456,7 @@ export class SessionManager {
     const forget = this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry)));
     try {
       for await (const _ of this.#state.log.changes(end)) {
-        this.#state.tellForeign();
+        this.#state.emitForeign();
         yield* pending.splice(0);
       }
     } finally {

@@ -39,7 +39,7 @@ export class SessionState {
   /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
   readonly #ownIds = new Set<string>();
   /** Ids of others' entries that were not emitted yet. */
-  #untold: string[] = [];
+  #unemitted: string[] = [];
 
   /** Whether the host's `beforePersist` is running. */
   #isPreparing = false;
@@ -167,9 +167,9 @@ export class SessionState {
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
-      if (!log.isDegraded) this.#tellPersistence("ok");
+      if (!log.isDegraded) this.#emitPersistence("ok");
     } catch (error) {
-      if (isSessionError(error, "WRITE_FAILED")) this.#tellPersistence("degraded", error);
+      if (isSessionError(error, "WRITE_FAILED")) this.#emitPersistence("degraded", error);
       throw error;
     } finally {
       this.#ownIds.delete(entry.id);
@@ -279,16 +279,16 @@ export class SessionState {
   #write(lines: readonly LogLine[], isLasting: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting);
-      if (!this.#log.isDegraded) this.#tellPersistence("ok");
+      if (!this.#log.isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
-      if (!isOfEntry && error instanceof Error) this.#tellPersistence("degraded", error);
+      if (!isOfEntry && error instanceof Error) this.#emitPersistence("degraded", error);
       throw error;
     }
   }
 
-  #tellPersistence(state: "ok" | "degraded", error?: Error): void {
+  #emitPersistence(state: "ok" | "degraded", error?: Error): void {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
     this.#isDegraded = isDegraded;
@@ -322,14 +322,14 @@ export class SessionState {
 
   #listen(): void {
     this.#log.onChange = (change) => this.#takeChange(change);
-    this.#log.onPersistence = (state, error) => this.#tellPersistence(state, error);
+    this.#log.onPersistence = (state, error) => this.#emitPersistence(state, error);
   }
 
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
     if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
-    this.tellForeign();
+    this.emitForeign();
     return [];
   }
 
@@ -337,17 +337,17 @@ export class SessionState {
     if (change.kind === "reloaded") this.#reload(change.before);
     // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = this.#newLabelsAndName();
-    for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
-    this.tellForeign();
+    for (const ordinal of this.#newIn(change)) this.#unemitted.push(this.tree.idAt(ordinal));
+    this.emitForeign();
   }
 
   /** Emits others' entries; retries later if their bodies cannot be read now. */
-  tellForeign(): void {
-    if (!this.events.has("foreign_entries")) this.#untold = [];
-    if (this.#untold.length === 0) return;
+  emitForeign(): void {
+    if (!this.events.has("foreign_entries")) this.#unemitted = [];
+    if (this.#unemitted.length === 0) return;
     try {
-      const entries = this.#cache.entriesAt(this.#untold.map((id) => this.tree.find(id)));
-      this.#untold = [];
+      const entries = this.#cache.entriesAt(this.#unemitted.map((id) => this.tree.find(id)));
+      this.#unemitted = [];
       this.events.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;

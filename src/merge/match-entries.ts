@@ -36,7 +36,7 @@ export function matchEntries(a: LineSource, b: LineSource): Matching {
   const lostParents = { a: findLostParents(a, b), b: findLostParents(b, a) };
   const matcher = new Matcher(union, lostParents);
   matcher.matchById();
-  const claimed = matcher.settleClaims();
+  const claimed = matcher.resolveClaims();
   return { union, claimed, lostParents };
 }
 
@@ -124,8 +124,8 @@ class Matcher {
   }
 
   /** Decides which of several claimants keeps an id, and makes ids for the others. */
-  settleClaims(): ClaimedId[] {
-    const settled: ClaimedId[] = [];
+  resolveClaims(): ClaimedId[] {
+    const resolved: ClaimedId[] = [];
     for (const [id, claims] of this.#claims) {
       for (const side of ["a", "b"] as const) {
         const holder = this.#union.find(side, id);
@@ -135,9 +135,9 @@ class Matcher {
       for (const [place, { entry, rank }] of ranked.entries()) {
         this.#union.name(entry, place === 0 ? id : inventedId(id, rank));
       }
-      settled.push({ id, entries: ranked.map(({ entry }) => entry) });
+      resolved.push({ id, entries: ranked.map(({ entry }) => entry) });
     }
-    return settled;
+    return resolved;
   }
 
   /** Returns the entries that are really different, in order of rank. */

@@ -96,7 +96,7 @@ export class Listener {
 
   #listen(): Promise<StopListening> {
     if (this.#listening !== undefined) return this.#listening;
-    const take = (payload: string) => this.#tell(this.#interested.get(payload));
+    const take = (payload: string) => this.#callAll(this.#interested.get(payload));
     const lost = () => {
       if (this.#listening === listening) this.#listening = undefined;
       this.#listenAgain();
@@ -149,10 +149,10 @@ export class Listener {
   }
 
   #tellAll(): void {
-    for (const those of this.#interested.values()) this.#tell(those);
+    for (const those of this.#interested.values()) this.#callAll(those);
   }
 
-  #tell(those: Iterable<() => void> | undefined): void {
+  #callAll(those: Iterable<() => void> | undefined): void {
     for (const onMore of [...(those ?? [])]) onMore();
   }
 }

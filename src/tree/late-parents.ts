@@ -15,13 +15,13 @@ interface Waiting {
   readonly parent: IdKey;
   readonly fallback: number;
   /** Whether the missing parent was reported. */
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /** The entries whose parent has not arrived. */
 export class LateParents {
   readonly #waiting = new Map<IdKey, Waiting[]>();
-  #untold: Waiting[] = [];
+  #unreported: Waiting[] = [];
 
   /** Whether any entry waits for its parent. */
   get isAnyWaiting(): boolean {
@@ -30,11 +30,11 @@ export class LateParents {
 
   /** Makes an entry wait for its parent. */
   wait(ordinal: number, parent: IdKey, fallback: number): void {
-    const waiting = { ordinal, parent, fallback, isTold: false };
+    const waiting = { ordinal, parent, fallback, isReported: false };
     const others = this.#waiting.get(parent);
     if (others) others.push(waiting);
     else this.#waiting.set(parent, [waiting]);
-    this.#untold.push(waiting);
+    this.#unreported.push(waiting);
   }
 
   /** Releases the entries that wait for this parent; returns their earlier findings, which are over. */
@@ -42,16 +42,16 @@ export class LateParents {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(parent);
-    const told = waiting.filter((one) => one.isTold);
-    return { ordinals: waiting.map((one) => one.ordinal), over: told.map((one) => findingOf(one, true)) };
+    const reported = waiting.filter((one) => one.isReported);
+    return { ordinals: waiting.map((one) => one.ordinal), over: reported.map((one) => findingOf(one, true)) };
   }
 
   /** Returns the entries whose parent has not arrived, with their fallbacks. */
   resolve(): { finding: LinkFinding; fallback: number }[] {
-    const waiting = this.#untold.filter(({ parent }) => this.#waiting.has(parent));
-    this.#untold = [];
+    const waiting = this.#unreported.filter(({ parent }) => this.#waiting.has(parent));
+    this.#unreported = [];
     return waiting.map((one) => {
-      one.isTold = true;
+      one.isReported = true;
       return { finding: findingOf(one, false), fallback: one.fallback };
     });
   }
