@@ -183,7 +183,7 @@ function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): L
 }
 
 function busy(path: string, cause?: unknown): SessionError {
-  return new SessionError("WRITE_FAILED", `Another process is replacing ${path}. Try again.`, {
+  return new SessionError("WRITE_FAILED", `${path} is being replaced. Try again.`, {
     details: { path },
     cause,
   });
