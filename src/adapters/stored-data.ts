@@ -1,14 +1,14 @@
 import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
 
-/** The key under which bytes are kept, which JSON has no form for; nothing else may stand beside it. */
+/** Key of an object that stores bytes, for which JSON has no form; its only key. */
 const BYTES_KEY = "sessiontree.base64";
 
 /**
- * Makes the form of an object in which it is kept: plain JSON, shared with nothing.
+ * Converts an object to plain JSON for storage; a copy.
  *
- * Properties that are undefined are left out, as in JSON; bytes (`Uint8Array`) become base64.
+ * Omits undefined properties, as in JSON; bytes (`Uint8Array`) become base64.
  *
- * @param what - What the object is called in an error.
+ * @param what - Name of the object in errors.
  * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
  */
 export function storeData(data: unknown, what: string): JsonObject {
@@ -17,7 +17,7 @@ export function storeData(data: unknown, what: string): JsonObject {
   throw new TypeError(`${what} must be an object, such as a message.`);
 }
 
-/** Makes data as they were given, from the form in which they are kept; a copy. */
+/** Restores data that `storeData` converted; a copy. */
 export function loadData(stored: unknown): unknown {
   if (Array.isArray(stored)) return stored.map(loadData);
   if (!isJsonRecord(stored)) return stored;
@@ -26,9 +26,7 @@ export function loadData(stored: unknown): unknown {
   return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
 }
 
-/**
- * Spells a value that is kept so that two spellings are equal if and only if the values are, whatever the order of keys.
- */
+/** Returns a canonical text of a stored value: equal for equal values, whatever the order of keys. */
 export function spelled(stored: unknown): string {
   return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? inOrder(value) : value));
 }

@@ -1,8 +1,8 @@
-/** Lets pieces of work with the same name wait for one another, in the order in which they were asked for. */
+/** Runs tasks with the same name one after the other, in order. */
 export class Turns {
   readonly #latest = new Map<string, Promise<unknown>>();
 
-  /** Does a piece of work after all others of its name, whether these went well or not. */
+  /** Runs a task after all earlier ones of its name, whether they succeeded or not. */
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const mine = (this.#latest.get(name) ?? Promise.resolve()).then(work, work);
     this.#latest.set(name, mine);
@@ -13,7 +13,7 @@ export class Turns {
     return mine;
   }
 
-  /** Whether work of a name is waiting or under way. */
+  /** Tells whether a task of a name is waiting or running. */
   isTaken(name: string): boolean {
     return this.#latest.has(name);
   }

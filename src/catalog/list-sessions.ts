@@ -41,13 +41,13 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
   const sessions: FileRow[] = [];
   const run = await CatalogRun.start(options);
-  const tell = options.onProgress && progressTeller(options.onProgress, run.files.length);
+  const notify = options.onProgress && progressNotifier(options.onProgress, run.files.length);
   try {
     for (const file of run.files) {
       const found = run.infoOf(file);
       const info = found instanceof Promise ? await found : found;
       if (info !== undefined) sessions.push(info);
-      tell?.(sessions);
+      notify?.(sessions);
       if (run.pace.isDue) await run.pace.rest();
     }
   } finally {
@@ -57,7 +57,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
 }
 
 /** Makes the function that is called after each file, and that reports partial lists from time to time. */
-function progressTeller(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
+function progressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
     loaded++;

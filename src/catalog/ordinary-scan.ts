@@ -107,7 +107,7 @@ export class OrdinaryScan implements LineSink {
     this.#piece = piece;
     this.#pieceOffset = this.#scanner.position;
     this.#scanner.feed(piece);
-    this.#settleCandidates();
+    this.#resolveCandidates();
   }
 
   /** Ends the file: decides about a last line without a line break. */
@@ -167,7 +167,7 @@ export class OrdinaryScan implements LineSink {
   }
 
   #addCandidate(start: number, end: number, entryMs: number, bodyMs: number): void {
-    if (this.#candidateNumbers === candidates.length) this.#settleCandidates();
+    if (this.#candidateNumbers === candidates.length) this.#resolveCandidates();
     const at = this.#candidateNumbers;
     candidates[at] = start;
     candidates[at + 1] = end;
@@ -177,7 +177,7 @@ export class OrdinaryScan implements LineSink {
   }
 
   /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
-  #settleCandidates(): void {
+  #resolveCandidates(): void {
     let known = this.#facts.lastMessageMs ?? Number.NEGATIVE_INFINITY;
     for (let i = this.#candidateNumbers - STRIDE; i >= 0; i -= STRIDE) {
       const entryMs = candidates[i + 2] ?? 0;

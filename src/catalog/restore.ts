@@ -108,9 +108,7 @@ export async function restoreSession(
     throw new SessionError(
       "SESSION_NOT_FOUND",
       `${trashPath} is no longer in the trash. List the trash to see what is there.`,
-      {
-        details: { path: trashPath },
-      },
+      { details: { path: trashPath } },
     );
   }
   try {

@@ -1,5 +1,5 @@
 import { textsOf } from "../context/content-text.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
@@ -41,12 +41,8 @@ export function searchedText(entry: AnySessionEntry): SearchedText | undefined {
 
 function messageTexts(message: { readonly [key: string]: unknown }): SearchedText {
   const { role, content, command, output, errorMessage } = message;
-  const texts = typeof content === "string" ? [content] : blocksOf(content).flatMap(blockTexts);
+  const texts = blocksOf(content).flatMap(blockTexts);
   return found(typeof role === "string" ? role : "", [...texts, command, output, errorMessage]);
-}
-
-function blocksOf(content: unknown): unknown[] {
-  return Array.isArray(content) ? content : [];
 }
 
 function blockTexts(block: unknown): unknown[] {

@@ -113,7 +113,7 @@ export class SummaryCache {
       const cached = readCachedFolder(path);
       return cached?.folder === folder ? cached.files : new Map();
     } catch (error) {
-      this.#tell(error);
+      this.#reportError(error);
       return new Map();
     }
   }
@@ -122,12 +122,12 @@ export class SummaryCache {
     try {
       await work();
     } catch (error) {
-      this.#tell(error);
+      this.#reportError(error);
     }
   }
 
   /** A cache that cannot be read or written only costs time. */
-  #tell(error: unknown): void {
+  #reportError(error: unknown): void {
     if (!isSystemError(error)) throw error;
     this.#options.onCacheError?.(error);
   }

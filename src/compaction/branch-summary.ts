@@ -20,7 +20,7 @@ import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 import { serializeConversation, shortenText } from "./transcript.ts";
 
-/** What is needed of a session to tell its branches apart; a `SessionManager` has it. */
+/** What comparing branches needs of a session; a `SessionManager` has it. */
 export interface BranchSource {
   /** The entries root → `fromId`; empty if the id is unknown. */
   getBranch(fromId?: string): SessionEntry[];
@@ -30,11 +30,11 @@ export interface BranchSource {
 export interface CollectEntriesResult {
   /** Oldest first. */
   entries: SessionEntry[];
-  /** The deepest entry that both paths have; null if they share none. */
+  /** The deepest common entry of both paths; null if there is none. */
   commonAncestorId: string | null;
 }
 
-/** What a branch summary is made of. */
+/** The input of a branch summary. */
 export interface BranchPreparation {
   /** Oldest first. */
   messages: AgentMessage[];
@@ -43,7 +43,7 @@ export interface BranchPreparation {
   totalTokens: number;
 }
 
-/** How a branch summary can come out, in the shape that hosts and extensions hand around. */
+/** The outcome of a branch summary, in the shape that hosts and extensions exchange. */
 export interface BranchSummaryResult {
   summary?: string;
   readFiles?: string[];
@@ -53,9 +53,9 @@ export interface BranchSummaryResult {
   error?: string;
 }
 
-/** A branch summary that was written. `generateBranchSummary` gives nothing less: what goes wrong is thrown. */
+/** A branch summary that was written; `generateBranchSummary` throws if it fails. */
 export interface WrittenBranchSummary extends BranchSummaryResult {
-  /** Empty if the branch holds nothing to summarise. */
+  /** Empty if the branch has nothing to summarise. */
   summary: string;
   readFiles: string[];
   modifiedFiles: string[];
@@ -64,9 +64,9 @@ export interface WrittenBranchSummary extends BranchSummaryResult {
 /** How a branch summary is to be written. */
 export interface GenerateBranchSummaryOptions extends CompactOptions {
   summarize: Summarize;
-  /** Size of the summarizing model's context, in tokens; 128,000 unless given. */
+  /** Context window of the summarizing model, in tokens. Default 128,000. */
   contextWindow?: number | undefined;
-  /** Part of it that stays free for the prompt and the reply, in tokens; 16,384 unless given. */
+  /** Part of it that stays free for prompt and reply, in tokens. Default 16,384. */
   reserveTokens?: number | undefined;
   counter?: TokenCounter | undefined;
 }
@@ -75,15 +75,15 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_RESERVE_TOKENS = 16_384;
 const SQUEEZE_IN_BELOW = 0.9;
 
-/** Shorter than in a transcript, so that what is shortened here is not shortened again there. */
+/** Shorter than in a transcript, which must not shorten it again. */
 const TOOL_RESULT_LENGTH = 1000;
 
 /**
- * Collects what a navigation leaves behind: the entries after the deepest common ancestor, up to the old leaf.
+ * Collects the entries that a navigation leaves: those after the deepest common ancestor, up to the old leaf.
  *
- * @param session - Where the entries are.
- * @param oldLeafId - The leaf that is left; null if there was none.
- * @param targetId - Where the navigation goes.
+ * @param session - The session.
+ * @param oldLeafId - The leaf before; null if there was none.
+ * @param targetId - The entry to navigate to.
  * @returns No entries if the target is the old leaf or comes after it.
  * @remarks Cost: O(both paths).
  */
@@ -100,13 +100,13 @@ export function collectEntriesForBranchSummary(
 }
 
 /**
- * Makes messages of the entries of a branch, the newest that fit a budget, and collects the files of all of them.
+ * Makes messages of the newest entries that fit a budget, and collects the files of all entries.
  *
- * Context edits among the entries are applied. Texts of tool results are shortened. System messages are left out. The first
- * entry that does not fit ends the selection; a summary still gets in while less than 90 % of the budget is used.
+ * Applies context edits, shortens tool results and omits system messages. The first entry that does not fit ends the
+ * selection, except that a summary is still added while less than 90 % of the budget is used.
  *
  * @param entries - Entries of a branch, oldest first.
- * @param tokenBudget - In tokens; 0 is no limit.
+ * @param tokenBudget - In tokens; 0 means no limit.
  * @remarks Cost: O(size of the entries).
  */
 export function prepareBranchEntries(
@@ -153,7 +153,7 @@ function withShortResult(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
   const text = textsOf(message.content).join("");
   const isShort = text.length <= TOOL_RESULT_LENGTH;
-  // Images never get into a transcript, so they must not use up the budget either.
+  // Transcripts have no images, so images must not use up the budget.
   if (isShort && !hasImage(message.content)) return message;
   return { ...message, content: [{ type: "text", text: shortenText(text, TOOL_RESULT_LENGTH) }] };
 }
@@ -172,11 +172,13 @@ function filesOf(entries: readonly AnySessionEntry[]): FileOperations {
 }
 
 /**
- * Has a summary written of a branch that is left.
+ * Asks a model to summarise a branch that is being left.
  *
- * @param entries - As `collectEntriesForBranchSummary` gives them.
- * @returns The summary with the file lists at its end; an empty one, and no model was asked, if the branch holds no conversation.
- * @throws {SessionError} `ABORTED`, with the message "Branch summary cancelled"; `SUMMARY_FAILED` when the reply is no summary.
+ * @param entries - As `collectEntriesForBranchSummary` returns them.
+ * @returns The summary with the file lists at its end. Empty, without asking a model, if the branch has no
+ *   conversation.
+ * @throws {SessionError} `ABORTED`, with the message "Branch summary cancelled"; `SUMMARY_FAILED` if the reply is not
+ *   a summary.
  * @remarks Source: docs/compaction.md#branch-summaries
  */
 export async function generateBranchSummary(
@@ -201,7 +203,7 @@ export async function generateBranchSummary(
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** A branch whose newest message alone is too long must not pass for one that holds nothing. */
+/** Fails if the newest message alone is too long: the branch must not seem empty. */
 function assertNothingLeftOut(
   entries: readonly AnySessionEntry[],
   messages: readonly AgentMessage[],

@@ -23,14 +23,14 @@ const GAP = "- …";
 const GLUE = "\n\n";
 
 /**
- * Makes a summary without any model: what the user asked for, the last steps, the summary before, and the files.
+ * Makes a summary without a model: the user's requests, the last steps, the previous summary, and the files.
  *
- * It quotes and judges nothing, and never takes more than `planCompaction` expects of a summary; so a host can always
+ * Only quotes, and never exceeds the size that `planCompaction` expects of a summary, so that a host can always
  * compact. The same preparation gives the same summary.
  *
- * @param preparation - As `prepareCompaction` gives it.
+ * @param preparation - As `prepareCompaction` returns it.
  * @returns A result whose `details.withoutModel` is true.
- * @throws {SessionError} `NOTHING_TO_COMPACT` when the preparation holds neither messages nor a summary.
+ * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
  */
 export function compactWithoutModel(preparation: CompactionPreparation): CompactionResult<CompactionDetails> {
@@ -40,7 +40,7 @@ export function compactWithoutModel(preparation: CompactionPreparation): Compact
   return { ...result, details: { ...result.details, withoutModel: true } };
 }
 
-/** What an extract consists of; each line begins with `- ` and has no line break. */
+/** The parts of an extract; each line begins with `- ` and has no line break. */
 interface Extract {
   readonly goals: readonly string[];
   readonly steps: readonly string[];
@@ -62,7 +62,7 @@ function extract(preparation: CompactionPreparation, length: number): string {
   return headOf(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
 }
 
-/** Takes the summary before apart if it was extracted too, so that extracts do not nest. */
+/** Parses the previous summary if it was extracted as well, so that extracts do not nest. */
 function parseExtract(previous: string): Extract {
   if (!previous.startsWith(INTRODUCTION)) return { goals: [], steps: [], notes: previous };
   const notesAt = previous.indexOf(NOTES_HEADING);
@@ -77,7 +77,7 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("- ") && line !== GAP);
 }
 
-/** A heading and the lines under it that fit: the first one, and the newest. */
+/** Writes a heading and the lines that fit: the first one, and the newest. */
 function section(heading: string, lines: readonly string[], length: number): string {
   const [first, ...others] = lines;
   if (first === undefined) return "";
@@ -118,7 +118,7 @@ function stepsOf(message: AgentMessage): string[] {
 }
 
 function line(text: string): string[] {
-  // What is beyond a few lines' length cannot get in, and may be megabytes.
+  // Only the beginning can fit; the rest may be megabytes.
   const words = headOf(text, LINE_LENGTH * 4)
     .replaceAll(/\s+/g, " ")
     .trim();

@@ -9,13 +9,13 @@ import { estimateAll, type TokenCounter } from "./tokens.ts";
 export interface CutPointResult {
   /** First entry that is kept. */
   firstKeptEntryIndex: number;
-  /** Where the turn that the cut goes through began; -1 if it goes through none. */
+  /** Start of the turn that the cut splits; -1 if it splits none. */
   turnStartIndex: number;
-  /** Whether the cut goes through a turn. */
+  /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
 }
 
-/** An entry and what it contributes: of a projection, or on its own. */
+/** An entry and the messages that it contributes. */
 export interface CutEntry {
   readonly sourceEntry: AnySessionEntry;
   readonly messages: readonly AgentMessage[];
@@ -30,11 +30,11 @@ const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Finds where to cut so that about `keepRecentTokens` of the newest messages stay.
+ * Finds where to cut so that the newest messages of about `keepRecentTokens` stay.
  *
- * The cut is the nearest legal place at or after the entry with which the budget is reached, else the last legal place;
- * the first one if the budget is not reached. Legal are messages that begin a turn and assistant messages, except between a
- * tool call and its result. Metadata directly before the cut stays with the kept part.
+ * Cuts at the nearest legal place at or after the entry that reaches the budget, else at the last legal place; at the
+ * first one if nothing reaches the budget. Legal places are messages that begin a turn and assistant messages, but
+ * not between a tool call and its result. Keeps metadata directly before the cut.
  *
  * @param entries - Entries of a branch, root first, each counted as it is stored.
  * @param startIndex - First entry that may be cut off.
@@ -56,7 +56,7 @@ export function findCutPoint(
 }
 
 /**
- * Finds where the turn that an entry belongs to began: the nearest user-like message at or before it.
+ * Finds the start of an entry's turn: the nearest user-like message at or before it.
  *
  * @param entries - Entries of a branch, root first.
  * @param entryIndex - The entry.
@@ -75,14 +75,14 @@ export function findTurnStartIndex(
   return -1;
 }
 
-/** A compaction contributes nothing here: one that is summarised again or kept is replaced by the new one. */
+/** A compaction contributes nothing: the new one replaces it, whether it is summarised or kept. */
 function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
   const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
   return { sourceEntry, messages };
 }
 
 /**
- * Finds the cut among contributions, as `findCutPoint` does among entries.
+ * Does the same as `findCutPoint`, with entries and their contributions.
  *
  * @returns Undefined if no place from `startIndex` on is legal.
  */
@@ -104,7 +104,9 @@ export function cutContributions(
   };
 }
 
-/** The newest entry with which the budget is reached; -1 if it is not. System messages are replayed, not kept. */
+/**
+ * Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed.
+ */
 function whereReached(
   entries: readonly CutEntry[],
   startIndex: number,
@@ -131,7 +133,7 @@ function legalPlaces(entries: readonly CutEntry[], startIndex: number): number[]
   return places;
 }
 
-/** How many tool calls before each index have their result at or after it. */
+/** Counts for each index the earlier tool calls whose results are at or after it. */
 function pairsTornAt(entries: readonly CutEntry[]): number[] {
   const changes = new Array<number>(entries.length + 1).fill(0);
   const open = new Map<string, number>();
@@ -146,7 +148,7 @@ function pairsTornAt(entries: readonly CutEntry[]): number[] {
       if (answered === undefined || calledAt === undefined) continue;
       change(calledAt + 1, 1);
       change(index + 1, -1);
-      // A second result of the same call would block every cut up to it, and is dropped from requests anyway.
+      // A second result of a call would block all cuts before it, and requests drop it anyway.
       open.delete(answered);
     }
   });

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionEntry } from "../schema/entry.ts";
-import { SessionError } from "../schema/errors.ts";
+import { entryNotFound } from "../schema/errors.ts";
 import {
   computeFileLists,
   createFileOps,
@@ -8,40 +8,40 @@ import {
   type FileLists,
 } from "./file-operations.ts";
 
-/** What is needed of a session to compare its branches; a `SessionManager` and a `ReadonlySessionManager` have it. */
+/** What comparing branches needs of a session; `SessionManager` and `ReadonlySessionManager` have it. */
 export interface EntrySource {
   /** Returns an entry by id. */
   getEntry(id: string): SessionEntry | undefined;
 }
 
-/** What one of two branches has and the other has not. */
+/** What only one of two branches has. */
 export interface BranchSide extends FileLists {
-  /** From below the common ancestor to the end of the branch; empty if the other branch goes on from it. */
+  /** From below the common ancestor to the end of the branch; empty if the other branch continues it. */
   readonly entries: SessionEntry[];
 }
 
-/** Where two branches part, and what each has since. */
+/** Where two branches diverge, and what each has since. */
 export interface BranchDiff {
-  /** The deepest entry that both have; null if they share none. */
+  /** The deepest common entry; null if there is none. */
   readonly commonAncestorId: string | null;
   readonly x: BranchSide;
   readonly y: BranchSide;
 }
 
 /**
- * Compares two branches of a session: where they part, what only one has, and which files the tool calls in it read and
- * modified.
+ * Compares two branches of a session: where they diverge, what only one has, and the files that its tool calls read
+ * and modified.
  *
- * @param session - Where the entries are.
+ * @param session - The session.
  * @param x - Id of the entry at which one branch ends.
  * @param y - The same of the other.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
- * @remarks Cost: O(answer): no more than twice as many entries are read as the longer side has.
+ * @remarks Cost: O(result): reads at most twice as many entries as the longer side has.
  */
 export function diffBranches(session: EntrySource, x: string, y: string): BranchDiff {
   const climbs = [new Climb(session, x), new Climb(session, y)] as const;
   const [one, other] = climbs;
-  // Turn by turn, since nobody knows which of the two is deeper.
+  // Alternates, because either may be deeper.
   let meeting = other.has(x) ? x : undefined;
   while (meeting === undefined && !(one.isDone && other.isDone)) {
     meeting = one.step(other) ?? other.step(one);
@@ -53,7 +53,7 @@ export function diffBranches(session: EntrySource, x: string, y: string): Branch
   };
 }
 
-/** A way up from the end of a branch. */
+/** A climb from the end of a branch. */
 class Climb {
   readonly #session: EntrySource;
   /** The entries passed, by id, in order. */
@@ -63,15 +63,7 @@ class Climb {
   constructor(session: EntrySource, id: string) {
     this.#session = session;
     const entry = session.getEntry(id);
-    if (entry === undefined) {
-      throw new SessionError(
-        "ENTRY_NOT_FOUND",
-        `Entry ${id} not found in this session; choose one that it has.`,
-        {
-          details: { entryId: id },
-        },
-      );
-    }
+    if (entry === undefined) throw entryNotFound(id);
     this.#passed.set(id, entry);
     this.#next = entry.parentId;
   }
@@ -84,7 +76,7 @@ class Climb {
     return this.#passed.has(id);
   }
 
-  /** Goes one entry up; gives its id if the other way has passed it. */
+  /** Climbs one entry; returns its id if the other climb has passed it. */
   step(other: Climb): string | undefined {
     const id = this.#next;
     if (id === null) return undefined;

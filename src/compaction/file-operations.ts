@@ -28,7 +28,7 @@ export function createFileOps(): FileOperations {
  * Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested calls included.
  *
  * @param message - A message of any role; what is malformed in it counts as nothing.
- * @param fileOps - Is added to.
+ * @param fileOps - Receives the paths.
  */
 export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
   for (const part of partsOf(message)) if (part.kind === "toolCall") addCall(part, fileOps);
@@ -61,8 +61,9 @@ function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | unde
 /**
  * Adds the lists of an earlier summary; its modified files count as edited.
  *
- * @param summary - A compaction or branch summary entry; one that an extension wrote has details of its own kind and is passed over.
- * @param fileOps - Is added to.
+ * @param summary - A compaction or branch summary entry; one that an extension wrote has details of its own kind and
+ *   is passed over.
+ * @param fileOps - Receives the paths.
  */
 export function addFileListsOf(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = fieldsOf(summary);

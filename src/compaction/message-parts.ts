@@ -1,6 +1,6 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 
-/** One piece of a message's content, as it can be relied on. */
+/** One validated part of a message's content. */
 export type MessagePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thinking"; readonly text: string }
@@ -8,18 +8,17 @@ export type MessagePart =
   | { readonly kind: "toolCall"; readonly id: string; readonly name: string; readonly arguments: unknown };
 
 /**
- * Takes a message's content apart, whatever somebody stored there.
+ * Returns the parts of a message's content, whatever is stored there.
  *
  * A string counts as one text; missing content, unknown blocks and fields of the wrong type count as nothing.
  *
- * @param message - A message, or what stands in its place.
+ * @param message - A message, or anything else.
  * @returns A new array, in the order of the content.
  * @remarks Cost: O(blocks).
  */
 export function partsOf(message: unknown): MessagePart[] {
   const { content } = fieldsOf(message);
-  if (typeof content === "string") return [{ kind: "text", text: content }];
-  return Array.isArray(content) ? content.flatMap((block) => partOf(block) ?? []) : [];
+  return blocksOf(content).flatMap((block) => partOf(block) ?? []);
 }
 
 function partOf(block: unknown): MessagePart | undefined {
@@ -55,7 +54,7 @@ export function textOf(value: unknown): string {
  */
 export function jsonOf(value: unknown): string {
   try {
-    // The declared return type leaves out that undefined, functions and symbols give undefined.
+    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions and symbols.
     const json: unknown = JSON.stringify(value);
     return textOf(json);
   } catch {
@@ -68,7 +67,7 @@ export function jsonOf(value: unknown): string {
  *
  * @param text - Any text.
  * @param limit - Greatest length, in UTF-16 units.
- * @returns At most `limit` units; one less where the cut would tear a surrogate pair apart.
+ * @returns At most `limit` units; one less if the cut would split a surrogate pair.
  */
 export function headOf(text: string, limit: number): string {
   if (text.length <= limit) return text;

@@ -25,21 +25,21 @@ import { estimateAll, estimateProjectedContextTokens, estimateTokens, type Token
 export interface CompactionPreparation {
   /** First entry that stays in the context. */
   firstKeptEntryId: string;
-  /** Messages of the context up to the cut, or up to the turn that the cut goes through; no system messages. */
+  /** Messages of the context up to the cut, or up to the turn that it splits; no system messages. */
   messagesToSummarize: AgentMessage[];
   /** Messages of a split turn up to the cut. */
   turnPrefixMessages: AgentMessage[];
-  /** Whether the cut goes through a turn. */
+  /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
-  /** Size of the context now, in tokens: as counted by the provider where that still applies. */
+  /** Current size of the context, in tokens; the provider's count if that still applies. */
   tokensBefore: number;
   /** The summary that the context begins with, to be updated. */
   previousSummary?: string | undefined;
-  /** Files that the summarised messages, and the summary before, touched. */
+  /** Files that the summarised messages and the previous summary touched. */
   fileOps: FileOperations;
-  /** The settings that were applied, those of the model in use. */
+  /** The settings for the model in use. */
   settings: CompactionSettings;
-  /** Size of the context afterwards, in tokens: an estimate, with a summary of the expected length. */
+  /** Estimated size of the context afterwards, in tokens, with a summary of the expected length. */
   estimatedTokensAfter: number;
   /** Whether a summary of the expected length is shorter than what it replaces. */
   wouldShrink: boolean;
@@ -60,22 +60,22 @@ export type CompactionPlan =
   | { kind: "compact"; preparation: CompactionPreparation }
   | { kind: "skip"; reason: CompactionSkipReason };
 
-/** What a plan goes by beside the settings. */
+/** Options of a plan beside the settings. */
 export interface PlanOptions {
-  /** Counts tokens in place of the estimate. */
+  /** Counts tokens instead of estimating them. */
   readonly counter?: TokenCounter | undefined;
-  /** The model in use, null if none is known. Default: the one that the branch names; a header's is not on the branch. */
+  /** The model in use; null if unknown. Default: the one that the branch names, which excludes a header's. */
   readonly model?: ModelChoice | null | undefined;
 }
 
 /**
  * Plans the compaction of a branch: where to cut its context, what to summarise, what to keep.
  *
- * It works on the effective context: edits are applied, what an earlier compaction left out does not come back. Every message
- * but system messages is either summarised or kept. The same branch gives the same plan.
+ * Uses the effective context: with edits, without what an earlier compaction left out. Every message except system
+ * messages is either summarised or kept. The same branch gives the same plan.
  *
  * @param pathEntries - The branch, root first.
- * @param settings - How much to keep; overrides for the model in use are applied.
+ * @param settings - How much to keep, with overrides by model.
  * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
  */
 export function planCompaction(
@@ -146,7 +146,7 @@ function partsAt(entries: readonly ProjectedSessionEntry[], boundary: number, cu
   };
 }
 
-/** The messages that a compaction brings along: they cannot be kept again, for no entry names them. */
+/** Returns the messages in a compaction's `retainedTail`. They cannot be kept again, because they are no entries. */
 function retainedBy(compaction: ProjectedSessionEntry | undefined): AgentMessage[] {
   const messages = compaction?.messages ?? [];
   const summaryAt = messages.findIndex(({ role }) => role === "compactionSummary");

@@ -1,10 +1,10 @@
-/** What a prompt is made of, beside its own wording. */
+/** The variable parts of a prompt. */
 export interface PromptParts {
   /** The messages to summarise, as text. */
   readonly conversation: string;
   /** A summary to be updated. */
   readonly previousSummary?: string | undefined;
-  /** What the user asks of the summary. */
+  /** The user's instructions. */
   readonly customInstructions?: string | undefined;
   /** Whether `customInstructions` replace the instructions rather than add a focus to them. */
   readonly replaceInstructions?: boolean | undefined;
@@ -75,7 +75,7 @@ const BRANCH_INSTRUCTIONS = `The user has left this line of work and goes on fro
 
 ${NOTES_FORMAT}`;
 
-/** Asks for a summary of history, or for an update of the one before. */
+/** Asks for a summary of the history, or an update of the previous one. */
 export function historyPrompt(parts: PromptParts): string {
   return promptOf(parts, parts.previousSummary === undefined ? HISTORY_INSTRUCTIONS : UPDATE_INSTRUCTIONS);
 }
@@ -85,7 +85,7 @@ export function turnPrefixPrompt(parts: PromptParts): string {
   return promptOf(parts, TURN_PREFIX_INSTRUCTIONS);
 }
 
-/** Asks for a summary of a branch that was left. */
+/** Asks for a summary of a branch that the user left. */
 export function branchPrompt(parts: PromptParts): string {
   return promptOf(parts, BRANCH_INSTRUCTIONS);
 }

@@ -6,7 +6,7 @@ import { textOf } from "./message-parts.ts";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 import { isUsage } from "./usage.ts";
 
-/** Which text is wanted. */
+/** Kind of text. */
 export type SummaryKind = "history" | "turnPrefix" | "branch";
 
 /** One text to be written by a model. */
@@ -26,17 +26,17 @@ export interface SummarizeReply {
   stopReason?: string | undefined;
 }
 
-/** Has a text written by a model: the one thing about models that this library does not know. */
+/** Asks a model for a text. The host implements it: this library calls no model. */
 export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
 
-/** One text that is wanted, before the system prompt is added. */
+/** A requested text, without the system prompt. */
 export interface WantedSummary {
   readonly kind: SummaryKind;
   readonly prompt: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Words of several providers for a reply that is not what the model meant to say, without case, `-` and `_`. */
+/** Stop reasons of several providers for an incomplete reply, in lower case and without `-` and `_`. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   "length",
   "maxtokens",
@@ -65,13 +65,13 @@ const CANCELLED: { readonly [kind in SummaryKind]: string } = {
 };
 
 /**
- * Asks for one text, and refuses whatever is no summary.
+ * Asks for one text, and rejects replies that are not a summary.
  *
- * A summarizer that ignores the signal does not hold anybody up: the abort counts at once.
+ * An abort takes effect at once, even if the summarizer ignores the signal.
  *
- * @returns The text without white space around it, and its usage.
- * @throws {SessionError} `ABORTED` when the signal was aborted or the reply says so; `SUMMARY_FAILED` when the summarizer threw, or
- *   the reply is empty, was cut for length, or was not finished for another reason.
+ * @returns The trimmed text and its usage.
+ * @throws {SessionError} `ABORTED` if the signal was aborted or the reply says so; `SUMMARY_FAILED` if the summarizer
+ *   threw, or the reply is empty or incomplete.
  */
 export async function requestSummary(
   summarize: Summarize,
@@ -129,9 +129,9 @@ function failed(
 }
 
 /**
- * Refuses to begin once nobody wants the result.
+ * Refuses to start if the signal was aborted.
  *
- * @throws {SessionError} `ABORTED` if the signal was aborted.
+ * @throws {SessionError} `ABORTED`
  */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw cancelled(kind, signal.reason);

@@ -1,19 +1,19 @@
 import type { ModelChoice } from "../context/path-settings.ts";
 import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules } from "../schema/options.ts";
 
-/** The numbers that may differ from model to model. */
+/** Settings that may differ by model. */
 export interface CompactionLimits {
-  /** Whether compaction happens by itself. */
+  /** Whether to compact automatically. */
   enabled: boolean;
   /** Tokens of the context window that stay free for the next reply and for a summary. */
   reserveTokens: number;
-  /** Tokens of the newest messages that a compaction leaves as they are. */
+  /** Tokens of the newest messages that a compaction keeps. */
   keepRecentTokens: number;
 }
 
 /** When to compact, and how much to keep. */
 export interface CompactionSettings extends CompactionLimits {
-  /** What is different for one model, by `provider/modelId`. */
+  /** Overrides by `provider/modelId`. */
   models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
 }
 
@@ -24,7 +24,7 @@ const LIMIT_RULES: OptionRules<CompactionLimits> = {
 };
 
 /**
- * Refuses settings that nobody can mean: with NaN in them a comparison is never true.
+ * Refuses invalid settings: comparisons with NaN are never true.
  *
  * @throws {TypeError}
  */
@@ -33,7 +33,7 @@ export function assertSettings(settings: CompactionSettings): void {
   for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);
 }
 
-/** What holds unless a host says otherwise. Frozen. */
+/** The defaults; frozen. */
 export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
   enabled: true,
   reserveTokens: 16384,
@@ -41,7 +41,7 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
 });
 
 /**
- * Returns the settings that hold for one model.
+ * Returns the settings for one model.
  *
  * @param settings - Settings, with or without overrides by model.
  * @param model - The model in use; null or undefined if none is known.

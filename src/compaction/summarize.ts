@@ -33,36 +33,36 @@ export interface CompactionDetails extends FileLists {
   withoutModel?: true;
 }
 
-/** What can be asked of a summary. */
+/** Options of a summary. */
 export interface CompactOptions {
-  /** What the user asks of the summary: a focus, unless `replaceInstructions` is set. */
+  /** The user's instructions: a focus, unless `replaceInstructions` is set. */
   customInstructions?: string | undefined;
   /** Whether `customInstructions` replace the prompt's own. */
   replaceInstructions?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What stands where the messages that were compacted held nothing that a model may see. */
+/** Summary of messages that held nothing for a model. */
 const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
 
-/** A text of a summary, and what it cost; the text is empty if there is nothing to tell. */
+/** A text of a summary and its usage; the text is empty if there is nothing to summarise. */
 interface Text {
   readonly text: string;
   readonly usage?: Usage | undefined;
 }
 
 /**
- * Has a summary written for a planned compaction.
+ * Asks a model for the summary of a planned compaction.
  *
- * A split turn takes two calls, one after the other: for the history and for the beginning of the turn. Whatever goes wrong,
- * there is no result and nothing was changed; to try again is up to the caller.
+ * A split turn takes two calls in sequence: for the history and for the beginning of the turn. Does not retry, and
+ * changes nothing on failure.
  *
- * @param preparation - As `prepareCompaction` gives it.
- * @param summarize - Has a text written by a model.
- * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `SUMMARY_FAILED` when a reply is no summary;
- *   `NOTHING_TO_COMPACT` when the preparation holds neither messages nor a summary.
+ * @param preparation - As `prepareCompaction` returns it.
+ * @param summarize - Asks a model for a text.
+ * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `SUMMARY_FAILED` if a reply is not a
+ *   summary; `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Source: docs/compaction.md#summary-text
  */
 export async function compact(
@@ -117,13 +117,13 @@ function transcriptOf(messages: readonly AgentMessage[]): string {
   return serializeConversation(convertToLlm(messages));
 }
 
-/** Puts the two texts of a summary together: the history, and the beginning of a split turn under its heading. */
+/** Joins the two texts of a summary: the history, and the beginning of a split turn under its heading. */
 function joinTexts(history: string, turnPrefix: string): string {
   const prefix = turnPrefix === "" ? "" : `${TURN_PREFIX_HEADING}\n\n${turnPrefix}`;
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
 }
 
-/** The summary to be updated, without the file lists, which come back at the end of the new one. */
+/** Returns the summary to update, without the file lists, which the new one gets at its end. */
 export function previousText({
   previousSummary,
   fileOps,
@@ -134,7 +134,7 @@ export function previousText({
   return previousSummary === undefined ? undefined : withoutFileOperations(previousSummary, fileOps);
 }
 
-/** Makes the result of a preparation and its text, with the file lists at the end. */
+/** Makes the result from a preparation and its text, and appends the file lists. */
 export function compactionResult(
   { firstKeptEntryId, tokensBefore, fileOps }: CompactionPreparation,
   text: string,
@@ -149,7 +149,7 @@ export function compactionResult(
 }
 
 /**
- * Refuses a preparation that stands for nothing.
+ * Refuses a preparation without content.
  *
  * @throws {SessionError} `NOTHING_TO_COMPACT`
  */

@@ -2,7 +2,7 @@ import type { AgentMessage } from "../schema/message.ts";
 import { computeFileLists, type FileOperations, formatFileOperations } from "./file-operations.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a summary takes the place of. */
+/** What a summary replaces. */
 export interface Replaced {
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -10,13 +10,13 @@ export interface Replaced {
   readonly fileOps: FileOperations;
 }
 
-/** How much goes, and how much comes in its place; in tokens. */
+/** Sizes of a summary and of what it replaces, in tokens. */
 export interface SummarySize {
-  /** Estimate of the messages that are summarised, and of the summary before. */
+  /** Estimate for the summarised messages and the previous summary. */
   readonly replacedTokens: number;
-  /** What the new summary's text may be expected to need. */
+  /** Expected size of the new summary's text. */
   readonly textTokens: number;
-  /** What the file lists at its end need. */
+  /** Size of the file lists at its end. */
   readonly fileListTokens: number;
 }
 
@@ -25,8 +25,8 @@ const MOST_TEXT_TOKENS = 2048;
 const REPLACED_PER_TEXT_TOKEN = 8;
 
 /**
- * Says how long a summary will be before anybody has written it: an eighth of what it replaces, between 256 and 2,048
- * tokens, and the file lists, whose length is known.
+ * Estimates the length of a summary before it is written: an eighth of what it replaces, between 256 and 2,048
+ * tokens, plus the file lists, whose length is known.
  *
  * `compactWithoutModel` stays within this; a model may not.
  *

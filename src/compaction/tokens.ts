@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import type { Usage } from "../schema/content.ts";
@@ -9,25 +9,25 @@ import { jsonOf, partsOf, textOf } from "./message-parts.ts";
 import type { CompactionLimits } from "./settings.ts";
 import { isUsage } from "./usage.ts";
 
-/** Counts the tokens of a text, as a real tokenizer does. A whole number or not, never negative. */
+/** Counts the tokens of a text, like a tokenizer. Must not return a negative number. */
 export type TokenCounter = (text: string) => number;
 
-/** How large a context is, and how that is known. */
+/** The size of a context, and how it was determined. */
 export interface ContextUsageEstimate {
   /** `usageTokens` and `trailingTokens` together. */
   tokens: number;
-  /** What the provider counted up to `lastUsageIndex`; 0 if nothing it said applies. */
+  /** The provider's count up to `lastUsageIndex`; 0 if none applies. */
   usageTokens: number;
-  /** Estimate of what the provider did not count. */
+  /** Estimate for what the provider did not count. */
   trailingTokens: number;
-  /** Index of the assistant message whose usage was taken; null if none was. */
+  /** Index of the assistant message whose usage was used; null if none was. */
   lastUsageIndex: number | null;
 }
 
 const CHARACTERS_PER_TOKEN = 4;
 const CHARACTERS_PER_IMAGE = 4800;
 
-/** What counts in a message: its texts, and how many images it has. */
+/** What counts in a message: its texts and the number of its images. */
 interface Weight {
   readonly texts: readonly string[];
   readonly images: number;
@@ -36,11 +36,11 @@ interface Weight {
 /**
  * Estimates the tokens of one message: a quarter of its characters, rounded up; an image counts as 4,800 characters.
  *
- * What is never sent to a model (details, nested calls) does not count. A malformed message counts for what is legible.
+ * Ignores what is never sent to a model (details, nested calls), and what is malformed.
  *
  * @param message - A message of any role.
- * @param counter - Counts the tokens of each text in place of the quarter; images stay at 1,200 tokens.
- * @throws {TypeError} If `counter` gives something that is no size.
+ * @param counter - Counts the tokens of each text instead; images stay at 1,200 tokens.
+ * @throws {TypeError} If `counter` does not return a number of at least 0.
  * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
  */
 export function estimateTokens(message: AgentMessage, counter?: TokenCounter): number {
@@ -70,7 +70,7 @@ function tokensOf({ texts, images }: Weight, counter: TokenCounter | undefined):
 function count(text: string, counter: TokenCounter): number {
   const tokens = counter(text);
   if (Number.isFinite(tokens) && tokens >= 0) return tokens;
-  throw new TypeError(`A token counter must give a number of at least 0 and gave ${String(tokens)}.`);
+  throw new TypeError(`A token counter must return a number of at least 0, but returned ${String(tokens)}.`);
 }
 
 function weigh(message: AgentMessage): Weight {
@@ -99,14 +99,14 @@ function weighContent(message: AgentMessage): Weight {
 
 function instructionTexts(system: JsonRecord): string[] {
   const { sections, toolsAdded } = system;
-  const tools = Array.isArray(toolsAdded) ? toolsAdded : [];
+  const tools = listOf(toolsAdded);
   return [...Object.values(fieldsOf(sections)).map(textOf), ...tools.map(jsonOf)];
 }
 
 /**
- * Returns the size of the context that a usage was counted for: `totalTokens`, else the sum of its four parts.
+ * Returns the size of the context that a usage describes: `totalTokens`, else the sum of its four parts.
  *
- * @returns 0 if the usage has none of these, as with other programs' keys.
+ * @returns 0 if the usage has none of these.
  */
 export function calculateContextTokens(usage: Usage): number {
   const { totalTokens, input, output, cacheRead, cacheWrite } = fieldsOf(usage);
@@ -132,7 +132,7 @@ export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usag
   return undefined;
 }
 
-/** The usage of a message that says how large its context was, if it says so. */
+/** Returns the usage of a message if it tells the size of its context. */
 function countedUsage(message: unknown): Usage | undefined {
   const { role, stopReason, usage } = fieldsOf(message);
   if (role !== "assistant" || stopReason === "aborted" || stopReason === "error") return undefined;
@@ -140,10 +140,9 @@ function countedUsage(message: unknown): Usage | undefined {
 }
 
 /**
- * Tells how large a context is: the last usage in it, and an estimate of the messages after that.
+ * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
  *
- * It does not know whether that usage was counted for these messages: after a compaction or an edit use
- * `estimateProjectedContextTokens`.
+ * The usage may describe other messages: after a compaction or an edit, use `estimateProjectedContextTokens`.
  *
  * @param messages - The messages of a context.
  * @remarks Cost: O(messages after the last usage).
@@ -160,15 +159,15 @@ export function estimateContextTokens(
 }
 
 /**
- * Tells how large a projected context is.
+ * Estimates the size of a projected context.
  *
- * A usage that is not later on the branch than the last compaction or context edit was counted for another context. Where
- * no usage applies, the folded system message and all other messages are estimated.
+ * Ignores a usage before the last compaction or context edit, because it describes another context. If no usage
+ * applies, estimates all messages, with the system messages folded into one.
  *
  * @param projection - The context.
- * @param branchEntries - The branch that it was made of, root first.
- * @returns As `estimateContextTokens` does; `lastUsageIndex` is an index into `projection.messages`.
- * @remarks Cost: O(branch) in heads, and the messages that are estimated.
+ * @param branchEntries - The branch of the context, root first.
+ * @returns As `estimateContextTokens`; `lastUsageIndex` is an index into `projection.messages`.
+ * @remarks Cost: O(branch) in heads, plus the estimated messages.
  */
 export function estimateProjectedContextTokens(
   projection: Pick<SessionProjection, "entries" | "messages">,
@@ -192,7 +191,7 @@ export function estimateProjectedContextTokens(
   return withoutUsage(withFoldedSystem(messages), counter);
 }
 
-/** Puts what the system messages come to in place of all of them. */
+/** Replaces all system messages with the folded one. */
 function withFoldedSystem(messages: readonly AgentMessage[]): AgentMessage[] {
   const system = foldSystemMessages(messages, 0);
   const others = messages.filter((message) => fieldsOf(message)["role"] !== "system");
@@ -218,7 +217,7 @@ function withoutUsage(
   return { tokens, usageTokens: 0, trailingTokens: tokens, lastUsageIndex: null };
 }
 
-/** Tells whether a context leaves less free than its settings reserve. */
+/** Tells whether a context leaves fewer tokens free than its settings reserve. */
 export function shouldCompact(
   contextTokens: number,
   contextWindow: number,

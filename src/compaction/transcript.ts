@@ -4,15 +4,15 @@ import { isJsonRecord } from "../schema/json.ts";
 import type { Message } from "../schema/message.ts";
 import { headOf, jsonOf, partsOf } from "./message-parts.ts";
 
-/** Length up to which a tool result stands in a transcript, in UTF-16 units. */
+/** Maximum length of a tool result in a transcript, in UTF-16 units. */
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**
  * Writes a conversation as text, for a model to summarise rather than to continue.
  *
- * Thinking, images and system messages are left out; a tool result is cut at 2,000 UTF-16 units.
+ * Omits thinking, images and system messages; cuts tool results at 2,000 UTF-16 units.
  *
- * @param messages - As `convertToLlm` gives them.
+ * @param messages - As `convertToLlm` returns them.
  * @returns The parts, joined by a blank line; `""` if no message has text or calls.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
  */
@@ -45,7 +45,10 @@ function callsOf(message: Message): string[] {
   return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
 }
 
-/** Writes a tool call as `name(key=json, …)`; a key without a JSON value is left out, arguments that are no object stand as JSON. */
+/**
+ * Writes a tool call as `name(key=json, …)`; omits keys without a JSON value; arguments that are not an object are
+ * written as JSON.
+ */
 export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
   if (!isJsonRecord(call.arguments)) return `${call.name}(${jsonOf(call.arguments ?? undefined)})`;
   const described = Object.entries(call.arguments).flatMap(([key, value]) => {
@@ -59,8 +62,9 @@ export function describeCall(call: { readonly name: string; readonly arguments: 
  * Cuts a text and says how much was cut off.
  *
  * @param text - Any text.
- * @param limit - Length up to which it stands, in UTF-16 units; a surrogate pair is never torn apart.
- * @returns The text itself if it is not longer; else its head, a blank line and `[... N more characters truncated]`.
+ * @param limit - Length to keep, in UTF-16 units; never splits a surrogate pair.
+ * @returns The text itself if it is short enough; else its head, a blank line and `[... N more characters
+ *   truncated]`.
  */
 export function shortenText(text: string, limit: number): string {
   if (text.length <= limit) return text;

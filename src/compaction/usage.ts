@@ -2,17 +2,17 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
-/** Tells whether a stored value is a usage: an object. Its fields are as somebody wrote them. */
+/** Tells whether a stored value is a usage: an object. Its fields may hold anything. */
 export function isUsage(value: unknown): value is Usage {
   return isJsonRecord(value);
 }
 
 /**
- * Adds up what two model calls used.
+ * Adds the usage of two model calls.
  *
- * @param first - As a caller's adapter gave it: numbers that are missing count as 0.
+ * @param first - As an adapter returned it; missing numbers count as 0.
  * @param second - Likewise.
- * @returns A new object; the one that is given if the other is undefined.
+ * @returns A new object; one of the arguments if the other is undefined.
  */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;

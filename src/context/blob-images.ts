@@ -2,13 +2,13 @@ import type { ImageContent, TextContent } from "../schema/content.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import { fieldsOf } from "./entry-fields.ts";
 
-/** How oh-my-pi writes an image that lies beside the sessions: by the digest of its bytes. */
+/** Reference to an image that oh-my-pi stores beside the sessions, by the digest of its bytes. */
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
 
 const BLOB_PREFIX = "blob:";
 
 /**
- * Returns the image of a digest as Base64.
+ * Returns an image as Base64.
  *
  * @param digest - SHA-256 of its bytes, 64 lower-case hex characters.
  * @returns Undefined if it is not there.
@@ -16,10 +16,10 @@ const BLOB_PREFIX = "blob:";
 export type ReadBlob = (digest: string) => string | undefined;
 
 /**
- * Puts images in the place of references to them, and a note in the place of those that are not there.
+ * Replaces references with their images, and references to missing images with a note.
  *
- * @returns The very object if it refers to none.
- * @remarks Cost: O(blocks), and that of reading the images.
+ * @returns The same object if it refers to none.
+ * @remarks Cost: O(blocks), plus reading the images.
  */
 export function withBlobImages(message: Message, readBlob?: ReadBlob): Message;
 export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): AgentMessage;
@@ -38,7 +38,7 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
 }
 
 /**
- * Lists the digests of the images that content refers to; undefined for a reference that is damaged.
+ * Lists the digests of the images that content refers to; undefined for a damaged reference.
  *
  * @returns Empty for content without references.
  */

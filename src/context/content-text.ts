@@ -3,8 +3,8 @@ import { fieldsOf } from "./entry-fields.ts";
 /**
  * Returns the texts of a message's content, one for each text block.
  *
- * @param content - As stored: a text, a list of blocks, or whatever somebody wrote.
- * @returns Empty if there is no text; blocks of other kinds are passed over.
+ * @param content - As stored: a text, a list of blocks, or anything else.
+ * @returns Empty if there is no text. Skips other kinds of blocks.
  */
 export function textsOf(content: unknown): string[] {
   if (typeof content === "string") return [content];

@@ -13,7 +13,7 @@ import {
   type SettingsFallback,
 } from "./session-context.ts";
 
-/** What a cache holds of a path. Everything it gives is a snapshot; message objects are shared. */
+/** The cached context of a path. Returns snapshots that share message objects. */
 export interface CachedContext {
   /** What is wrong with the path's compaction, if anything. */
   readonly issue: SelectionIssue | undefined;
@@ -25,7 +25,7 @@ export interface CachedContext {
   context(fallback?: SettingsFallback): SessionContext;
 }
 
-/** Messages that were made from an entry, and what they were made with. */
+/** The messages of an entry, and what they were made with. */
 interface MadeMessages {
   readonly messages: AgentMessage[];
   readonly edit: ContextEditEntry | undefined;
@@ -33,27 +33,27 @@ interface MadeMessages {
 }
 
 /**
- * Keeps the projection of the path to the leaf, so that a turn costs what it adds and not what came before.
+ * Caches the projection of the path to the leaf, so that a turn costs only what it adds.
  *
  * The owner extends it after every append at the leaf, and clears it when the leaf moves in any other way.
  */
 export class ContextCache {
   #projection: PathProjection | undefined;
-  /** Survives rebuilding, so that a made message stays the same object for as long as its entry does. */
+  /** Survives rebuilding, so that a message stays the same object for as long as its entry does. */
   readonly #made = new WeakMap<AnySessionEntry, MadeMessages>();
   readonly #readBlob: ReadBlob | undefined;
 
-  /** @param readBlob - Gives images that entries refer to. Default: none is there. */
+  /** @param readBlob - Reads images that entries refer to. Default: finds none. */
   constructor(readBlob?: ReadBlob) {
     this.#readBlob = readBlob;
   }
 
   /**
-   * Returns the context of the path, which is built if it is not there.
+   * Returns the context of the path, and builds it if necessary.
    *
-   * @param path - Gives the path root → leaf; called only if the context must be built.
+   * @param path - Returns the path root → leaf; called only to build the context.
    * @returns A live view: use it at once.
-   * @remarks Cost: O(1), or that of `projectPath` after `clear`, a compaction or a context edit.
+   * @remarks Cost: O(1); that of `projectPath` after `clear`, a compaction or a context edit.
    */
   get(path: () => EntryPath): CachedContext {
     this.#projection ??= new PathProjection(path(), this.#project);
@@ -61,15 +61,15 @@ export class ContextCache {
   }
 
   /**
-   * Takes in an entry that was appended at the leaf.
+   * Adds an entry that was appended at the leaf.
    *
-   * @remarks Cost: O(1). A compaction or a context edit drops what is held: it changes what stands before it.
+   * @remarks Cost: O(1). A compaction or a context edit clears the cache, because it changes what is before it.
    */
   extend(entry: AnySessionEntry): void {
     if (this.#projection?.extend(entry) === false) this.clear();
   }
 
-  /** Drops what is held: the leaf is elsewhere now. */
+  /** Clears the cache after the leaf moved. */
   clear(): void {
     this.#projection = undefined;
   }

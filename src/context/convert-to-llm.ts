@@ -14,14 +14,14 @@ const COMPACTION_SUMMARY_SENTENCE =
   "The conversation before this point was compacted. This is a summary of the history that was left out:";
 
 /**
- * Turns the messages of a context into what a model's provider understands.
+ * Converts the messages of a context to roles that model providers understand.
  *
- * Commands, messages of extensions and summaries become user messages; unknown roles are left out.
+ * Commands, messages of extensions and summaries become user messages. Omits unknown roles.
  *
  * @param messages - The messages of a context.
- * @param options - `repairToolPairs`: whether to make every tool call have its result and the reverse.
- * @returns A new array; messages with a role of the provider's are the same objects, unless their content is not in
- * the form of their role: then it is put into it, a text into one text block.
+ * @param options - `repairToolPairs`: whether to give every call a result and drop results without a call.
+ * @returns A new array. Messages with a provider's role are the same objects, unless their content must be brought
+ *   into the form of that role, such as a text into a text block.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function convertToLlm(
@@ -34,7 +34,7 @@ export function convertToLlm(
 }
 
 function convertMessage(message: AgentMessage): Message | undefined {
-  // A list that another program made may hold anything; what is no message has no role to know it by.
+  // A list of another program may hold anything; only messages have a role.
   if (typeof fieldsOf(message)["role"] !== "string") return undefined;
   switch (message.role) {
     case "system":

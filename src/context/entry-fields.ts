@@ -4,20 +4,27 @@ import type { AgentMessage } from "../schema/message.ts";
 const NO_FIELDS: JsonRecord = Object.freeze({});
 
 /**
- * Returns the fields of a stored value as what they are before anybody has looked: unknown.
+ * Returns the fields of a stored value, all of type unknown.
  *
  * A session file can hold anything under any name, whatever the interfaces say.
  *
- * @returns The value itself, or an empty record if it is no object.
+ * @returns The value itself; an empty record if it is not an object.
  */
 export function fieldsOf(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/**
- * Tells whether a stored value is a message: an object with a role. Its other fields are as somebody wrote
- * them.
- */
+/** Returns a stored value if it is a list, else an empty one. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the blocks of stored content: a text as one block; none for what is neither text nor list. */
+export function blocksOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+}
+
+/** Tells whether a stored value is a message: an object with a role. Its other fields may hold anything. */
 export function isStoredMessage(value: unknown): value is AgentMessage {
   return typeof fieldsOf(value)["role"] === "string";
 }

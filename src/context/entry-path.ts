@@ -1,30 +1,29 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 
 /**
- * A path root → leaf of which heads are known and bodies are parsed when asked for.
+ * A path root → leaf with known heads. Bodies are parsed on demand.
  *
- * Context is built over this, so that the same code serves entries in memory and a file whose bodies stay on
- * disk.
+ * Contexts are built from this, so that the same code serves entries in memory and in a file.
  */
 export interface EntryPath {
   /** Number of entries. */
   readonly length: number;
-  /** Whether entries of a type can be among these; false saves a search. */
+  /** Whether the path may hold entries of a type; false saves a search. */
   mayHold(type: string): boolean;
   /** Type of the entry at `index`, without its body. */
   typeAt(index: number): string;
   /** The entry at `index`; undefined if its body is damaged. */
   entryAt(index: number): AnySessionEntry | undefined;
-  /** The entries at these places together, which costs less than one by one; undefined for damaged bodies. */
+  /** The entries at these indices, which is cheaper than one by one; undefined for damaged bodies. */
   entriesAt(indices: readonly number[]): (AnySessionEntry | undefined)[];
-  /** Where the entry with this id stands on the path, or -1. */
+  /** Index of the entry with this id, or -1. */
   indexOf(id: string): number;
 }
 
 /**
- * Makes a path of entries that are in memory, root first.
+ * Makes a path of entries in memory, root first.
  *
- * Where two entries have the same id, the first one has it, as in a session file.
+ * If two entries have the same id, the first one has it, as in a session file.
  */
 export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
   return {

@@ -5,13 +5,12 @@ import { fieldsOf } from "./entry-fields.ts";
 /**
  * Finds the entries root → leaf among entries in memory.
  *
- * A parent is the nearest entry before that has the id, else the first one later. An entry whose parent is
- * missing begins the path; a cycle is broken at its first entry.
+ * A parent is the nearest earlier entry with that id, else the first later one. An entry whose parent is missing
+ * becomes the root; a cycle is broken at its first entry.
  *
- * @param records - Entries in file order; a header among them is passed over.
- * @param leafId - Where the path ends; undefined or unknown: at the last entry; null: before the first.
- * @param byId - Entries by id, if the caller has them: then parents are looked up there and `records` are
- * not indexed.
+ * @param records - Entries in file order; a header among them is skipped.
+ * @param leafId - End of the path. Undefined or unknown: the last entry; null: before the first.
+ * @param byId - Entries by id, if the caller has them; saves indexing `records`.
  * @returns A new array; empty if there is no entry, or `leafId` is null.
  * @remarks Cost: O(records), or O(path) with `byId`.
  */
@@ -44,7 +43,7 @@ function climbByPlace(entries: readonly AnySessionEntry[], leafId: string | unde
   return climbed.reverse().flatMap((place) => entries[place] ?? []);
 }
 
-/** Shortens a climb that ended in a cycle: the cycle's first entry in the file becomes the root. */
+/** Shortens a climb that ended in a cycle, so that the cycle's first entry in the file becomes the root. */
 function cutCycle(climbed: number[], reentered: number): void {
   const start = climbed.indexOf(reentered);
   let root = start;
@@ -52,7 +51,7 @@ function cutCycle(climbed: number[], reentered: number): void {
   climbed.length = root + 1;
 }
 
-/** The place of each entry's parent, and of each id's first entry. */
+/** Returns the index of each entry's parent, and of each id's first entry. */
 function linkPlaces(entries: readonly AnySessionEntry[]) {
   const parents: (number | undefined)[] = [];
   const places = new Map<string, number>();
@@ -68,7 +67,7 @@ function linkPlaces(entries: readonly AnySessionEntry[]) {
   return { parents, places };
 }
 
-/** Follows parents up from a leaf; ends where there is none, or where it has been already. */
+/** Follows parents up from a leaf; ends at a root, or at an entry that it has visited. */
 function climb<T>(
   leaf: T | undefined,
   parentOf: (at: T) => T | undefined,

@@ -1,14 +1,14 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { fieldsOf } from "./entry-fields.ts";
 
-/** How something ended that did not end well: by itself, or because somebody stopped it. */
+/** How something went wrong: it failed, or somebody stopped it. */
 export type EntryOutcome = "failed" | "aborted";
 
 /**
  * Tells whether a tool, a command or a model failed or was stopped.
  *
- * Failed is a tool's result with `isError`, a command with an exit code other than 0, and an answer whose stop reason is
- * `"error"`; aborted is a command that was cancelled, and an answer whose stop reason is `"aborted"`.
+ * Failed: a tool result with `isError`, a command with an exit code other than 0, an answer with the stop reason
+ * `"error"`. Aborted: a cancelled command, an answer with the stop reason `"aborted"`.
  *
  * @returns Undefined for every other entry.
  */

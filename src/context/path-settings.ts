@@ -3,13 +3,13 @@ import type { JsonRecord } from "../schema/json.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
-/** A model, and who serves it. */
+/** A model and its provider. */
 export interface ModelChoice {
   provider: string;
   modelId: string;
 }
 
-/** What a path says about settings; undefined where it says nothing. */
+/** The settings that a path names; undefined if it names none. */
 export interface PathSettings {
   readonly thinkingLevel: string | undefined;
   readonly model: ModelChoice | undefined;
@@ -19,10 +19,9 @@ const LEVEL_TYPES = ["thinking_level_change"];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
- * Finds the settings in force at the end of a path: of each, the latest that the whole path names.
+ * Finds the settings in force at the end of a path: the latest of each on the whole path.
  *
- * @remarks Cost: O(path) in heads at worst; bodies are parsed from the leaf back until one names what is
- * looked for.
+ * @remarks Cost: O(path) in heads at worst; parses bodies from the leaf back until one names the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
   return {
@@ -39,8 +38,8 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
 }
 
 /**
- * Returns the model that an entry sets, by a change or by having answered; undefined if it does not name one
- * in full.
+ * Returns the model that an entry sets, as a model change or an answer; undefined if it does not name provider and
+ * model.
  */
 export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
   const fields = fieldsOf(entry);
@@ -52,7 +51,7 @@ export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
   return message["role"] === "assistant" ? modelChoice(message["provider"], message["model"]) : undefined;
 }
 
-/** The model in oh-my-pi's form, `provider/model`; those for other roles than the main one count for nobody. */
+/** Returns a model in oh-my-pi's form, `provider/model`, if it is for the main role. */
 function mainModelIn({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
   const [, provider, modelId] = (typeof model === "string" && /^([^/]+)\/(.+)$/s.exec(model)) || [];
   return role === "default" ? modelChoice(provider, modelId) : undefined;

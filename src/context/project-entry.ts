@@ -17,20 +17,20 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
 /**
  * Returns the messages that one entry contributes to a context.
  *
- * Whatever the entry holds, nothing is thrown: content that is missing counts as empty. A stored message that has
- * content comes back as the very object that is stored; only an assistant's text becomes one block.
+ * Never throws; missing content counts as empty. Returns a stored message with content as the same object, except
+ * that an assistant's text becomes a block.
  *
- * @param entry - The entry; a compaction is taken to be the one that the context begins with.
- * @param edit - The context edit in force on it, whichever entry that names; one that is malformed does not count.
+ * @param entry - The entry; a compaction is treated as the one that the context begins with.
+ * @param edit - The context edit to apply, whatever its target; a malformed one is ignored.
  * @returns The messages in order; empty if the entry contributes nothing.
- * @remarks Cost: O(1), and O(retained tail) for a compaction that has one. Source: docs/format.md#context
+ * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
 export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
   return projectSelected(entry, edit);
 }
 
 /**
- * Does the same as `projectContextEntry` for an entry that was selected for a context.
+ * Does the same as `projectContextEntry` for an entry that `selectEntries` chose.
  *
  * @param keepsTail - Whether a compaction's `retainedTail` counts. Default: if the compaction names no kept entry.
  */
@@ -56,12 +56,12 @@ export function projectSelected(
   }
 }
 
-/** Returns the messages that one entry contributes to a context, as if there were no context edits. */
+/** Returns the messages that one entry contributes to a context without context edits. */
 export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMessage[] {
   return projectContextEntry(entry);
 }
 
-/** Tells whether an entry is a context edit that says whom it edits and how. */
+/** Tells whether an entry is a well-formed context edit. */
 export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
   const { targetId, replacement } = fieldsOf(entry);
   if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
@@ -106,7 +106,7 @@ function isContentOf<M extends EditableMessage>(content: unknown): content is M[
   return isContent(content);
 }
 
-/** Makes the message of a `custom_message`; a field that the entry does not have is not made up. */
+/** Makes the message of a `custom_message`, only with fields that the entry has. */
 function customMessage(fields: JsonRecord): AgentMessage | undefined {
   const message: JsonRecord = { role: "custom" };
   for (const name of ["customType", "content", "display", "details"]) {
@@ -151,9 +151,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/**
- * An entry's time in Unix milliseconds, written as a number or as ISO 8601; the epoch if it is unreadable.
- */
+/** Returns an entry's time in Unix milliseconds, from a number or ISO 8601; 0 if it is unreadable. */
 function unixMillis(timestamp: unknown): number {
   const timeMs = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp;
   return typeof timeMs === "number" && Number.isFinite(timeMs) ? timeMs : 0;

@@ -2,13 +2,13 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
-/** Type of the entry with which oh-my-pi clears the context: it begins anew behind it. */
+/** Type of the entry with which oh-my-pi clears the context. */
 export const RESET_TYPE = "reset_boundary";
 
-/** A compaction that names no entry of the path before it as the first one kept. */
+/** A compaction whose first kept entry is not before it on the path. */
 export interface SelectionIssue {
   readonly code: "KEPT_ENTRY_MISSING";
-  /** Where the compaction stands on the path. */
+  /** Index of the compaction on the path. */
   readonly index: number;
   /** Id of the compaction. */
   readonly entryId: string;
@@ -18,22 +18,18 @@ export interface SelectionIssue {
 
 /** Which entries of a path a context is made of. */
 export interface SelectedEntries {
-  /**
-   * Their places on the path, in the order of the context: the compaction, what it keeps, what follows it.
-   */
+  /** Their indices on the path, in the order of the context: the compaction, what it keeps, what follows it. */
   readonly indices: readonly number[];
-  /** Place of the compaction that the context begins with; -1 if there is none. */
+  /** Index of the compaction that the context begins with; -1 if there is none. */
   readonly compactionIndex: number;
-  /** Whether the compaction's `retainedTail` stands in for entries before it. */
+  /** Whether the compaction's `retainedTail` replaces entries before it. */
   readonly keepsTail: boolean;
-  /**
-   * Bodies that had to be read to choose, by place, so that nobody reads them twice; undefined if damaged.
-   */
+  /** Bodies that choosing has read, by index, so that they are not read twice; undefined if damaged. */
   readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
   readonly issue: SelectionIssue | undefined;
 }
 
-/** The kept part before a compaction: `[from, compaction)`, or the messages that it brings along. */
+/** What a compaction keeps: the entries `[from, compaction)`, or the messages in its `retainedTail`. */
 interface KeptPart {
   readonly from: number;
   readonly keepsTail: boolean;
@@ -43,12 +39,12 @@ interface KeptPart {
 /**
  * Chooses the entries that a context is made of.
  *
- * Without a compaction that is the whole path. Else it is the latest compaction whose body can be read, the
- * entries that it keeps (without system messages, which the compaction replays), and everything after it. What stands
- * before oh-my-pi's `reset_boundary`, and the boundary itself, is left out.
+ * Without a compaction, those are all entries. Otherwise: the latest compaction with a readable body, the entries
+ * that it keeps (except system messages, which it replays), and everything after it. Omits oh-my-pi's
+ * `reset_boundary` and what is before it.
  *
- * @remarks Cost: O(path) in heads; of bodies, those of the compaction and of the messages that it keeps.
- * Source: docs/format.md#context
+ * @remarks Cost: O(path) in heads, plus the bodies of the compaction and of the messages that it keeps. Source:
+ *   docs/format.md#context
  */
 export function selectEntries(path: EntryPath): SelectedEntries {
   const parsed = new Map<number, AnySessionEntry | undefined>();
@@ -70,7 +66,7 @@ export function selectEntries(path: EntryPath): SelectedEntries {
   return { indices, compactionIndex, keepsTail: kept.keepsTail, parsed, issue: kept.issue };
 }
 
-/** Where the latest `reset_boundary` stands; -1 if there is none. */
+/** Returns the index of the latest `reset_boundary`; -1 if there is none. */
 function latestReset(path: EntryPath): number {
   if (!path.mayHold(RESET_TYPE)) return -1;
   for (let index = path.length - 1; index >= 0; index--) {
@@ -79,7 +75,7 @@ function latestReset(path: EntryPath): number {
   return -1;
 }
 
-/** Where the latest compaction stands; a damaged one cannot say what it stands for and is passed over. */
+/** Returns the index of the latest compaction; skips damaged ones, since what they keep is unknown. */
 function latestCompaction(
   path: EntryPath,
   parsed: Map<number, AnySessionEntry | undefined>,

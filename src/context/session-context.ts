@@ -14,10 +14,10 @@ import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "
 import { isContextEdit, projectSelected } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
-/** What a model sees at a leaf, and which model it is. */
+/** What a model sees at a leaf, and the model. */
 export interface SessionContext {
   messages: AgentMessage[];
-  /** `"off"` if nothing on the path says more. */
+  /** `"off"` if nothing on the path sets it. */
   thinkingLevel: string;
   /** Null if nothing on the path names a model. */
   model: ModelChoice | null;
@@ -36,7 +36,7 @@ export interface SessionProjection extends SessionContext {
   entries: ProjectedSessionEntry[];
 }
 
-/** Settings to fall back on where the path names none, such as those of a header. */
+/** Settings that apply if the path names none, such as those of a header. */
 export interface SettingsFallback {
   readonly thinkingLevel?: string | undefined;
   readonly model?: ModelChoice | null | undefined;
@@ -45,22 +45,20 @@ export interface SettingsFallback {
 type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
 
 /**
- * Up to so many messages a copy is cheap, and a plain object is easier to look at than one that copies on
- * demand.
+ * Number of messages up to which a copy is cheap. A plain object is easier to inspect than one that copies on demand.
  */
 const COPIED_AT_ONCE = 1000;
 
-/** Returns the messages of one entry: `projectSelected`, or the same with a memory. */
+/** Returns the messages of one entry: `projectSelected`, or a caching version of it. */
 export type ProjectEntry = typeof projectSelected;
 
 /**
  * The projection of one path, which grows with the path.
  *
- * Building it and extending it are the same code, so that they cannot differ. What it hands out are
- * snapshots.
+ * The same code builds and extends it, so that the results cannot differ. Returns snapshots.
  */
 export class PathProjection {
-  /** What is wrong with the path's compaction, if anything. */
+  /** What is wrong with the compaction of the path, if anything. */
   readonly issue: SelectionIssue | undefined;
   readonly #selected: ProjectedSessionEntry[] = [];
   readonly #messages: AgentMessage[] = [];
@@ -82,7 +80,7 @@ export class PathProjection {
   /**
    * Adds an entry that was appended at the end of the path.
    *
-   * @returns False if the entry changes what stands before it: then the projection must be built anew.
+   * @returns False if the entry changes what is before it; then build a new projection.
    * @remarks Cost: O(1).
    */
   extend(entry: AnySessionEntry): boolean {
@@ -94,12 +92,12 @@ export class PathProjection {
     return true;
   }
 
-  /** Returns the selected entries, a copy. */
+  /** Returns a copy of the selected entries. */
   contextEntries(): SessionEntry[] {
     return this.#selected.map(({ sourceEntry }) => sourceEntry);
   }
 
-  /** Returns the context as it stands. */
+  /** Returns the current context. */
   context(fallback: SettingsFallback = {}): SessionContext {
     const settings = this.#settings(fallback);
     const messages = this.#messages;
@@ -107,7 +105,7 @@ export class PathProjection {
     return copiedOnDemand(messages, settings);
   }
 
-  /** Returns the projection as it stands; `entries` and `messages` are copies. */
+  /** Returns the current projection; `entries` and `messages` are copies. */
   projection(fallback: SettingsFallback = {}): SessionProjection {
     return { entries: this.#selected.slice(), messages: this.#messages.slice(), ...this.#settings(fallback) };
   }
@@ -141,7 +139,7 @@ export class PathProjection {
   }
 }
 
-/** Reads the selected entries that choosing did not read, together. */
+/** Reads together the selected entries that choosing has not read. */
 function readSelected(
   path: EntryPath,
   { indices, parsed }: SelectedEntries,
@@ -152,11 +150,9 @@ function readSelected(
 }
 
 /**
- * Makes a context whose messages are copied when they are first looked at, as they are now: the array only
- * grows.
+ * Makes a context that copies its messages on first access. Because the array only grows, they are those of now.
  *
- * Copying 100,000 messages takes far longer than an append, and who only wants the settings need not pay for
- * it.
+ * Copying 100,000 messages takes far longer than an append, and some callers only need the settings.
  */
 function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
   const length = growing.length;
@@ -174,18 +170,18 @@ function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): S
 }
 
 /**
- * Projects a path: the messages that a model sees at its end, and the entries that they come from.
+ * Returns the messages that a model sees at the end of a path, and the entries that they come from.
  *
  * @param path - The path root → leaf; empty for the place before the first entry.
- * @param fallback - Settings where the path names none; without it `"off"` and null.
- * @remarks Cost: O(path) in heads, and the bodies that are selected. Source: docs/format.md#context
+ * @param fallback - Settings if the path names none. Default: `"off"` and null.
+ * @remarks Cost: O(path) in heads, plus the selected bodies. Source: docs/format.md#context
  */
 export function projectPath(path: EntryPath, fallback?: SettingsFallback): SessionProjection {
   return new PathProjection(path).projection(fallback);
 }
 
 /**
- * Returns the entries that the context at a leaf is made of, in the order of the context.
+ * Returns the entries that make up the context at a leaf, in the order of the context.
  *
  * @param entries - A session's entries in file order; a header among them is passed over.
  * @param leafId - Undefined or unknown: the last entry; null: before the first.

@@ -3,12 +3,11 @@ import { textsOf } from "./content-text.ts";
 import { fieldsOf } from "./entry-fields.ts";
 
 /**
- * Folds the system messages of a context into the one that a compaction replays in their place.
+ * Folds the system messages of a context into one, which a compaction replays.
  *
- * Contents are joined by a blank line, sections and tools patched by name in order; what is malformed does
- * not count.
+ * Joins contents with a blank line, and merges sections and tools by name, in order. Ignores what is malformed.
  *
- * @param messages - The messages of the context; all but system messages are passed over.
+ * @param messages - The messages of the context; others than system messages are skipped.
  * @param timestamp - Time of the compaction, Unix milliseconds.
  * @returns The message, with an empty `content` if nothing is left; undefined if there is no system message.
  * @remarks Cost: O(messages). Source: docs/format.md#context
@@ -54,12 +53,12 @@ function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, adde
   for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
 }
 
-/** A tool that goes is named in an object; in old files, by its bare name. */
+/** Returns the name of a removed tool: in an object, or bare as in old files. */
 function removedName(tool: unknown): unknown {
   return typeof tool === "string" ? tool : fieldsOf(tool)["name"];
 }
 
-/** A tool is known by its name; the rest is what the host declared, and goes back to it as it was. */
+/** Tells whether a value is a tool declaration: it has a name. The rest is the host's, and is not changed. */
 function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
   return typeof fieldsOf(tool)["name"] === "string";
 }

@@ -1,15 +1,16 @@
 import type { ToolCall } from "../schema/content.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
+import { textsOf } from "./content-text.ts";
 import { fieldsOf } from "./entry-fields.ts";
+import { isUnfinished } from "./unfinished.ts";
 
 /**
  * What a repair did.
  *
- * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result stood after
- * another message than its call's. `resultDropped`: no call before it asks for it, or it was answered
- * already, or the call's message failed. `callDropped`: the call cannot be paired: it repeats another one, has no id,
- * or its message failed or was aborted. `callRenamed`: its id was used by an earlier message, and both it and its result got a new one.
- * `messageDropped`: nothing was left of it but dropped calls.
+ * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
+ * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
+ * `callDropped`: the call repeats another one, has no id, or its message failed or was aborted. `callRenamed`: an
+ * earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but dropped calls.
  */
 export type ToolPairRepairKind =
   | "resultMade"
@@ -19,36 +20,33 @@ export type ToolPairRepairKind =
   | "callRenamed"
   | "messageDropped";
 
-/** One thing that a repair did. */
+/** One repair. */
 export interface ToolPairRepair {
   readonly kind: ToolPairRepairKind;
-  /**
-   * Index of the message concerned, in the list that was given; for a result that was made, that of its
-   * call's.
-   */
+  /** Index of the message in the original list; for a result that was made, of the message with its call. */
   readonly index: number;
-  /** Id of the call as it was; `""` where there is none. */
+  /** Original id of the call; `""` if it has none. */
   readonly toolCallId: string;
   /** The new id of a renamed call. */
   readonly newToolCallId?: string;
 }
 
-/** A list in which every tool call has its result and the reverse, and what was done to make it so. */
+/** A list in which calls and results match, and the repairs that were made. */
 export interface ToolPairsRepaired<M> {
   messages: M[];
-  /** In the order of the list that was given; empty if it was in order. */
+  /** In the order of the original list; empty if nothing was repaired. */
   repairs: ToolPairRepair[];
 }
 
-/** A result and where it was found. */
+/** A result and its position. */
 interface Answer {
   readonly index: number;
   readonly message: ToolResultMessage;
-  /** Whether another message than a result stands between it and its call. */
+  /** Whether a message other than a result is between it and its call. */
   readonly isDisplaced: boolean;
 }
 
-/** An assistant message with tool calls, and their results by call id in the order of arrival. */
+/** An assistant message with tool calls, and their results by call id, in order. */
 interface Turn {
   readonly index: number;
   readonly message: AssistantMessage;
@@ -58,18 +56,18 @@ interface Turn {
 type Block = AssistantMessage["content"][number];
 
 /**
- * Makes a list of messages that the strictest provider accepts: the results of an assistant message stand
- * directly after it, one for each of its calls; there are no other results, and no id is used twice.
+ * Returns messages that the strictest provider accepts: directly after an assistant message come the results of its
+ * calls, one for each. There are no other results, and no id is used twice.
  *
- * A result belongs to the latest message before it that made the call; where it stands further on, as when
- * the user spoke while the tool ran, it is moved. A call without a result gets one that says it was
- * interrupted. A message that failed or was aborted loses its calls, and they their results, whether or not there are
- * any: a call of it may be half a call, and clients leave such messages out, so that a result would stand alone. An id that a later message uses again is renamed there, since some
- * providers number the calls of each message anew; if it has no result there, it is a repetition and goes.
+ * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool
+ * ran. A call without a result gets one that says it was interrupted. A message that failed or was aborted loses its
+ * calls and their results: a call may be incomplete, and clients omit such messages. If a later message reuses an id,
+ * it is renamed there, because some providers number the calls of each message anew; without a result there, it is a
+ * repetition and is dropped.
  *
- * @param messages - Any list; neither it nor its messages are changed.
- * @returns A new list, with the same objects wherever nothing was to be repaired.
- * @remarks Cost: O(messages and blocks). Repairing twice is repairing once. Source: docs/format.md#context
+ * @param messages - Any list; not changed, nor are its messages.
+ * @returns A new list, with the same objects where nothing was repaired.
+ * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
  */
 export function repairToolPairs(messages: readonly Message[]): ToolPairsRepaired<Message>;
 export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRepaired<AgentMessage>;
@@ -81,7 +79,7 @@ export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRep
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Gathers each result under its call; a result that no call before it waits for is left out. */
+/** Groups results by their calls; drops results that no earlier call waits for. */
 function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[]): (AgentMessage | Turn)[] {
   const items: (AgentMessage | Turn)[] = [];
   const waiting = new Map<string, Turn>();
@@ -106,14 +104,14 @@ function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[
   return items;
 }
 
-/** Writes turns in order, so that each call has its one result and its own id. */
+/** Writes turns in order, so that each call has one result and a unique id. */
 class TurnWriter {
   readonly #repairs: ToolPairRepair[];
-  /** Ids of the calls of the list; no new id may be one of them. */
+  /** Ids of all calls; a new id must differ from them. */
   readonly #taken = new Set<string>();
   /** Ids of the calls that were written. */
   readonly #written = new Set<string>();
-  /** For each id that was used again, the number in its latest new name. */
+  /** For each reused id, the number in its latest new name. */
   readonly #numbers = new Map<string, number>();
 
   constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
@@ -137,7 +135,7 @@ class TurnWriter {
     return [isUnchanged ? message : { ...message, content }, ...results];
   }
 
-  /** Returns the call as it is to be sent, or none, and notes its id in `newIds`. */
+  /** Returns the call to send, or none, and records its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
     const { index, message, answers } = turn;
     const id = idOf(call.id);
@@ -155,7 +153,7 @@ class TurnWriter {
     return [{ ...call, id: newId }];
   }
 
-  /** Returns the results that are there in their order, then those that had to be made. */
+  /** Returns existing results in order, then those that had to be made. */
   #writeResults(
     turn: Turn,
     content: readonly Block[],
@@ -188,13 +186,12 @@ class TurnWriter {
   }
 }
 
-/** Said in the result that a call without one gets. */
+/** Text of the result that is made for a call without one. */
 const INTERRUPTED = "The tool call was interrupted: it has no result.";
 
-/** Tells whether a result is one that a repair made. */
+/** Tells whether a repair made a result. */
 export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
-  const [first] = Array.isArray(content) ? content : [];
-  return isError && content.length === 1 && first?.type === "text" && first.text === INTERRUPTED;
+  return isError && content.length === 1 && textsOf(content)[0] === INTERRUPTED;
 }
 
 function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
@@ -229,11 +226,6 @@ function isToolCall(block: unknown): block is ToolCall {
 /** Thinking alone is no answer, and providers refuse it. */
 function isWorthSending(block: Block): boolean {
   return fieldsOf(block)["type"] !== "thinking";
-}
-
-/** Tells whether the model was stopped while it wrote: clients leave such a message out of a request. */
-function isUnfinished(message: AssistantMessage): boolean {
-  return message.stopReason === "error" || message.stopReason === "aborted";
 }
 
 function callIds(message: AssistantMessage): string[] {

@@ -4,9 +4,9 @@ import { withBlobImages } from "./blob-images.ts";
 import { fieldsOf, isContent } from "./entry-fields.ts";
 
 /**
- * Gives a stored message content where it has none, and an assistant's text as the one block that it is.
+ * Adds missing content to a stored message, and turns an assistant's text into a block.
  *
- * @returns The very object if nothing is to be done.
+ * @returns The same object if nothing had to change.
  */
 export function withContent(message: Message): Message;
 export function withContent(message: AgentMessage): AgentMessage;
@@ -25,12 +25,12 @@ export function withContent(message: AgentMessage): AgentMessage {
 }
 
 /**
- * Gives a message the form that its role has in a request, so that no client stumbles over what somebody stored.
+ * Brings a stored message into the form that its role has in a request, whatever was stored.
  *
- * A text where the role holds blocks becomes one text block, a bare name among `toolsRemoved` a reference, and an image
+ * Where the role needs blocks, a text becomes one. A bare name in `toolsRemoved` becomes a reference, and an image
  * that is not in the message a note.
  *
- * @returns The very object if nothing is to be done.
+ * @returns The same object if nothing had to change.
  */
 export function wellFormed(stored: Message): Message {
   const message = withBlobImages(withContent(stored));
@@ -39,7 +39,7 @@ export function wellFormed(stored: Message): Message {
   return { ...message, content: blocksOf(message.content) };
 }
 
-/** Returns the blocks of what stands in the place of a list of blocks. */
+/** Returns a text as a block; nothing for anything else. */
 function blocksOf(content: unknown): TextContent[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }

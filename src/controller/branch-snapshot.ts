@@ -66,8 +66,6 @@ function stale(what: string, { leafId }: BranchSnapshot, current: SessionManager
   return new SessionError(
     "STALE_LEAF",
     `${what}; nothing was written. Look at the session and decide anew.`,
-    {
-      details: { expectedLeafId: leafId, leafId: current.getLeafId() },
-    },
+    { details: { expectedLeafId: leafId, leafId: current.getLeafId() } },
   );
 }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { ifPresent } from "../log/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
+import { sessionNotFound } from "../manager/open-session.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -111,13 +112,7 @@ async function orClose(session: SessionManager, check: () => void): Promise<void
 
 function requireFile(path: string): string {
   if (ifPresent(() => statSync(path)) !== undefined) return path;
-  throw new SessionError(
-    "SESSION_NOT_FOUND",
-    `There is no session at ${path}. Check the path, or list the sessions.`,
-    {
-      details: { path },
-    },
-  );
+  throw sessionNotFound(path);
 }
 
 function isSameFile(path: string, other: string | undefined): boolean {

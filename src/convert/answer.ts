@@ -41,7 +41,7 @@ export function assistantMessage(
     api: "unknown",
     provider: "unknown",
     model: "unknown",
-    usage: usageOf({}),
+    usage: usageOf(),
     stopReason: isCall ? "toolUse" : "stop",
     ...fields,
   };
@@ -55,17 +55,20 @@ export interface TokenCounts {
   readonly cacheWrite?: unknown;
   readonly cacheWrite1h?: unknown;
   readonly reasoning?: unknown;
+  /** Default: the sum of input, output and both caches. */
   readonly total?: unknown;
+  /** In US dollars; most providers do not tell it. */
+  readonly cost?: unknown;
 }
 
-/** Makes usage from a provider's counts, without prices. */
-export function usageOf(counts: TokenCounts): Usage {
-  const input = tokens(counts.input);
-  const output = tokens(counts.output);
-  const cacheRead = tokens(counts.cacheRead);
-  const cacheWrite = tokens(counts.cacheWrite);
-  const cacheWrite1h = tokens(counts.cacheWrite1h);
-  const reasoning = tokens(counts.reasoning);
+/** Makes usage from a provider's counts. */
+export function usageOf(counts: TokenCounts = {}): Usage {
+  const input = countOf(counts.input);
+  const output = countOf(counts.output);
+  const cacheRead = countOf(counts.cacheRead);
+  const cacheWrite = countOf(counts.cacheWrite);
+  const cacheWrite1h = countOf(counts.cacheWrite1h);
+  const reasoning = countOf(counts.reasoning);
   return {
     input,
     output,
@@ -73,12 +76,12 @@ export function usageOf(counts: TokenCounts): Usage {
     cacheWrite,
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
     ...(reasoning > 0 && { reasoning }),
-    totalTokens: tokens(counts.total) || input + output + cacheRead + cacheWrite,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+    totalTokens: countOf(counts.total) || input + output + cacheRead + cacheWrite,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: countOf(counts.cost) },
   };
 }
 
-/** Returns a number of tokens; 0 if the value is no positive number. */
-export function tokens(value: unknown): number {
-  return typeof value === "number" && value > 0 ? value : 0;
+/** Returns a finite positive number, else 0. */
+export function countOf(value: unknown): number {
+  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }

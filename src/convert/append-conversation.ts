@@ -1,14 +1,14 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { isMadeResult } from "../context/tool-pairs.ts";
+import { isUnfinished } from "../context/unfinished.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
 import { isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
-import { isUnfinished } from "./unfinished.ts";
 
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
@@ -34,17 +34,17 @@ export interface AppendedConversation {
 /** Section of the system prompt that holds an array's instructions; the latest one applies. */
 const INSTRUCTIONS = "instructions";
 
-/** An entry and what it says to a model. */
+/** An entry and its messages for a model. */
 interface Step {
   readonly entry: SessionEntry;
   readonly messages: readonly Message[];
 }
 
-/** How far a list goes along with the entries of a session. */
+/** How many messages of a list a session has. */
 interface Match {
-  /** Messages that were found. */
+  /** Number of messages found. */
   readonly matched: number;
-  /** The entry to go on from; null before the first. Undefined for the leaf as it is. */
+  /** The entry to continue from; null before the first; undefined for the current leaf. */
   readonly parentId: string | null | undefined;
 }
 
@@ -93,7 +93,7 @@ function appendInstructions(session: ConversationSession, given: readonly System
   ];
 }
 
-/** Finds where the session says most of the list: on its path, in its context, or on another branch. */
+/** Finds where the session has most of the list: on its path, in its context, or on another branch. */
 function findMatch(session: ConversationSession, said: readonly Message[]): Match {
   const branch = session.getBranch();
   const parentOf = (entry: SessionEntry) => {
@@ -133,7 +133,7 @@ function matchSteps(
   return { matched, parentId: undefined };
 }
 
-/** Returns the number of messages that are found once a step is taken; no more than before if it says something else. */
+/** Returns the number of messages found including a step; unchanged if the step differs. */
 function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
   const start = messages[0]?.role === "toolResult" ? matched : skipMade(said, matched);
   const isSame = messages.every((message, at) => {
@@ -143,16 +143,16 @@ function matchStep({ messages }: Step, said: readonly Message[], matched: number
   return isSame && messages.length > 0 ? start + messages.length : matched;
 }
 
-/** Passes over results that were made for a request, since their calls had none: the session still has none. */
+/** Skips results that were made for a request, which the session does not have. */
 function skipMade(said: readonly Message[], matched: number): number {
   let at = matched;
   for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
   return at;
 }
 
-/** Decides which entries of a path an array need not hold. */
+/** Decides which entries of a path an array may lack. */
 class Passer {
-  /** Calls of answers that no request holds; their results are in none, either. */
+  /** Calls of answers that requests omit, together with their results. */
   readonly #lostCalls = new Set<unknown>();
 
   mayPass({ entry }: Step): boolean {
@@ -160,20 +160,20 @@ class Passer {
     const { message } = entry;
     if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
     if (message.role !== "assistant") return message.role !== "user";
-    const blocks: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const blocks = listOf(message.content);
     if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
     for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
     return true;
   }
 }
 
-/** Tells whether a block says nothing that a request would hold, if there is nothing beside it. */
+/** Tells whether a request omits a block that is alone in its message. */
 function isSilent(block: unknown): boolean {
   const { type, text } = fieldsOf(block);
   return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
-/** Looks through all branches for the one that says most of the list. */
+/** Finds the branch that has most of the list. */
 function searchTree(session: ConversationSession, said: readonly Message[]): Match {
   let best: Match = { matched: 0, parentId: null };
   const open: { id: string | null; matched: number; passer: Passer }[] = [

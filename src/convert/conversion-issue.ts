@@ -29,7 +29,7 @@ export interface ConversionIssue {
   readonly code: ConversionIssueCode;
   /** Index in the list that was passed, or -1 if the issue concerns no element of it. */
   readonly index: number;
-  /** What was done to what, for people. */
+  /** What was done, for people. */
   readonly message: string;
 }
 

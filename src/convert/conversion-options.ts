@@ -24,7 +24,7 @@ export interface ImportOptions {
 }
 
 /**
- * Returns the function that gives the time of a message.
+ * Returns a function that returns the time of a message.
  *
  * @throws {TypeError} If there is no time.
  */

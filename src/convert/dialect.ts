@@ -7,22 +7,22 @@ import type { ToolIds } from "./tool-ids.ts";
 /** A block of an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
 
-/** A block of what the user says, or a tool gives back. */
+/** A block of a user message or a tool result. */
 export type UserBlock = TextContent | ImageContent;
 
-/** What a form of request allows, and how to read what was kept in this form. */
+/** What a form of request allows, and how to read originals kept in this form. */
 export interface Dialect {
-  /** Key in `details` of what was kept in this form. */
+  /** Key in `details` of originals in this form. */
   readonly form: FormName;
   /** The APIs whose signatures this form can carry; undefined for any. */
   readonly apis: ReadonlySet<string> | undefined;
-  /** Who serves this API if nobody else is named. */
+  /** Default provider of this API. */
   readonly provider: string | undefined;
-  /** Whether this form is for people, not for a model: it shows every answer and all thinking. */
+  /** Whether this form is for people rather than a model: it shows all answers and thinking. */
   readonly isForDisplay: boolean;
   /** Which system messages go in front of the request: all, only the leading ones, or none. */
   readonly systemInFront: "all" | "leading" | "none";
-  /** Whether an answer cannot come first. */
+  /** Whether the first message must be a user's. */
   readonly startsWithUser: boolean;
   /** Types of images that are supported; undefined for any. */
   readonly imageTypes: ReadonlySet<string> | undefined;
@@ -34,23 +34,23 @@ export interface Dialect {
   newIds(): ToolIds;
   /** Whether a text counts as empty. */
   isBlank(text: string): boolean;
-  /** Whether an answer must keep all of its thinking, in place and not at the end, or none. */
+  /** Whether an answer must keep all its thinking, in place and not at the end, or none of it. */
   readonly wantsThinkingWhole: boolean;
   /** Whether an empty text from this API is kept for its signature. */
   keepsSignedText(api: string): boolean;
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */
   isSignature(signature: string, api: string): boolean;
-  /** Whether thinking of the model that is asked can be sent back to it. */
+  /** Whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, api: string): boolean;
-  /** Reads what was kept of a user message; undefined if it is not of this form. */
+  /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
-  /** Reads what was kept of an answer; undefined if it cannot be sent. */
+  /** Reads the kept original of an answer; undefined if it cannot be sent. */
   readAnswer(raw: unknown): AnswerBlock[] | undefined;
-  /** Reads what was kept of a result. */
+  /** Reads the kept original of a result. */
   readResult(raw: unknown): ReadResult | undefined;
 }
 
-/** What a result says. */
+/** The content of a tool result. */
 export interface ReadResult {
   /** The provider's id of the call. */
   readonly toolCallId: string;

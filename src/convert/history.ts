@@ -1,4 +1,4 @@
-import type { Usage } from "../schema/content.ts";
+import type { ToolCall, Usage } from "../schema/content.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
@@ -6,6 +6,7 @@ import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from
 import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
+import { callIdOf } from "./tool-ids.ts";
 
 /** Messages converted from an SDK's. */
 export interface ConvertedMessages {
@@ -13,39 +14,40 @@ export interface ConvertedMessages {
   readonly issues: readonly ConversionIssue[];
 }
 
-/** Whose messages are converted, where the options do not say. */
+/** Form of the messages, and defaults of the options. */
 export interface HistoryDefaults {
   readonly form: FormName;
   readonly api: string;
   readonly provider: string;
 }
 
-/** What a response says about the answer in it. */
+/** Facts of a response about its answer. */
 export interface ResponseFacts {
   readonly id: string | undefined;
-  /** The model that was asked for, if somebody says so. */
+  /** The requested model, if known. */
   readonly askedModel: string | undefined;
   /** The model that answered. */
   readonly model: string | undefined;
   readonly usage: Usage;
   readonly stopReason: StopReason;
-  /** The provider's word for it. */
+  /** The provider's stop reason. */
   readonly rawStopReason: string | undefined;
-  /** Says what went wrong, where something did. */
+  /** Returns what went wrong; called only for failures. */
   readonly errorMessage: () => string;
   readonly details: JsonObject | undefined;
 }
 
-/** Name of a tool whose call nobody has seen. */
+/** Name of a tool whose call is unknown. */
 const UNKNOWN_TOOL = "unknown";
 
-/** Gathers the messages that an SDK's are converted to, in their order. */
+/** Collects converted messages in order. */
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
-  readonly #toolNames = new Map<string, string>();
+  /** Calls by our ids, and by the part of them that a provider's results use. */
+  readonly #calls = new Map<string, ToolCall>();
   readonly #form: FormName;
-  /** Tells when a message was said. */
+  /** Returns the time of a message. */
   readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
 
@@ -65,7 +67,7 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
-  /** Adds what the user said. */
+  /** Adds a user message. */
   user(index: number, content: UserMessage["content"], details?: JsonObject): void {
     this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
@@ -76,7 +78,9 @@ export class History {
     content: AssistantMessage["content"],
     fields: Partial<AnswerFields> = {},
   ): AssistantMessage {
-    for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
+    for (const block of content) {
+      if (block.type === "toolCall") this.#calls.set(block.id, block).set(callIdOf(block.id), block);
+    }
     const message = assistantMessage(content, {
       ...this.#identity,
       timestamp: this.timeOf(index),
@@ -86,7 +90,7 @@ export class History {
     return message;
   }
 
-  /** Makes the answer of a response, the only message of this history. */
+  /** Adds and returns the answer of a response, the only message of this history. */
   response(content: AssistantMessage["content"], response: ResponseFacts): ConvertedAnswer {
     const { id, askedModel, model, usage, stopReason, rawStopReason, errorMessage, details } = response;
     const message = this.answer(0, content, {
@@ -103,12 +107,13 @@ export class History {
     return { message, issues: this.issues.list() };
   }
 
-  /** Adds what a tool gave back. */
+  /** Adds a tool result, under our id of its call. */
   result(index: number, result: ReadResult, details?: JsonObject, toolName?: string): void {
+    const call = this.#calls.get(result.toolCallId);
     this.#messages.push({
       role: "toolResult",
-      toolCallId: result.toolCallId,
-      toolName: toolName ?? this.#toolNames.get(result.toolCallId) ?? UNKNOWN_TOOL,
+      toolCallId: call?.id ?? result.toolCallId,
+      toolName: toolName ?? call?.name ?? UNKNOWN_TOOL,
       content: result.content,
       ...withDetails(details),
       isError: result.isError,
@@ -116,18 +121,18 @@ export class History {
     });
   }
 
-  /** Reports what had no counterpart. */
+  /** Reports an issue. */
   report(code: ConversionIssueCode, index: number, message: string): void {
     this.issues.report(code, index, message);
   }
 
   /**
-   * Keeps what was given if what is made of it does not say the same, and reports it.
+   * Keeps an original if converting it back would not restore it, and reports that.
    *
-   * @param given - As the SDK says it, without what is never stored.
-   * @param again - What the SDK would be given back without it.
-   * @param what - What is converted, for the report.
-   * @param plain - Makes two ways to say the same equal.
+   * @param given - The original, without what is never stored.
+   * @param again - What the SDK would get without it.
+   * @param what - Name of the original, for the report.
+   * @param plain - Normalises equivalent forms.
    */
   keep(
     index: number,
@@ -145,13 +150,13 @@ export class History {
     return keepRaw(this.#form, given);
   }
 
-  /** Returns the messages and what was reported. */
+  /** Returns the messages and issues. */
   done(): ConvertedMessages {
     return { messages: this.#messages, issues: this.issues.list() };
   }
 }
 
-/** Makes the field of a message that holds what was kept of it. */
+/** Returns the `details` field of a message, if there are details. */
 export function withDetails(details: JsonObject | undefined): { details?: JsonObject } {
   return details === undefined ? {} : { details };
 }

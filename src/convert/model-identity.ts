@@ -1,9 +1,9 @@
 import type { Message } from "../schema/message.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 
-/** Who answers: the same three words in two messages mean that their thinking and signatures are interchangeable. */
+/** Identifies a model: messages with the same identity can exchange thinking and signatures. */
 export interface ModelIdentity {
-  /** The APIs over which thinking of this model can be sent; undefined if any will do. */
+  /** The APIs that can carry this model's thinking; undefined for any. */
   readonly apis: ReadonlySet<string> | undefined;
   readonly provider: string;
   readonly model: string;
@@ -13,10 +13,10 @@ export interface ModelIdentity {
 const SNAPSHOT = /^(.+?)-(?:\d{8}|\d{4}-\d\d-\d\d)$/;
 
 /**
- * Finds out which model a request is for.
+ * Finds the model of a request.
  *
- * @param apis - The APIs that the request can be spoken over.
- * @param provider - Who is meant if neither the options nor the conversation name one.
+ * @param apis - The APIs of the request.
+ * @param provider - Provider if neither the options nor the conversation name one.
  * @returns Undefined if neither the options nor the last answer tell; then no thinking can be sent.
  */
 export function findTarget(
@@ -26,7 +26,7 @@ export function findTarget(
   options: RequestOptions,
 ): ModelIdentity | undefined {
   const all = messages.filter((message) => message.role === "assistant");
-  // An answer of nobody in particular does not say who is asked.
+  // An answer without a provider does not tell whom the request is for.
   const named = all.filter((answer) => answer.provider !== "unknown");
   const answers = named.length > 0 ? named : all;
   const speaks = (api: string) => apis === undefined || apis.has(api);
@@ -36,7 +36,7 @@ export function findTarget(
   return last !== undefined && last === answers.at(-1) ? { ...target, model: last.model } : undefined;
 }
 
-/** Tells whether a message was written by the model that is asked now. */
+/** Tells whether the model of the request wrote a message. */
 export function isWrittenBy(target: ModelIdentity | undefined, message: Message): boolean {
   if (target === undefined || message.role !== "assistant") return false;
   if (target.apis !== undefined && !target.apis.has(message.api)) return false;
@@ -46,7 +46,7 @@ export function isWrittenBy(target: ModelIdentity | undefined, message: Message)
   );
 }
 
-/** A name and the same name with a date are one model: who asks for the first is answered by the second. */
+/** Tells whether two names mean one model: a name with the date of its snapshot answers for the name without. */
 function isSame(a: string, b: string): boolean {
   return a === b || SNAPSHOT.exec(a)?.[1] === b || SNAPSHOT.exec(b)?.[1] === a;
 }

@@ -1,21 +1,21 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
-import { tokens, usageOf } from "./answer.ts";
+import { countOf, usageOf } from "./answer.ts";
 
-/** What OpenAI's two APIs call what was sent and what came back. */
+/** Words of OpenAI's two APIs for input and output tokens. */
 export interface TokenWords {
   readonly input: "input" | "prompt";
   readonly output: "output" | "completion";
 }
 
-/** Reads the tokens of a response of OpenAI, whose input includes what the cache served and took. */
+/** Reads the usage of an OpenAI response, whose input includes cached tokens. */
 export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
   const counts = fieldsOf(usage);
   const details = fieldsOf(counts[`${input}_tokens_details`]);
-  const cacheRead = tokens(details["cached_tokens"]);
-  const cacheWrite = tokens(details["cache_write_tokens"]);
+  const cacheRead = countOf(details["cached_tokens"]);
+  const cacheWrite = countOf(details["cache_write_tokens"]);
   return usageOf({
-    input: tokens(counts[`${input}_tokens`]) - cacheRead - cacheWrite,
+    input: countOf(counts[`${input}_tokens`]) - cacheRead - cacheWrite,
     output: counts[`${output}_tokens`],
     cacheRead,
     cacheWrite,

@@ -2,28 +2,31 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../schema/json.ts";
 
-/** The forms that a message can be kept in, by their key in `details`. */
+/** The forms of kept originals, by their key in `details`. */
 const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMessage", "uiMessage"] as const;
 
-/** Key in `details` under which a message is kept as its provider or SDK says it. */
+/** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
-/** Makes the `details` that keep a message as its provider or SDK says it. */
+/** Makes the `details` that keep an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
   return { [form]: jsonCopy(raw) };
 }
 
-/** Returns what `keepRaw` put into a message's `details`; undefined if there is nothing of that form. */
+/** Returns the original that `keepRaw` put into `details`; undefined if there is none of that form. */
 export function rawOf(message: object, form: FormName): unknown {
   return fieldsOf(fieldsOf(message)["details"])[form];
 }
 
-/** Lists the forms in which something was kept of a message. */
+/** Lists the forms of the originals kept with a message. */
 export function keptForms(message: object): FormName[] {
   return FORMS.filter((form) => rawOf(message, form) !== undefined);
 }
 
-/** Tells whether a UI message that was kept holds something for a model that its message does not: a file, a provider's tool. */
+/**
+ * Tells whether a kept UI message holds something for a model that the message lacks, such as a file or a provider's
+ * tool.
+ */
 export function isForModel(uiMessage: unknown): boolean {
   const { parts } = fieldsOf(uiMessage);
   return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
@@ -33,14 +36,14 @@ function isPartForModel({ type, providerExecuted }: { readonly [name: string]: u
   return providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom";
 }
 
-/** Tells whether the last part of a list is of one of these types. */
+/** Tells whether the last part of a list has one of these types. */
 export function endsIn(list: unknown, ...types: readonly string[]): boolean {
   const { type } = fieldsOf(Array.isArray(list) ? list.at(-1) : undefined);
   return types.some((one) => one === type);
 }
 
 /**
- * Copies what JSON can hold of a value; what it cannot hold is left out, as `JSON.stringify` does.
+ * Copies a value through JSON, which drops what it cannot hold.
  *
  * @throws {TypeError} On cycles and BigInts.
  */
@@ -50,12 +53,12 @@ function jsonCopy(value: object): JsonValue {
 }
 
 /**
- * Tells whether JSON would hold the same of two values, in whatever order their keys are.
+ * Tells whether two values are equal as JSON, whatever the order of keys.
  *
  * @remarks Cost: O(size of the smaller), at any depth.
  */
 export function isSameJson(a: unknown, b: unknown): boolean {
-  // An explicit stack, since the data may be deeper than the call stack.
+  // An explicit stack, because the data may be deeper than the call stack.
   const pairs: [unknown, unknown][] = [[a, b]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [left, right] = pair;
@@ -80,7 +83,7 @@ function ownValue(record: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(record, key)?.value;
 }
 
-/** Copies a record without some of its fields and without those that are null or undefined. */
+/** Copies a record without some fields, and without null and undefined ones. */
 export function withoutFields(record: object, names: readonly string[] = []): { [key: string]: unknown } {
   return Object.fromEntries(
     Object.entries(record).filter(

@@ -1,6 +1,6 @@
 import type { ThinkingContent } from "../schema/content.ts";
 
-/** Makes thinking that the provider withheld, out of what it gave in its place. */
+/** Makes a block of thinking that the provider withheld, from the data it sent instead. */
 export function redactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../context/entry-fields.ts";
 import type { ImageContent, TextContent, ToolCall } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
@@ -7,7 +7,7 @@ import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
 import { plainName } from "./tool-ids.ts";
 
-/** Takes out of content what a provider refuses: empty texts, thinking of others, blocks that nobody knows. */
+/** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
   readonly #dialect: Dialect;
   readonly #issues: ConversionIssues;
@@ -18,28 +18,26 @@ export class RequestContent {
   }
 
   /**
-   * Returns what can be sent of an answer.
+   * Returns the blocks of an answer that can be sent.
    *
-   * @param isOwn - Whether the model that is asked wrote it.
+   * @param isOwn - Whether the model of the request wrote it.
    */
   ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
-    const given: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    const given = listOf(message.content);
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
     return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
   }
 
-  /** Returns what can be sent of what a user said; empty if that is nothing. */
+  /** Returns the content of a user message that can be sent; may be empty. */
   ofUser(content: unknown, index: number): string | UserBlock[] {
     if (typeof content !== "string") return this.ofTool(content, index);
     return this.#dialect.isBlank(content) ? "" : content;
   }
 
-  /** Returns what can be sent of what a tool gave back. Some writers store a text instead of blocks. */
+  /** Returns the content of a tool result that can be sent. Some writers store a text instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
-    if (typeof content === "string") return this.#text({ type: "text", text: content }, false, index);
-    const given: readonly unknown[] = Array.isArray(content) ? content : [];
-    return given.flatMap((block): UserBlock[] => {
+    return blocksOf(content).flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, false, index);
       if (isImage(block)) return [this.#image(block, index)];
       this.#dropUnknown(index);
@@ -47,7 +45,7 @@ export class RequestContent {
     });
   }
 
-  /** Returns the name that a tool has in the request. */
+  /** Returns the name of a tool in the request. */
   toolName(name: unknown, index: number): string {
     const given = typeof name === "string" && name !== "" ? name : "unknown";
     const { maxNameLength } = this.#dialect;
@@ -69,7 +67,7 @@ export class RequestContent {
     return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
   }
 
-  /** Returns the block without a signature that means nothing to who is asked. */
+  /** Returns the block without a signature that the model of the request cannot use. */
   #signed(block: TextContent | ToolCall, isOwn: boolean, api: string, index: number): TextContent | ToolCall {
     const signature: unknown = block.type === "text" ? block.textSignature : block.thoughtSignature;
     if (signature === undefined) return block;

@@ -2,6 +2,7 @@ import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
+import { isUnfinished } from "../context/unfinished.ts";
 import type { ImageContent } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type {
@@ -20,9 +21,8 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-f
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
-import { isUnfinished } from "./unfinished.ts";
 
-/** Instructions that stand between messages. */
+/** Instructions between messages. */
 export interface PlannedSystem {
   readonly kind: "system";
   readonly index: number;
@@ -30,34 +30,34 @@ export interface PlannedSystem {
   readonly message: SystemMessage;
 }
 
-/** What the user says. */
+/** A user message. */
 export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
   readonly content: UserMessage["content"];
-  /** What was kept of it in this form, if its content is unchanged. */
+  /** Its kept original in this form, if the content is unchanged. */
   readonly raw: unknown;
 }
 
-/** What a tool gave back. */
+/** A tool result. */
 export interface PlannedResult {
   readonly index: number;
-  /** Whether the call has no result and this one was made to say so. */
+  /** Whether it was made for a call without a result. */
   readonly isMade: boolean;
   readonly message: ToolResultMessage;
   readonly raw: unknown;
 }
 
-/** An answer, ready to be sent, with the results of its calls in their order. */
+/** An answer to send, with the results of its calls in order. */
 export interface PlannedAnswer {
   readonly kind: "answer";
   readonly index: number;
   readonly content: readonly AnswerBlock[];
-  /** The API that it came over. */
+  /** The API of the answer. */
   readonly api: string;
-  /** Whether the model asked wrote it, so that ids and signatures mean something to it. */
+  /** Whether the model of the request wrote it, and can use its ids and signatures. */
   readonly isOwn: boolean;
-  /** Whether thinking, or something that `details` keeps, had to be left out of it. */
+  /** Whether it lost thinking, or something kept in `details`. */
   readonly isIncomplete: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
@@ -65,12 +65,12 @@ export interface PlannedAnswer {
   readonly details: unknown;
 }
 
-/** A part of a request in order. */
+/** A part of a request. */
 export type PlannedItem = PlannedSystem | PlannedUser | PlannedAnswer;
 
-/** A request before it takes a provider's form. */
+/** A request before conversion to a provider's form. */
 export interface RequestPlan {
-  /** Text in front of the conversation; may be empty. */
+  /** Text before the conversation; may be empty. */
   readonly system: string;
   readonly items: PlannedItem[];
   readonly target: ModelIdentity | undefined;
@@ -78,10 +78,10 @@ export interface RequestPlan {
   readonly issues: ConversionIssues;
 }
 
-/** Text of the user message that is added where a provider requires one first. */
+/** Text of the user message added for providers that require one first. */
 const FIRST_WORDS = "(The conversation starts with an answer.)";
 
-/** Text of a result whose images follow it, if it has no other. */
+/** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
@@ -93,15 +93,15 @@ const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
   messageDropped: "was all that the message held; the message was dropped",
 };
 
-/** A message, with the index of the one it was made from. */
+/** A message and the index of its source. */
 interface Indexed<M = Message> {
   readonly message: M;
   readonly index: number;
 }
 
 /**
- * Prepares a conversation as every provider requires it: only finished answers, each followed by the results of its calls, no
- * thinking of other models, nothing empty.
+ * Prepares a conversation as all providers require: only finished answers, each followed by its results, without
+ * thinking of other models or empty content.
  *
  * @param messages - The messages of a context; not changed.
  */
@@ -119,9 +119,9 @@ class Planner {
   readonly #issues = new ConversionIssues();
   readonly #ids: ToolIds;
   readonly #content: RequestContent;
-  /** Ids of calls that got a result which says that there is none. */
+  /** Ids of calls that got a made result. */
   readonly #made = new Set<string>();
-  /** Names of the tools that were called, by the ids of the calls: results go by those. */
+  /** Names of called tools by call id; results use the same names. */
   readonly #callNames = new Map<string, string>();
   #target: ModelIdentity | undefined;
 
@@ -159,7 +159,7 @@ class Planner {
     items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
 
-  /** Lists the messages that providers know, without unfinished answers. */
+  /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((message, index) => {
       const converted = convertToLlm([message]);
@@ -188,7 +188,7 @@ class Planner {
       const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
-    // A result has its own index, or that of its call if it was made; everything else is still in order.
+    // A result has its own index, or that of its call if it was made; all others are still in order.
     const others = given.filter(({ message }, at) => message.role !== "toolResult" && !dropped.has(at));
     const results = new Map(given.map(({ message, index }) => [message, index]));
     let at = -1;
@@ -204,7 +204,7 @@ class Planner {
     const systems = items.filter((item) => item.kind === "system");
     const rest = items.findIndex(({ kind }) => kind !== "system");
     const leading = rest === -1 ? systems : systems.slice(0, rest);
-    // Sections replace one another by name, wherever they stand, so they only make sense together.
+    // Sections replace one another by name, so they only make sense together.
     const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
@@ -279,7 +279,7 @@ class Planner {
     return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
   }
 
-  /** Tells whether an answer lost some of its thinking, or something that its thinking belongs to. */
+  /** Tells whether an answer lost some thinking, or something that its thinking belongs to. */
   #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
     const thoughts = message.content.filter((block) => fieldsOf(block)["type"] === "thinking");
     const isPartial = blocks.filter(isThinking).length < thoughts.length;
@@ -304,7 +304,7 @@ class Planner {
     return { index, isMade, message: { ...message, toolName, content, isError }, raw };
   }
 
-  /** Moves images that results cannot hold to a user message behind all results. */
+  /** Moves images that results cannot hold to a user message after the results. */
   #moveImages(item: PlannedItem): PlannedItem[] {
     if (item.kind !== "answer") return [item];
     const moved: ImageContent[] = [];
@@ -326,7 +326,7 @@ class Planner {
     ];
   }
 
-  /** Returns what was kept of a message if its content is unchanged; reports what cannot be sent. */
+  /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const raw = rawOf(message, this.#dialect.form);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
@@ -336,14 +336,14 @@ class Planner {
     return undefined;
   }
 
-  /** Lists the forms in which something for a model was kept of a message. */
+  /** Lists the forms of kept originals that hold something for a model. */
   #lostForms(message: object): FormName[] {
     if (this.#dialect.isForDisplay) return [];
     return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
   }
 }
 
-/** Makes a text and a block with that text equal. */
+/** Normalises a text to a block. */
 function inBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }

@@ -1,15 +1,15 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { isUnfinished } from "../context/unfinished.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import { isSameJson } from "./raw-form.ts";
 import { systemText } from "./system-text.ts";
-import { isUnfinished } from "./unfinished.ts";
 
 /**
- * Tells whether a stored message and one of an array are the same message, as far as an array can tell: by what is said.
+ * Tells whether a stored message and one of an array have the same content, as far as an array can tell.
  *
- * Times, usage, signatures and `isError` do not count. Thinking counts if the array has any; many arrays lose it. Calls of
- * an answer that failed or was stopped do not count, since no array holds them. What was kept of the original counts if
- * both have it.
+ * Ignores times, usage, signatures, `isError`, and calls of an answer that failed or was aborted, which arrays omit.
+ * Compares thinking if the array has any, and kept originals if both have them.
  */
 export function isSameMessage(stored: Message, given: Message): boolean {
   if (stored.role === "system" && given.role === "system")
@@ -17,17 +17,17 @@ export function isSameMessage(stored: Message, given: Message): boolean {
   if (stored.role !== given.role) return false;
   if (stored.role === "toolResult" && given.role === "toolResult" && stored.toolCallId !== given.toolCallId)
     return false;
-  const hasThinking = blocksOf(given).some(({ type }) => type === "thinking");
+  const hasThinking = fieldsOfBlocks(given).some(({ type }) => type === "thinking");
   return (
     isSameJson(saidBy(stored, hasThinking, isUnfinished(stored)), saidBy(given, hasThinking, false)) &&
     isSameJson(keptOf(stored, given), keptOf(given, stored))
   );
 }
 
-/** Lists what a message says, with texts that follow one another as one. */
+/** Lists the content of a message, with consecutive texts joined. */
 function saidBy(message: Message, hasThinking: boolean, hasLostCalls: boolean): unknown[] {
   const said: unknown[] = [];
-  for (const { type, text, thinking, data, id, name, arguments: given } of blocksOf(message)) {
+  for (const { type, text, thinking, data, id, name, arguments: given } of fieldsOfBlocks(message)) {
     const last = said.at(-1);
     if ((type === "thinking" && !hasThinking) || (type === "toolCall" && hasLostCalls)) continue;
     if (type === "text" && typeof last === "string") said.splice(-1, 1, last + String(text));
@@ -37,13 +37,11 @@ function saidBy(message: Message, hasThinking: boolean, hasLostCalls: boolean): 
   return said.filter((one) => one !== "");
 }
 
-function blocksOf(message: AgentMessage): { readonly [name: string]: unknown }[] {
-  const { content } = fieldsOf(message);
-  if (typeof content === "string") return [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map(fieldsOf) : [];
+function fieldsOfBlocks(message: AgentMessage): JsonRecord[] {
+  return blocksOf(fieldsOf(message)["content"]).map(fieldsOf);
 }
 
-/** Returns what was kept of a message in the forms in which something was kept of another, too. */
+/** Returns the kept originals of a message, in the forms that another message has as well. */
 function keptOf(message: object, other: object): unknown[] {
   const { details } = fieldsOf(message);
   const others = fieldsOf(fieldsOf(other)["details"]);

@@ -2,12 +2,12 @@ import { digestOf } from "../schema/ids.ts";
 
 const DIGEST_LENGTH = 8;
 
-/** Replaces what is no letter, digit, `_` or `-`, and cuts what is too long. */
+/** Replaces all characters except letters, digits, `_` and `-`, and truncates the name. */
 export function plainName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxLength);
 }
 
-/** Gives every id of a conversation one that fits a provider's pattern: the same for the same, another for another. */
+/** Maps the ids of a conversation to ids that fit a provider's pattern, one to one. */
 export class ToolIds {
   readonly #maxLength: number;
   readonly #partOf: (id: string) => string;
@@ -15,8 +15,8 @@ export class ToolIds {
   readonly #taken = new Set<string>();
 
   /**
-   * @param maxLength - Characters that an id may have.
-   * @param partOf - Returns the part of an id of ours that the provider knows. Default: all of it.
+   * @param maxLength - Maximum length of an id.
+   * @param partOf - Returns the part of our id that the provider knows. Default: all of it.
    */
   constructor(maxLength: number, partOf = (id: string) => id) {
     this.#maxLength = maxLength;
@@ -38,13 +38,13 @@ export class ToolIds {
     return fitting;
   }
 
-  /** Tells whether the provider gets the id as it is. */
+  /** Tells whether the provider gets the id unchanged. */
   isUnchanged(id: string): boolean {
     return this.of(id) === this.#partOf(id);
   }
 }
 
-/** Returns the part of an id of ours by which OpenAI pairs a call with its result; the part behind `|` names the item. */
+/** Returns the part of our id with which OpenAI pairs call and result; the part behind `|` names the item. */
 export function callIdOf(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }

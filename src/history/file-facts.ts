@@ -10,36 +10,36 @@ import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { digestOf } from "../schema/ids.ts";
 import { readFront, readSource, type SourceFile } from "./source-file.ts";
 
-/** What the front of a file says of the session in it. */
+/** Facts about a session from the front of its file. */
 export interface FileFacts {
   readonly source: SourceName;
-  /** Id of the session; of a subagent's file, that of its main session. */
+  /** Id of the session; for a subagent's file, that of its main session. */
   readonly sessionId: string;
-  /** Of a subagent's file. */
+  /** Only for a subagent's file. */
   readonly agentId?: string | undefined;
   readonly cwd?: string | undefined;
   /** ISO 8601. */
   readonly startedAt?: string | undefined;
-  /** Of Claude Code: the first record of the conversation, by which a fork is known. */
+  /** Claude Code: the first record of the conversation, which identifies forks. */
   readonly firstUuid?: string | undefined;
-  /** Of Claude Code: whether the conversation began before the file did. */
+  /** Claude Code: whether the conversation is older than the file. */
   readonly isCopy?: boolean | undefined;
-  /** Of Claude Code: when the file was begun, ISO 8601, as far as it tells. */
+  /** Claude Code: when the file was begun, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
-  /** Of Codex: the thread or file in which the history begins. */
+  /** Codex: the thread or file in which the history begins. */
   readonly baseId?: string | undefined;
-  /** Of Codex: the thread that this one was forked from, or that started it. */
+  /** Codex: the thread that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
 }
 
-/** Bytes read first, and if they do not say enough. */
+/** Bytes read first, and read next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
 /**
- * Reads whose session a file holds.
+ * Reads the facts of the session in a file.
  *
- * @returns Undefined for files that hold none.
- * @remarks Cost: the first 32 KB, as a rule.
+ * @returns Undefined if the file holds no session.
+ * @remarks Cost: usually the first 32 KB.
  */
 export function readFileFacts(file: SourceFile): FileFacts | undefined {
   for (const length of file.path.endsWith(".zst") ? [] : FRONTS) {
@@ -49,7 +49,7 @@ export function readFileFacts(file: SourceFile): FileFacts | undefined {
   return factsIn(decodeText(readSource(file.path)), file.path);
 }
 
-/** Tells whether more of the file could say more. */
+/** Tells whether all facts are known that the file can tell. */
 function isEnough({ source, cwd, startedAt, firstUuid }: FileFacts): boolean {
   if (cwd === undefined || startedAt === undefined) return false;
   return source !== "claude-code" || firstUuid !== undefined;
@@ -92,7 +92,7 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
   };
 }
 
-/** The latest time that records tell; undefined if they tell none. */
+/** Returns the latest time in records; undefined if there is none. */
 function latestTime(records: readonly SourceRecord[]): string | undefined {
   return records
     .flatMap(
@@ -102,7 +102,10 @@ function latestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/** Tells whether a conversation began before its file did: notes in front of its first record are younger, or of another. */
+/**
+ * Tells whether a conversation is older than its file: notes before its first record are younger, or belong to
+ * another record.
+ */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -129,7 +132,7 @@ function codexFacts(records: readonly SourceRecord[], path: string): FileFacts |
   };
 }
 
-/** Messages tell nothing of where and when they were said: their file does. */
+/** Returns the facts of an array of messages, with place and time from its file. */
 function messagesFacts(text: string, path: string): FileFacts {
   const name = basename(path).replace(/\.[^.]*$/, "");
   const sessionId = conversationIdOf(parseJson(text)?.value) ?? `${name}-${digestOf(path).slice(0, 8)}`;

@@ -6,11 +6,11 @@ import type { KnownFile } from "./source-session.ts";
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
 /**
- * Finds the session of Claude Code that another one was copied from: that which holds most of its records.
+ * Finds the session of Claude Code that another one was copied from: the one with most of its records.
  *
- * @param records - Of the copy.
- * @param candidates - Files that were begun before the copy.
- * @returns Undefined if none holds the record with which the copy begins.
+ * @param records - Records of the copy.
+ * @param candidates - Files that are older than the copy.
+ * @returns Undefined if none holds the first record of the copy.
  * @remarks Cost: reading the candidates.
  */
 export function findOrigin(

@@ -8,24 +8,24 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 
-/** What an import made of a session of another program. */
+/** A session that an import made. */
 export interface KnownImport {
   readonly sourceId: string;
   readonly sourcePath: string;
   readonly id: string;
-  /** Where the session is: its path, or its id in a database. */
+  /** Path of the session, or its id in a store. */
   readonly place: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
 }
 
-/** Raised whenever what is kept, or what records become, changes. */
+/** Raised when the cache's format, or the conversion of records, changes. */
 const CACHE_VERSION = 2;
 
 /**
- * What imports into one place found last time: which files hold which session, and what became of them.
+ * Remembers for one target which files hold which session, and what they became.
  *
- * Without it everything is read again, and then nothing is written that is there already.
+ * Without it, an import reads all files again, and still writes only what is new.
  */
 export class ImportCache {
   readonly #path: string;
@@ -33,7 +33,7 @@ export class ImportCache {
   #imports: JsonRecord = {};
   #isDirty = false;
 
-  /** @param target - Where sessions are imported to. */
+  /** @param target - Name of the import's target. */
   constructor(target: string, folder: string = defaultCacheFolder()) {
     this.#path = join(folder, `imports-${digestOf(target)}.json`);
     const kept = fieldsOf(readAtomicJson(this.#path)?.value);
@@ -42,7 +42,7 @@ export class ImportCache {
     this.#imports = { ...fieldsOf(kept["imports"]) };
   }
 
-  /** Returns what the front of a file said, null if it holds no session; undefined if that must be read. */
+  /** Returns the facts of a file; null if it holds no session; undefined if it must be read. */
   factsOf(file: SourceFile): FileFacts | null | undefined {
     const { stamp, facts } = fieldsOf(this.#files[file.path]);
     if (stamp !== stampOf(file)) return undefined;
@@ -54,7 +54,7 @@ export class ImportCache {
     this.#isDirty = true;
   }
 
-  /** Returns what became of a session's files in this state; undefined if they were not imported in it. */
+  /** Returns the sessions made from files in this state; undefined if they were not imported in it. */
   importsOf(key: string, stamp: string): readonly KnownImport[] | undefined {
     const { stamp: known, sessions } = fieldsOf(this.#imports[key]);
     if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
@@ -66,7 +66,7 @@ export class ImportCache {
     this.#isDirty = true;
   }
 
-  /** Writes what has changed. */
+  /** Writes the cache if it has changed. */
   async save(): Promise<void> {
     if (!this.#isDirty) return;
     await writeAtomicJson(this.#path, {

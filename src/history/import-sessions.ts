@@ -3,6 +3,7 @@ import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
 import { hasErrorCode } from "../log/system-error.ts";
+import { refuseAborted } from "../schema/abort.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import {
@@ -25,21 +26,21 @@ import { claudeStateFiles } from "./source-folders.ts";
 import { findSourceSessions, type SourceQuery, selectSessions } from "./source-query.ts";
 import type { SourceSession } from "./source-session.ts";
 
-/** What is imported, and where to. */
+/** Options of an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Where sessions go. */
+  /** Where to write sessions. */
   readonly target: SessionTarget;
-  /** Whether nothing is written. Default false. */
+  /** Whether to write nothing. Default false. */
   readonly dryRun?: boolean;
-  /** Returns Unix milliseconds; default: the clock. */
+  /** Returns Unix milliseconds. Default: the clock. */
   readonly now?: () => number;
-  /** Told how many sessions are done, of how many. */
+  /** Called with the number of finished sessions and their total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Ends the import with `ABORTED`; what was imported before stays. */
+  /** Ends the import with `ABORTED`; what was imported stays. */
   readonly signal?: AbortSignal;
   /**
-   * How many threads import, beside the one that asks, 16 at most. Default: two if there is much to read, more than one core, and a
-   * target of files; else none. Where threads cannot be started, as in a bundle, everything is done by the one that asks.
+   * Number of additional threads, at most 16. Default: two if there is much to read, more than one core, and the
+   * target is files; else none. Where threads cannot start, as in a bundle, the calling thread does all the work.
    */
   readonly threads?: number;
 }
@@ -60,7 +61,7 @@ const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
   onSkipped: CALLBACK,
 };
 
-/** What became of a session of another program. */
+/** The result of importing a session. */
 export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
@@ -72,19 +73,19 @@ export interface SessionImport {
   readonly status: ImportStatus;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** What is wrong with the source; empty for one that was not read because it is unchanged. */
+  /** What is wrong with the source; empty if it was unchanged and not read. */
   readonly issues: readonly SessionIssue[];
 }
 
 /**
- * Imports sessions of other programs: a session for each of theirs, and for each of their subagents.
+ * Imports sessions of other programs: one session for each of theirs and each of their subagents.
  *
- * What is there already is left as it is, and what has grown is added behind it. A session that cannot be read or written
- * is skipped and told to `onSkipped`.
+ * Leaves imported sessions unchanged, except for appending what is new. Skips sessions that cannot be read or
+ * written, and reports them to `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
- * @throws {TypeError} If an option is none.
- * @remarks Cost: O(bytes of what is new), one session of each thread in memory at a time; a look at each file of the rest.
+ * @throws {TypeError} If an option is invalid.
+ * @remarks Cost: O(new bytes), with one session per thread in memory at a time; a check of each other file.
  */
 export function importSessions(
   options: ImportSessionsOptions,
@@ -93,7 +94,7 @@ export function importSessions(
 }
 
 /**
- * Does the same with another program for its threads.
+ * Does the same with a given program for the threads.
  *
  * @param program - Undefined if there is none.
  */
@@ -113,9 +114,9 @@ export async function* importWith(
   try {
     run.begin(program, jobs);
     for (const [done, job] of jobs.entries()) {
-      // Lets whoever wants to end the import come to say so.
+      // Lets the caller abort between sessions.
       if (signal !== undefined) await nextTurn();
-      if (signal?.aborted) throw aborted(signal);
+      refuseAborted(signal, "The import was ended; run it again to go on.");
       onProgress?.(done, jobs.length);
       yield* run.import(job);
     }
@@ -126,7 +127,7 @@ export async function* importWith(
   }
 }
 
-/** Where the program of the threads lies; undefined in a bundle of another format. */
+/** Returns the program of the threads; undefined in a bundle of another format. */
 function threadProgram(): URL | undefined {
   const base: string | undefined = import.meta.url;
   return base === undefined ? undefined : new URL(THREAD_PROGRAM, base);
@@ -135,18 +136,18 @@ function threadProgram(): URL | undefined {
 /** Sessions of one program and one working directory. */
 export interface ImportPreview {
   readonly source: SourceName;
-  /** Empty if it is not known. */
+  /** Empty if unknown. */
   readonly cwd: string;
-  /** How many sessions there are. */
+  /** Number of sessions. */
   readonly sessions: number;
-  /** How many of them are new, or were written to since they were imported. */
+  /** How many of them are new, or have changed since they were imported. */
   readonly changed: number;
 }
 
 /**
- * Tells what there is to import, by program and working directory, without reading more than the front of each file.
+ * Counts what can be imported, by program and working directory, reading only the front of each file.
  *
- * @remarks Cost: a look at each file, and the front of those that are not in the cache.
+ * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
 export async function previewImport(options: ImportSessionsOptions): Promise<ImportPreview[]> {
   const { target, cacheDir } = options;
@@ -165,7 +166,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns what was imported of a session, if that is all there and nothing has changed since. */
+/** Returns the imported sessions of a source, if all are still there and the source is unchanged. */
 async function unchangedImports(
   { source, sourceId, stamp }: SourceSession,
   target: SessionTarget,
@@ -177,22 +178,22 @@ async function unchangedImports(
   return known;
 }
 
-/** A session, and what is known to be imported of it; undefined if it is to be imported. */
+/** A session, and its known imports; undefined if it must be imported. */
 interface Job {
   readonly session: SourceSession;
   readonly known: readonly KnownImport[] | undefined;
 }
 
-/** From so many bytes on threads are worth their start. */
+/** Bytes from which on threads are worth starting. */
 const MUCH_BYTES = 16 * 1024 * 1024;
 
-/** Threads that are started unless somebody asks for others, since each holds a session of its own in memory. */
+/** Default number of threads; each holds a session in memory. */
 const USUAL_THREADS = 2;
 
-/** Threads that are started at most, whatever somebody asks for. */
+/** Maximum number of threads. */
 const MOST_THREADS = 16;
 
-/** How many sessions may be done by threads before somebody asks for them. */
+/** How many sessions threads may import ahead of the caller. */
 const MOST_AHEAD = 32;
 
 class ImportRun {
@@ -201,9 +202,9 @@ class ImportRun {
   readonly #facts: RunFacts;
   readonly #importer: SessionImporter;
   #threads: ImportThreads | undefined;
-  /** Those that no thread was asked for yet. */
+  /** Sessions that were not given to a thread yet. */
   #waiting: SourceSession[] = [];
-  /** What threads make of those before them. */
+  /** Results of the sessions that were given to threads. */
   readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
@@ -219,20 +220,20 @@ class ImportRun {
     this.#importer = new SessionImporter(target, this.#facts);
   }
 
-  /** Starts threads if that is worthwhile, and possible. */
+  /** Starts threads if that is worthwhile and possible. */
   begin(program: URL | undefined, jobs: readonly Job[]): void {
     const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
     const places = this.#options.target.filePlaces();
     const count = Math.min(this.#options.threads ?? usualThreads(changed), changed.length, MOST_THREADS);
     const ids = new Set(changed.map(({ sourceId }) => sessionIdOf(sourceId)));
     if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
-    // Two sources of one session are imported one after the other.
+    // Sources of the same session are imported one after the other.
     if (ids.size < changed.length) return;
     try {
       this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
       this.#waiting = changed;
     } catch (error) {
-      // Where a process may have no threads, it does without.
+      // A process that may not start threads does without.
       if (!(error instanceof Error)) throw error;
     }
   }
@@ -244,7 +245,8 @@ class ImportRun {
 
   async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
     if (known !== undefined) {
-      for (const one of known) yield this.#told(session, { known: one, status: "unchanged", issues: [] });
+      for (const one of known)
+        yield this.#resultFor(session, { known: one, status: "unchanged", issues: [] });
       return;
     }
     const { made, isWhole } = await this.#resultOf(session);
@@ -252,7 +254,7 @@ class ImportRun {
     try {
       for await (const one of isWhole ? made : this.#importer.import(session, made)) {
         done.push(one.known);
-        yield this.#told(session, one);
+        yield this.#resultFor(session, one);
       }
       this.#remember(session, done);
     } catch (error) {
@@ -260,13 +262,13 @@ class ImportRun {
     }
   }
 
-  /** Returns what threads made of a session; nothing if there are none. */
+  /** Returns a thread's result for a session; nothing without threads. */
   async #resultOf(session: SourceSession): Promise<ThreadResult> {
     const threads = this.#threads;
     if (threads === undefined) return NOTHING_MADE;
     for (const next of this.#waiting.splice(0, MOST_AHEAD - this.#asked.size)) {
       const result = threads.import(next).then((one) => {
-        // At once: whoever asks may end before it is this one's turn.
+        // At once, because the caller may stop before this one's turn.
         if (one.isWhole)
           this.#remember(
             next,
@@ -285,7 +287,7 @@ class ImportRun {
     this.#cache.putImports(`${source} ${sourceId}`, stamp, done);
   }
 
-  #told({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
+  #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
     const { sourceId, sourcePath, id, place, counts, dropped } = known;
     const path = this.#facts.isDryRun ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
@@ -304,10 +306,4 @@ class ImportRun {
 function usualThreads(sessions: readonly SourceSession[]): number {
   const bytes = sessions.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
   return bytes >= MUCH_BYTES && availableParallelism() > 1 ? USUAL_THREADS : 0;
-}
-
-function aborted(signal: AbortSignal): SessionError {
-  return new SessionError("ABORTED", "The import was ended; run it again to go on.", {
-    cause: signal.reason,
-  });
 }

@@ -3,23 +3,23 @@ import type { MadeSession, RunFacts } from "./session-importer.ts";
 import type { FilePlaces } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 
-/** What a thread is told when it begins. */
+/** The task of a thread. */
 export interface ThreadTask {
   readonly target: FilePlaces;
   readonly facts: RunFacts;
 }
 
-/** What a thread made of a session. */
+/** A thread's result for a session. */
 export interface ThreadResult {
   readonly made: readonly MadeSession[];
-  /** False if something failed: then the rest of the session is still to be imported. */
+  /** False if something failed: the caller must import the rest of the session. */
   readonly isWhole: boolean;
 }
 
-/** Of a session that no thread could take. */
+/** Result for a session that no thread could import. */
 export const NOTHING_MADE: ThreadResult = { made: [], isWhole: false };
 
-/** Sessions that a thread has at a time, so that it need not wait for the next one. */
+/** Sessions given to a thread at a time, so that it need not wait for the next one. */
 const MOST_AT_ONCE = 2;
 
 interface Request {
@@ -30,34 +30,34 @@ interface Request {
 
 interface Thread {
   readonly worker: Worker;
-  /** Sent, and not answered yet; answers come in the same order. */
+  /** Sent but unanswered requests; answers come in the same order. */
   readonly open: Request[];
 }
 
-/** The program of a thread, beside the file that this one becomes part of; a bundle has none. */
+/** File name of the threads' program, beside the built file; a host's bundle has none. */
 export const THREAD_PROGRAM = "./sessiontree-import-worker.js";
 
 /**
- * Threads that import sessions into files, each session whole in one of them.
+ * Threads that import sessions into files; each session is handled by one thread.
  *
- * A thread that cannot be started, or ends early, leaves to the caller what it was to do.
+ * If a thread cannot start or ends early, the caller must do its work.
  */
 export class ImportThreads {
   readonly #threads: Thread[] = [];
   readonly #queue: Request[] = [];
 
   /**
-   * @param program - What the threads run.
-   * @throws {Error} If the process may have no threads.
+   * @param program - The program of the threads.
+   * @throws {Error} If the process may not start threads.
    */
   constructor(program: URL, count: number, task: ThreadTask) {
     for (let number = 0; number < count; number++) this.#start(program, task);
   }
 
   /**
-   * Imports a session when its turn comes.
+   * Imports a session in a thread.
    *
-   * @returns What was made of it; not whole if that failed, or if there is no thread to do it.
+   * @returns The result; not whole if it failed, or if there is no thread.
    */
   import(session: SourceSession): Promise<ThreadResult> {
     let resolve: Request["resolve"] = () => undefined;
@@ -69,7 +69,7 @@ export class ImportThreads {
     return done;
   }
 
-  /** Ends the threads once they have finished what they are at, so that nothing is left half done. */
+  /** Ends the threads after their current sessions, so that nothing is left unfinished. */
   async close(): Promise<void> {
     leave(this.#queue);
     await Promise.all(this.#threads.flatMap(({ open }) => open.map(({ done }) => done)));
@@ -77,7 +77,7 @@ export class ImportThreads {
   }
 
   #start(program: URL, task: ThreadTask): void {
-    // Without the options of this process, which may say how its own program is to be read.
+    // Without the options of this process, which may apply only to its own program.
     const worker = new Worker(program, { workerData: task, execArgv: [] });
     const thread: Thread = { worker, open: [] };
     this.#threads.push(thread);
@@ -90,10 +90,10 @@ export class ImportThreads {
     worker.unref();
   }
 
-  /** Sends what waits to the threads that have least to do. */
+  /** Sends waiting requests to the least busy threads. */
   #send(): void {
     for (const thread of this.#threads) {
-      // Only a thread that is at work keeps the process alive.
+      // Only a working thread keeps the process alive.
       if (thread.open.length === 0) thread.worker.unref();
     }
     while (this.#queue.length > 0) {
@@ -116,7 +116,7 @@ export class ImportThreads {
   }
 }
 
-/** Leaves what was asked for to whoever asked. */
+/** Returns requests to their callers unfinished. */
 function leave(requests: Request[]): void {
   for (const { resolve } of requests.splice(0)) resolve(NOTHING_MADE);
 }

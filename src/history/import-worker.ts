@@ -4,7 +4,7 @@ import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import { FileTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 
-// What a thread of `ImportThreads` runs: it imports the sessions that it is sent, and answers in their order.
+// The program of `ImportThreads`' threads: imports the sessions that it receives, and answers in order.
 const { target, facts }: ThreadTask = workerData;
 const importer = new SessionImporter(FileTarget.at(target), facts);
 
@@ -15,7 +15,7 @@ async function importWhole(session: SourceSession): Promise<ThreadResult> {
     return { made, isWhole: true };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    // Whoever sent the session goes on with it, meets the same error, and tells it.
+    // The sender continues the session, meets the same error, and reports it.
     return { made, isWhole: false };
   }
 }

@@ -6,7 +6,7 @@ import { sha256 } from "../log/digest.ts";
 import { ifPresent } from "../log/file-system.ts";
 import type { JsonRecord } from "../schema/json.ts";
 
-/** Finds the working directory that a folder of Claude Code stands for: as the program's own file says, else by its name. */
+/** Finds the working directory of a folder of Claude Code: from the program's own file, else from the folder's name. */
 export function cwdOfClaudeFolder(folder: string, stateFiles: readonly string[]): string {
   const name = basename(folder);
   for (const path of stateFiles) {
@@ -19,7 +19,7 @@ export function cwdOfClaudeFolder(folder: string, stateFiles: readonly string[])
 
 const LONGEST_NAME = 200;
 
-/** Names the folder in which Claude Code keeps the sessions of a working directory. */
+/** Returns the name of Claude Code's folder for a working directory. */
 export function claudeFolderName(cwd: string): string {
   const name = cwd.replace(/[^a-zA-Z0-9]/g, "-");
   if (name.length <= LONGEST_NAME) return name;
@@ -29,10 +29,10 @@ export function claudeFolderName(cwd: string): string {
 }
 
 /**
- * Finds the working directory of a session of Gemini CLI, whose folder has a name or a digest of it.
+ * Finds the working directory of a session of Gemini CLI, whose folder has its name or digest.
  *
- * @param known - Working directories of other sessions, which may be the one.
- * @returns Empty if none fits.
+ * @param known - Working directories of other sessions, as candidates.
+ * @returns Empty if none matches.
  */
 export function cwdOfGeminiFile(path: string, known: Iterable<string>): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];

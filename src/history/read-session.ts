@@ -15,18 +15,18 @@ import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { readSource, readSourcePieces } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
 
-/** How the files of a session are read. */
+/** Options to read the files of a session. */
 export interface ReadOptions {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Files in which Claude Code keeps the folders of its projects. */
+  /** Files in which Claude Code stores the folders of its projects. */
   readonly claudeStateFiles: readonly string[];
-  /** Time at which the session began that was imported before, ISO 8601: what has no time keeps that. */
+  /** Start of the session at its first import, ISO 8601; applies to records without a time. */
   readonly begunAt: string | undefined;
 }
 
 /**
- * Reads the files of a session of another program and makes sessions of them: of itself, and of its subagents.
+ * Converts the files of another program's session to sessions: its own, and those of its subagents.
  *
  * @returns The main session first; none if the files hold no conversation.
  */

@@ -8,29 +8,29 @@ import { readSourceSession } from "./read-session.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 
-/** When and where a session of another program began. */
+/** Start time and working directory of another program's session. */
 export type SourceBeginning = Pick<SourceSession, "startedAt" | "cwd">;
 
-/** What the import of one session has to know of the whole run; plain data, so that another thread can be handed it. */
+/** Facts about the whole run that importing one session needs; plain data, to pass to threads. */
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Whether nothing is written. */
+  /** Whether to write nothing. */
   readonly isDryRun: boolean;
-  /** Files in which Claude Code keeps the folders of its projects. */
+  /** Files in which Claude Code stores the folders of its projects. */
   readonly claudeStateFiles: readonly string[];
-  /** Of all sessions that were found, by their ids. */
+  /** Beginnings of all found sessions, by id. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }
 
-/** What became of one session. */
+/** The result for one session. */
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;
   readonly issues: readonly SessionIssue[];
 }
 
-/** Imports sessions of other programs into one place, one at a time. */
+/** Imports sessions of other programs into one target, one at a time. */
 export class SessionImporter {
   readonly #target: SessionTarget;
   readonly #facts: RunFacts;
@@ -43,7 +43,7 @@ export class SessionImporter {
   /**
    * Imports a session and its subagents.
    *
-   * @param made - What was made of the first ones before something failed: they are left as they are.
+   * @param made - Results of the first ones, before a failure; they are not imported again.
    */
   async *import(
     session: SourceSession,
@@ -74,9 +74,9 @@ export class SessionImporter {
   }
 
   /**
-   * Names the session that this one descends from, wherever it is or will be.
+   * Adds the path or id of the parent session, whether it exists or will exist.
    *
-   * @param beside - Headers of the sessions of the same source, by their ids there.
+   * @param beside - Headers of sessions from the same source, by their ids there.
    */
   #headerOf({ header, parent }: ImportedSession, beside: ReadonlyMap<string, SessionHeader>): SessionHeader {
     if (parent === undefined) return header;

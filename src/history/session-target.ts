@@ -22,34 +22,34 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { linesOfSession, planSync } from "./sync-plan.ts";
 
-/** What was done to a session. */
+/** What an import did to a session. */
 export type ImportStatus = "new" | "grown" | "unchanged";
 
-/** Where imported sessions go. */
+/** Target of imported sessions. */
 export interface SessionTarget {
-  /** Names the place, for what is remembered of it. */
+  /** Name of the target, for the cache. */
   readonly name: string;
-  /** Names where a session is or would be, before it is imported. */
+  /** Returns the path or id that a session has or will have. */
   placeOf(header: SessionHeader): string;
-  /** Finds a session that is there by its id, as far as that can be known without a question. */
+  /** Finds an existing session by its id, if that needs no request. */
   find(id: string): string | undefined;
-  /** Tells whether a session is there. */
+  /** Tells whether a session exists. */
   has(place: string): Promise<boolean>;
-  /** Tells when a session that is there began, ISO 8601; undefined if it is not there. */
+  /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
-  /** Brings a session to what its source holds; writes nothing if it does already. */
+  /** Updates a session to match its source; writes nothing if it matches. */
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
-  /** Says what `sync` would do. */
+  /** Returns what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
-  /** Returns what other threads of this process need to import into the same files; undefined if only this one can. */
+  /** Returns what other threads need to import into the same files; undefined if only this thread can. */
   filePlaces(): FilePlaces | undefined;
 }
 
-/** Where session files go, and where those are that are there; plain data, so that another thread can be handed it. */
+/** Folder of new session files, and paths of existing ones; plain data, to pass to threads. */
 export interface FilePlaces {
   readonly folder: string | undefined;
   readonly places: SessionPlaces;
-  /** Paths by the ids of sessions. */
+  /** Paths by session id. */
   readonly byId: ReadonlyMap<string, string>;
 }
 
@@ -66,7 +66,7 @@ export class FileTarget implements SessionTarget {
     this.name = folder ?? sessionsRoot(places);
   }
 
-  /** Imports into the same files as another thread does. */
+  /** Makes a target with the same files as another thread's. */
   static at(files: FilePlaces): FileTarget {
     const target = new FileTarget(files.folder, files.places);
     target.#byId = files.byId;
@@ -123,7 +123,7 @@ export class FileTarget implements SessionTarget {
     return planSync(existing, header, imported, true).kind === "unchanged" ? "unchanged" : "grown";
   }
 
-  /** Finds sessions by the ids in the names of their files, wherever somebody has moved them to. */
+  /** Finds sessions by the ids in their file names, even if they were moved. */
   #filesById(): ReadonlyMap<string, string> {
     if (this.#byId !== undefined) return this.#byId;
     const found = new Map<string, string>();
@@ -140,7 +140,7 @@ export class FileTarget implements SessionTarget {
   }
 }
 
-/** Reads the time of a session's header. */
+/** Returns the time of a session's header. */
 function beginningOf(text: string): string | undefined {
   const { timestamp } = fieldsOf(parseRecord(text.split("\n", 1)[0] ?? ""));
   return typeof timestamp === "string" ? timestamp : undefined;
@@ -156,12 +156,12 @@ function readText(path: string): string | undefined {
 }
 
 /**
- * Nothing is flushed: a power cut costs no more than another import, which completes what it finds, and a thousand flushes
- * take longer than all the rest.
+ * Does not flush: after a power cut, another import completes the files, and a thousand flushes would take longer
+ * than everything else.
  */
 const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
 
-/** Puts a file in the place of one that was read, and takes along what others append to that meanwhile. */
+/** Replaces a file, and preserves what others append to it meanwhile. */
 function replaceText(path: string, pieces: Iterable<string>, existing: string): void {
   exclusively(realFileSystem, path, () => {
     const fd = openForReading(realFileSystem, path);
@@ -191,10 +191,10 @@ function appendText(path: string, text: string): void {
 export class StoreTarget implements SessionTarget {
   readonly name: string;
   readonly #store: SessionStore;
-  /** Those that were there when somebody asked first. */
+  /** Ids of the sessions that existed at the first request. */
   #ids: Set<string> | undefined;
 
-  /** @param name - Under which the store is remembered. */
+  /** @param name - Name of the store in the cache. */
   constructor(store: SessionStore, name: string) {
     this.#store = store;
     this.name = name;

@@ -11,7 +11,7 @@ import {
 } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** A file of another program, as it was when it was looked at. */
+/** A file of another program, with its state when it was found. */
 export interface SourceFile {
   readonly path: string;
   readonly size: number;
@@ -20,7 +20,7 @@ export interface SourceFile {
 
 const ENDINGS = [".jsonl", ".json", ".jsonl.zst"];
 
-/** Finds the files below a folder that may be sessions, or takes the file itself; nothing is opened. */
+/** Returns the files below a folder that may be sessions, or the file itself, without opening them. */
 export function findSourceFiles(path: string): SourceFile[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
@@ -37,13 +37,13 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Tells a file's state: as long as it is the same, the file was not written to. */
+/** Returns a text that changes whenever a file is written to. */
 export function stampOf({ path, size, mtimeMs }: SourceFile): string {
   return `${path}:${size}:${mtimeMs}`;
 }
 
 /**
- * Reads a file, and unpacks it if it is packed.
+ * Reads a file, and decompresses it if necessary.
  *
  * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
  */
@@ -53,7 +53,7 @@ export function readSource(path: string): Uint8Array {
 }
 
 /**
- * Reads a file piece by piece, each valid until the next is asked for; a packed one comes as one piece.
+ * Reads a file in pieces, each valid until the next is requested; a compressed file is one piece.
  *
  * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
  */
@@ -82,13 +82,13 @@ export function readFront(path: string, length: number): Uint8Array {
 }
 
 function unpack(path: string, bytes: Uint8Array): Uint8Array {
-  // Not imported by name: older versions of Node have a module without it.
+  // Not a named import, because older versions of Node lack it.
   const zlib: unknown = createRequire(import.meta.url)("node:zlib");
   const { zstdDecompressSync } = Object(zlib);
   if (typeof zstdDecompressSync === "function") return zstdDecompressSync(bytes);
   throw new SessionError(
     "NOT_A_SESSION",
-    `${path} is packed with zstd, which this version of Node cannot unpack. Use Node 22.15 or later, or unpack it.`,
+    `${path} is compressed with zstd, which this version of Node cannot read. Use Node 22.15 or later, or decompress it.`,
     { details: { path } },
   );
 }

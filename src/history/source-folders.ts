@@ -6,9 +6,9 @@ import { absolutePath } from "../log/session-paths.ts";
 export type Environment = { readonly [name: string]: string | undefined };
 
 /**
- * Names the folders in which other programs keep their sessions, as those programs find them. They may be missing.
+ * Returns the folders of other programs' sessions, located as those programs do. They may be missing.
  *
- * @param env - `HOME`, `CLAUDE_CONFIG_DIR` (several, with commas between), and `CODEX_HOME` count.
+ * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas) and `CODEX_HOME`.
  */
 export function sourceFolders(env: Environment = process.env): string[] {
   const home = env["HOME"] || homedir();
@@ -20,7 +20,7 @@ export function sourceFolders(env: Environment = process.env): string[] {
   ];
 }
 
-/** Names the files in which Claude Code keeps the folders of its projects. */
+/** Returns the files in which Claude Code stores the folders of its projects. */
 export function claudeStateFiles(env: Environment = process.env): string[] {
   const home = env["HOME"] || homedir();
   return [

@@ -8,28 +8,28 @@ import { findSourceFiles, type SourceFile } from "./source-file.ts";
 import { type Environment, sourceFolders } from "./source-folders.ts";
 import { groupSessions, type KnownFile, type SourceSession } from "./source-session.ts";
 
-/** Which sessions of other programs are meant. */
+/** Selects sessions of other programs. */
 export interface SourceQuery {
-  /** Files or folders. Default: where the programs keep their sessions. */
+  /** Files or folders. Default: the programs' own folders. */
   readonly paths?: readonly string[];
-  /** Only those of these programs. Default: all. */
+  /** Only sessions of these programs. Default: all. */
   readonly sources?: readonly SourceName[];
-  /** Only those of this working directory. */
+  /** Only sessions of this working directory. */
   readonly project?: string;
-  /** Only those written to since then, Unix milliseconds. */
+  /** Only sessions written to since then, Unix milliseconds. */
   readonly sinceMs?: number;
-  /** Environment variables that say where programs keep their sessions. Default: those of the process. */
+  /** Environment variables that locate the programs' folders. Default: those of the process. */
   readonly env?: Environment;
-  /** Folder for what is remembered between imports. Default: in the user's cache folder. */
+  /** Folder of the import cache. Default: in the user's cache folder. */
   readonly cacheDir?: string;
-  /** Told of files that were left out because they cannot be read. Default: that is thrown. */
+  /** Called for each file that cannot be read. Default: throws the error. */
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
 /**
- * Finds sessions of other programs, those that began first first.
+ * Finds sessions of other programs, earliest first.
  *
- * @remarks Cost: a look at each file, and the front of those that are not in the cache.
+ * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
 export function findSourceSessions(query: SourceQuery, cache: ImportCache): SourceSession[] {
   const paths = (query.paths ?? sourceFolders(query.env)).map(absolutePath);
@@ -37,7 +37,7 @@ export function findSourceSessions(query: SourceQuery, cache: ImportCache): Sour
   const files: KnownFile[] = [];
   for (const file of found.values()) {
     const facts = factsOf(file, query, cache);
-    // A program's folder may hold arrays of messages beside its sessions: they are none of its sessions.
+    // Arrays of messages in a program's folder are not its sessions.
     const isMeant = query.paths !== undefined || facts?.source !== "messages";
     if (facts !== undefined && isMeant) files.push({ ...file, facts });
   }
@@ -60,7 +60,7 @@ function factsOf(file: SourceFile, { onSkipped }: SourceQuery, cache: ImportCach
   }
 }
 
-/** Chooses the sessions that a query asks for. */
+/** Returns the sessions that a query selects. */
 export function selectSessions(
   sessions: readonly SourceSession[],
   { sources, project, sinceMs }: SourceQuery,

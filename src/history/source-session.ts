@@ -13,28 +13,28 @@ export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
 
-/** A session of another program: the files that make it up. */
+/** A session of another program, with its files. */
 export interface SourceSession {
   readonly source: SourceName;
   /** Id of the session in its program. */
   readonly sourceId: string;
-  /** Files of the session, those of subagents among them. */
+  /** Files of the session, including those of subagents. */
   readonly files: readonly KnownFile[];
-  /** Files of other sessions that this one's history begins in, or that say how it began. */
+  /** Files of other sessions in which this one's history begins, or which tell how it began. */
   readonly others: readonly KnownFile[];
   readonly cwd: string;
   readonly startedAt: string;
-  /** Of a copy of Claude Code: files of sessions that it may have been copied from. */
+  /** Copy of Claude Code: files of sessions that it may have been copied from. */
   readonly origins: readonly KnownFile[];
-  /** Name, from a list that the program keeps apart. */
+  /** Name, from the program's separate list. */
   readonly title: string | undefined;
   /** Latest change of its files, Unix milliseconds. */
   readonly modifiedMs: number;
-  /** State of its files: as long as it is the same, there is nothing new. */
+  /** State of its files, which changes whenever one is written to. */
   readonly stamp: string;
 }
 
-/** Puts files together into sessions, those that began first first. */
+/** Groups files into sessions, earliest first. */
 export function groupSessions(files: readonly KnownFile[]): SourceSession[] {
   const groups = new Map<string, KnownFile[]>();
   for (const file of withoutCopies(files)) {
@@ -50,12 +50,12 @@ function groupKey({ path, facts: { source, sessionId } }: KnownFile): string {
   return `${source} ${source === "claude-code" ? projectFolderOf(path) : ""} ${sessionId}`;
 }
 
-/** The folder of the project in which a transcript of Claude Code lies. */
+/** Returns the project folder of a transcript of Claude Code. */
 function projectFolderOf(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
-/** Leaves out archived and packed copies of files that are there otherwise. */
+/** Omits archived and compressed copies of files. */
 function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
   const best = new Map<string, KnownFile>();
   for (const file of files) {
@@ -102,7 +102,7 @@ function byBeginning(one: KnownFile, other: KnownFile): number {
   return keyOf(one) < keyOf(other) ? -1 : 1;
 }
 
-/** Finds the files of other threads that a thread goes on from, however many there are one behind the other. */
+/** Finds the files of all threads that a thread continues, directly or indirectly. */
 function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownFile[] {
   const found = new Set<KnownFile>();
   const waiting = [...files];
@@ -122,7 +122,7 @@ function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownF
   return [...found];
 }
 
-/** Keeps of several sessions with one id the one that holds most: the others are older copies of it. */
+/** Keeps the largest of several sessions with the same id; the others are older copies. */
 function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
   const sizeOf = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
@@ -134,7 +134,7 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   return [...best.values()];
 }
 
-/** Finds the files that sessions of Claude Code may have been copied from: those begun before, with the same first record. */
+/** Finds the files that sessions of Claude Code may have been copied from: older ones with the same first record. */
 function withForks(sessions: readonly SourceSession[]): SourceSession[] {
   const mains = sessions.flatMap((session) => mainFileOf(session) ?? []);
   const byFirst = new Map<string | undefined, KnownFile[]>();
@@ -149,7 +149,7 @@ function withForks(sessions: readonly SourceSession[]): SourceSession[] {
     const isBefore = ({ path, facts }: KnownFile) =>
       path !== main.path && (facts.isCopy !== true || (facts.begunAt ?? "") < begunAt);
     const alike = (byFirst.get(firstUuid) ?? []).filter(isBefore);
-    // A copy of what a compaction left begins in the middle of the original.
+    // A copy made after a compaction begins in the middle of the original.
     const isOriginal = alike.some(({ facts }) => facts.isCopy !== true);
     const beside = isOriginal
       ? alike
@@ -162,7 +162,7 @@ function mainFileOf({ source, files }: SourceSession): KnownFile | undefined {
   return source === "claude-code" ? files.find(({ facts }) => facts.agentId === undefined) : undefined;
 }
 
-/** Names of threads, from the lists beside the folders of sessions. */
+/** Names of threads, from the lists beside the session folders. */
 class Titles {
   readonly #lists = new Map<string, ReadonlyMap<string, string>>();
 

@@ -8,15 +8,15 @@ import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../sc
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
 
-/** What is to be done to a session so that it holds what its source holds. */
+/** How to update a session to match its source. */
 export type SyncPlan =
   | { readonly kind: "unchanged" }
-  /** Only to be added behind what is there; a torn last line is completed so. */
+  /** Append this text, which may complete a torn last line. */
   | { readonly kind: "append"; readonly text: string; readonly entries: readonly AnySessionEntry[] }
-  /** Nobody but imports wrote to it, and its end is another one now: a message has grown, or a command got its output. */
+  /** Only imports wrote to the session, and its end has changed: a message grew, or a command got its output. */
   | { readonly kind: "replace"; readonly text: string };
 
-/** Makes the lines of an imported session, one at a time: together they would take several times the room of one. */
+/** Yields the lines of an imported session, one at a time to save memory. */
 export function* linesOfSession(
   header: SessionHeader,
   entries: readonly AnySessionEntry[],
@@ -26,13 +26,13 @@ export function* linesOfSession(
 }
 
 /**
- * Compares a session as it is with what its source makes of it now.
+ * Compares a session with what its source now yields.
  *
- * What somebody added after the import stays, and stays the leaf. An entry that has changed since is added as another one
- * beside it, if something else was added meanwhile.
+ * What somebody added after the import stays, and stays the leaf. In that case, a changed entry is added beside the
+ * old one.
  *
  * @param existing - The session's bytes as text.
- * @param canReplace - Whether the session can be written anew if only imports wrote to it.
+ * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @remarks Cost: O(lines).
  */
 export function planSync(
@@ -83,7 +83,7 @@ function existingEntries(lines: readonly string[]): ExistingEntry[] {
   });
 }
 
-/** Takes over when the session was imported first, and what it was then: that is not to change. */
+/** Keeps time and counts of the first import. */
 function withOldProvenance(entries: readonly AnySessionEntry[], line: string): readonly AnySessionEntry[] {
   const [first, ...rest] = entries;
   const old = fieldsOf(parseRecord(line));
@@ -94,7 +94,7 @@ function withOldProvenance(entries: readonly AnySessionEntry[], line: string): r
   return [{ ...first, data }, ...rest];
 }
 
-/** Adds what is new beside what somebody else added, or an older version of the source had. */
+/** Adds new entries beside those of others, or those of an older version of the source. */
 function planBeside(
   existing: string,
   known: readonly ExistingEntry[],
@@ -133,19 +133,19 @@ function planBeside(
   return { kind: "append", text: `${front}${added.map(encodeRecord).join("\n")}\n`, entries: added };
 }
 
-/** Finds where an import has the leaf. */
+/** Returns the leaf of an import. */
 function leafOf(last: UnknownEntry, renamed: ReadonlyMap<string, string>): string {
   const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
   return renamed.get(id) ?? id;
 }
 
-/** Makes the entry that moves the leaf; undefined if it is there already. */
+/** Makes an entry that moves the leaf; undefined if the leaf is there. */
 function markLeaf(leafId: string, end: UnknownEntry): AnySessionEntry | undefined {
   const current = end["customType"] === LEAF_CUSTOM_TYPE ? end.parentId : end.id;
   return current === leafId ? undefined : leafMarker(movedKey(leafId, end), leafId, end);
 }
 
-/** Tells whether an entry is one that moved the leaf behind another one. */
+/** Tells whether an import made an entry to move the leaf behind another one. */
 function isMovedMarker(
   { id, parentId, customType }: UnknownEntry,
   before: UnknownEntry | undefined,
@@ -154,7 +154,7 @@ function isMovedMarker(
   return id === inventEntryId(movedKey(parentId, before), 0, 0);
 }
 
-/** Another one whenever the leaf is moved, also to where it was before. */
+/** Returns a key that differs for every move of the leaf, even back to an earlier place. */
 function movedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { parseJson } from "../jsonl/decode.ts";
-import type { ImageContent, TextContent, Usage } from "../schema/content.ts";
+import type { ImageContent, TextContent } from "../schema/content.ts";
 import { isJsonRecord, type JsonObject, type JsonRecord, type JsonValue } from "../schema/json.ts";
 
 /** Blocks that a user or a tool can send. */
@@ -9,16 +9,6 @@ export type InputBlock = TextContent | ImageContent;
 /** Returns a text that is not empty, or undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** Returns a finite number that is not negative, else 0. */
-export function countOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
-}
-
-/** Returns an array, empty if the value is none. */
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Takes what was parsed from JSON for what JSON can hold. */
@@ -47,42 +37,6 @@ export function isoTimeOf(value: unknown): string | undefined {
   if (typeof value === "string" && PLAIN_TIME.test(value)) return value;
   const time = new Date(value);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
-}
-
-/** Makes an image block of a `data:` URL; undefined if it is none, or not in base64. */
-export function imageOfDataUrl(url: unknown): ImageContent | undefined {
-  const match = typeof url === "string" ? /^data:([^;,]+);base64,/.exec(url) : null;
-  if (match === null || typeof url !== "string") return undefined;
-  return { type: "image", data: url.slice(match[0].length), mimeType: match[1] ?? "" };
-}
-
-/** Tokens of one call, without those that `Usage` derives. */
-export interface TokenCounts {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly cacheWrite1h?: number;
-  readonly reasoning?: number;
-  /** Default: the sum of input, output and both caches. */
-  readonly totalTokens?: number;
-  /** In US dollars. Default 0. */
-  readonly cost?: number;
-}
-
-/** Makes a usage of token counts; zeros where nothing is known. */
-export function usageOf(counts: Partial<TokenCounts> = {}): Usage {
-  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cacheWrite1h, reasoning, cost = 0 } = counts;
-  return {
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    ...(cacheWrite1h && { cacheWrite1h }),
-    ...(reasoning && { reasoning }),
-    totalTokens: counts.totalTokens ?? input + output + cacheRead + cacheWrite,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: cost },
-  };
 }
 
 /** Returns the fields of one of a record's fields. */

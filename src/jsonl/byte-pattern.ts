@@ -1,36 +1,35 @@
-/** Positions that one 32-bit mask can tell apart. */
+/** Positions in one 32-bit mask. */
 const MAX_LENGTH = 32;
 
-/** Of buffers up to this size the one that was looked at last is held on to: many lines stand in the same one. */
+/** Largest buffer whose view is cached: many lines are in the same buffer. */
 export const MAX_HELD_BYTES = 1024 * 1024;
 
 const PAIR = 2;
 
 /**
- * A sequence of byte classes that is searched for in bytes.
+ * A sequence of byte classes to search for in bytes.
  *
- * Wherever a sequence of 17 bytes stands, one of its pairs of bytes begins at a multiple of 16. So one pair in sixteen
- * bytes is looked up in a table, and nothing else is read: this is the hot loop of opening and of searching. Short
- * sequences, and those in buffers that begin at an odd place, are searched by Horspool's method: what stands under the
- * end of the pattern says how far it can move.
+ * In any occurrence of 17 bytes, one pair of bytes begins at a multiple of 16. So the hot loop of opening and
+ * searching looks up only one pair in sixteen bytes in a table. Short sequences, and buffers at an odd offset, are
+ * searched by Horspool's method: the byte under the end of the pattern tells how far to move it.
  */
 export class BytePattern {
-  /** Number of bytes that a match has. */
+  /** Length of a match in bytes. */
   readonly length: number;
-  /** For each byte the positions that it may stand at, one bit each. */
+  /** For each byte, the positions where it may be, one bit each. */
   readonly #masks = new Int32Array(256);
-  /** For each byte how far the pattern moves when that byte stands under its end; 0 if it may be the end of a match. */
+  /** For each byte, how far the pattern moves if that byte is under its end; 0 if it may end a match. */
   readonly #skips: Uint8Array;
-  /** How far the pattern moves when a byte that may be the end of a match was none. */
+  /** For each byte, how far the pattern moves if that byte could end a match but did not. */
   readonly #skipsPastEnd: Uint8Array;
-  /** Pairs from one that is looked at to the next. */
+  /** Pairs from one look-up to the next. */
   readonly #stride: number;
-  /** For each pair the positions that it may stand at, one bit each; made when it is needed. */
+  /** For each pair, the positions where it may be, one bit each; made on demand. */
   #starts: Int32Array | undefined;
   #viewed: Uint8Array | undefined;
   #pairs: Uint16Array = new Uint16Array(0);
 
-  /** @param classes - For each position the bytes that may stand there; 1 to 32 positions. */
+  /** @param classes - The bytes allowed at each position; 1 to 32 positions. */
   constructor(classes: readonly Iterable<number>[]) {
     const { length } = classes;
     if (length < 1 || length > MAX_LENGTH) throw new RangeError("a pattern has 1 to 32 positions");
@@ -47,12 +46,12 @@ export class BytePattern {
     for (const byte of classes[length - 1] ?? []) this.#skips[byte] = 0;
   }
 
-  /** Makes a pattern of the text's own bytes. */
+  /** Makes a pattern that matches a text exactly. */
   static of(text: string): BytePattern {
     return new BytePattern([...new TextEncoder().encode(text)].map((byte) => [byte]));
   }
 
-  /** Returns where the first match in `bytes[from, end)` begins, or -1. */
+  /** Returns the start of the first match in `bytes[from, end)`, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
     return this.#stride > 1 && bytes.byteOffset % PAIR === 0
       ? this.#findByPairs(bytes, this.#pairsOf(bytes), from, end)
@@ -75,7 +74,7 @@ export class BytePattern {
     const lastPair = (end - PAIR) >> 1;
     for (let i = (from + 1) >> 1; i <= lastPair; i += stride) {
       let places = starts[pairs[i] ?? 0] ?? 0;
-      // The match that begins first is the one in which the pair stands last.
+      // The earliest match is the one in which the pair comes last.
       while (places !== 0) {
         const place = 31 - Math.clz32(places);
         const start = i * PAIR - place;
@@ -89,7 +88,7 @@ export class BytePattern {
   #startsOfPairs(): Int32Array {
     const starts = new Int32Array(0x10000);
     const masks = this.#masks;
-    // Pairs are read in the order that the machine has for two bytes.
+    // Pairs are read in the machine's byte order.
     const isLittle = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
     const front = (1 << (PAIR * this.#stride)) - 1;
     for (let first = 0; first < 256; first++) {
@@ -102,7 +101,7 @@ export class BytePattern {
     return starts;
   }
 
-  /** Looks for a match that ends at or behind `at`. */
+  /** Searches for a match that ends at or after `at`. */
   #scan(bytes: Uint8Array, at: number, end: number): number {
     const skips = this.#skips;
     const last = this.length - 1;

@@ -2,7 +2,7 @@ import { isKnownEntryType } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { decodeRecord } from "./decode.ts";
 
-/** A record found in a line that does not parse as a whole, as a range of the line's bytes. */
+/** A record in a line that does not parse as a whole, as a range of its bytes. */
 export interface RecoveredRecord {
   readonly start: number;
   readonly end: number;
@@ -14,19 +14,19 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How often the bytes of a line may be looked at: a bound on the work that a hostile line can ask for. */
+/** How often the bytes of a line may be read; bounds the work for a hostile line. */
 const MAX_PASSES = 64;
 
-/** Types of the blocks of a message's content, which a torn record is full of. */
+/** Types of content blocks, of which a torn record may hold many. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
 
 /**
- * Searches a line that does not parse for whole records: several on one line, or one behind the rest of a torn one.
+ * Finds whole records in a line that does not parse: several on one line, or one behind a torn record.
  *
- * What stands at the front of the line, or directly behind another record, needs little more than a type to be one.
- * Elsewhere it may be an object inside a torn record, and must look like an entry or a header.
+ * At the start of the line, or directly behind another record, a type is nearly enough. Elsewhere, an object may be
+ * part of a torn record, and must look like an entry or a header.
  *
- * @param bytes - The line, and nothing else.
+ * @param bytes - The line.
  * @returns The records in order; empty if there are none.
  * @remarks Cost: O(bytes) for records side by side, O(64 · bytes) at worst.
  */
@@ -52,7 +52,7 @@ export function recoverRecords(bytes: Uint8Array): RecoveredRecord[] {
 }
 
 /**
- * Finds the record that a line begins with, whatever stands behind it; undefined if there is none, or it is not whole.
+ * Returns the whole record at the start of a line, whatever follows; undefined if there is none.
  *
  * @remarks Cost: O(bytes).
  */
@@ -63,13 +63,15 @@ export function recordInFront(bytes: Uint8Array): RecoveredRecord | undefined {
   return record !== undefined && isRecordAtBorder(record) ? { start, end, record } : undefined;
 }
 
-/** Tells whether what stands where a record must begin is one: it has a type, and is no block of content. */
+/** Tells whether an object where a record may begin is one: it has a type, and is not a content block. */
 function isRecordAtBorder(record: JsonRecord): boolean {
   const { type } = record;
   return (typeof type === "string" && !BLOCK_TYPES.has(type)) || looksLikeRecord(record);
 }
 
-/** Tells a record of a session from an object inside one: it has a type, a time, and its place in the tree or a known name. */
+/**
+ * Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field.
+ */
 function looksLikeRecord(record: JsonRecord): boolean {
   const { type, id, timestamp } = record;
   if (typeof type !== "string") return false;
@@ -79,9 +81,9 @@ function looksLikeRecord(record: JsonRecord): boolean {
 }
 
 /**
- * Finds the next `{` behind which a key of a record stands.
+ * Finds the next `{` that is followed by a key of a record.
  *
- * @param isBorder - Whether a `{` at `start`, blanks left out, counts whatever stands behind it.
+ * @param isBorder - Whether a `{` at `start`, after blanks, counts whatever follows.
  */
 function nextRecordStart(bytes: Uint8Array, start: number, isBorder: boolean): number {
   const first = isBorder ? skipBlank(bytes, start, bytes.length) : -1;
@@ -95,19 +97,19 @@ function nextRecordStart(bytes: Uint8Array, start: number, isBorder: boolean): n
   return -1;
 }
 
-/** The first place at or after `start` that is neither white space nor a zero byte; `end` if there is none. */
+/** Returns the first offset from `start` on that is neither white space nor a zero byte; `end` if there is none. */
 function skipBlank(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && isBlank(bytes[at] ?? 0)) at++;
   return at;
 }
 
-/** Space, tab, CR, and zero bytes, which a power cut leaves between records. */
+/** Tells whether a byte is a space, tab, CR, or a zero byte, as power cuts leave between records. */
 function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0;
 }
 
-/** One past the brace that closes the object at `start`, or -1. */
+/** Returns the offset behind the brace that closes the object at `start`, or -1. */
 function endOfObject(bytes: Uint8Array, start: number): number {
   let depth = 0;
   let isInString = false;

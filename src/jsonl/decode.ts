@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
-// A mark at the start of a line is text here; the scanner takes away the one that a file may begin with.
+// A byte order mark at the start of a line is text; the scanner removes the one at the start of a file.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Decodes UTF-8; broken sequences become U+FFFD. */
@@ -8,7 +8,7 @@ export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Parses JSON text; undefined if it is none. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -18,12 +18,12 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Parses a line into a record; undefined if it is no JSON object. */
+/** Parses a line into a record; undefined if it is not a JSON object. */
 export function decodeRecord(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes));
 }
 
-/** Parses the text of a line into a record; undefined if it is no JSON object. */
+/** Parses the text of a line into a record; undefined if it is not a JSON object. */
 export function parseRecord(text: string): JsonRecord | undefined {
   const value = parseJson(text)?.value;
   return isJsonRecord(value) ? value : undefined;

@@ -1,4 +1,4 @@
-/** Deeper data is refused unless it was read: an object that makes its own depth would be followed for ever. */
+/** Deeper data is refused unless it was read from JSON: an object that generates its depth would never end. */
 const MAX_DEPTH = 1_000_000;
 
 /** Characters of a path that an error shows. */
@@ -15,11 +15,11 @@ interface Open {
 }
 
 /**
- * Encodes like `JSON.stringify`, but however deep the data is, and says where it is that it cannot.
+ * Encodes like `JSON.stringify`, at any depth, and names the path of what it cannot encode.
  *
  * @param cause - Why `JSON.stringify` failed.
- * @param maxDepth - Levels of the deepest data that is taken. Default 1,000,000.
- * @throws {TypeError} With the path of a cycle or a BigInt, and for deeper data.
+ * @param maxDepth - Maximum depth. Default 1,000,000.
+ * @throws {TypeError} With the path of a cycle, a BigInt or too deep data.
  * @remarks Cost: O(data), several times what `JSON.stringify` costs.
  */
 export function encodeDeep(record: object, cause?: unknown, maxDepth = MAX_DEPTH): string {
@@ -27,7 +27,7 @@ export function encodeDeep(record: object, cause?: unknown, maxDepth = MAX_DEPTH
   const open = new Set<object>();
   const parts: string[] = [];
   const refuse = (what: string) => {
-    throw new TypeError(`Cannot store ${what} at ${pathOf(stack)}; give plain JSON data.`, { cause });
+    throw new TypeError(`Cannot store ${what} at ${pathOf(stack)}; pass plain JSON data.`, { cause });
   };
   const enter = (value: object) => {
     if (open.has(value)) refuse("the circular reference");
@@ -69,7 +69,7 @@ function keyAt({ keys }: Open, i: number): string {
   return keys?.[i] ?? String(i);
 }
 
-/** A value as JSON takes it: what its `toJSON` gives, and without the box of a boxed scalar. */
+/** Returns a value as JSON sees it: the result of its `toJSON`, and the value of a boxed scalar. */
 function plainValue(value: unknown, key: string): unknown {
   const given = hasToJson(value) ? value.toJSON(key) : value;
   const isBoxed =
@@ -82,12 +82,12 @@ function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
   return isBearer && typeof Reflect.get(Object(value), "toJSON") === "function";
 }
 
-/** Whether JSON has no word for a value, and leaves it out of an object. */
+/** Tells whether JSON omits a value from an object. */
 function isDropped(value: unknown): boolean {
   return value === undefined || typeof value === "function" || typeof value === "symbol";
 }
 
-/** Names the value at hand, from the root `$`. */
+/** Returns the path of the current value, from the root `$`. */
 function pathOf(stack: readonly Open[]): string {
   const steps = stack.map((open) => {
     const key = keyAt(open, Math.max(0, open.next - 1));

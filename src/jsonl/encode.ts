@@ -3,21 +3,20 @@ import { encodeDeep } from "./encode-deep.ts";
 /**
  * Encodes a record as one line of JSON without its line break.
  *
- * The base fields of an entry come first. What JSON cannot hold is dropped as `JSON.stringify` does; cycles and
- * BigInts are refused.
+ * Puts the base fields of an entry first. Drops what `JSON.stringify` drops; refuses cycles and BigInts.
  *
- * @throws {TypeError} With the path of the value in question.
+ * @throws {TypeError} With the path of the value.
  */
 export function encodeRecord(record: object): string {
   try {
     return JSON.stringify(record);
   } catch (error) {
-    // Either there is no JSON for it, or it is deeper than the call stack: the slow way tells.
+    // It has no JSON form, or is deeper than the call stack; the slow path finds out.
     return encodeDeep(record, error);
   }
 }
 
-/** Writes a value that was read from JSON as JSON again, however deep it is; undefined becomes null. */
+/** Encodes a value that was read from JSON, at any depth; undefined becomes null. */
 export function encodeParsed(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

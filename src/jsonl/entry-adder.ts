@@ -11,50 +11,49 @@ import { isStranger } from "./stranger.ts";
 
 interface NewEntry extends StatedHead {
   readonly place: LineSpan;
-  /** Whether the line has no `parentId` key, and so may follow the one before it after all. */
+  /** Whether the line has no `parentId` key, so that its parent may be the entry before it. */
   readonly isUnstated: boolean;
 }
 
-/** What an adder asks of its surroundings. */
+/** What an adder needs. */
 export interface AdderContext {
   readonly issues: IssueLog;
-  /** Returns bytes that were read before. */
+  /** Reads earlier bytes again. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
-  /** Takes an entry that this process wrote itself off the list of those expected; false if it is not on it. */
+  /** Removes an entry from the pending writes of this process; false if it is not among them. */
   readonly takePending: (ordinal: number) => boolean;
 }
 
 /**
- * Puts the entries of a file into the tree: decides what an entry hangs on, and what it is called if the file does
- * not say or says it twice.
+ * Adds the entries of a file to the tree: decides on their parents, and on ids that are missing or used twice.
  *
  * @remarks Source: docs/format.md#ids-and-parents
  */
 export class EntryAdder {
   readonly tree = new EntryTree();
   readonly spans = new LineSpans();
-  /** Id of the session; part of every invented id. */
+  /** Id of the session, from which ids are derived. */
   sessionId = "";
   /** Version of the file; undefined until it is known. */
   version: number | undefined;
-  /** Number of the next record; the header is 0. */
+  /** Number of the next record; the header has 0. */
   recordNumber = 0;
-  /** Whether something that could not be read stands behind the last entry. */
+  /** Whether something unreadable follows the last entry. */
   hasDamageBehindLast = false;
-  /** How many entries have an id or a parent that the file does not write down. */
+  /** Number of entries whose id or parent is not in the file. */
   unwritten = 0;
-  /** How many records are entries only because everything with a type is one. */
+  /** Number of records that are entries only because they have a type. */
   strangers = 0;
   readonly #context: AdderContext;
   readonly #repeated: RepeatedLines;
   /** The record number of each entry, for version 1 only. */
   readonly #recordNumbers: number[] = [];
-  /** The entry that stands last in the file. */
+  /** The last entry in the file. */
   #last = NONE;
   #seesParentKeys = false;
   /** Entries with an id but no `parentId` key. */
   #unstated: number[] = [];
-  /** How many of them were hung on the one before them. */
+  /** How many of them became children of the entry before them. */
   #chained = 0;
 
   constructor(context: AdderContext) {
@@ -62,12 +61,12 @@ export class EntryAdder {
     this.#repeated = new RepeatedLines(this.spans, context.readBytes);
   }
 
-  /** Version of the file as far as it is known: without any id so far it is a list. */
+  /** Version of the file as far as known: without ids so far, it is a list. */
   get versionSoFar(): number | undefined {
     return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
 
-  /** Adds the entry whose head stands at the front of its line. */
+  /** Adds an entry whose head is at the start of its line. */
   addHead(head: StatedHead, offset: number, length: number, line: number): void {
     this.#seesParentKeys = true;
     const { type, id, parent, timestampMs } = head;
@@ -78,7 +77,7 @@ export class EntryAdder {
   }
 
   /**
-   * Adds an entry from its parsed record, or from a record of its head.
+   * Adds an entry from its parsed record, or from the fields of its head.
    *
    * @returns Its id.
    */
@@ -111,14 +110,14 @@ export class EntryAdder {
     return id;
   }
 
-  /** Takes note that an entry of this process, which is in the tree, stands behind all others. */
+  /** Records that an entry of this process, which is in the tree already, is the last in the file. */
   placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;
     this.hasDamageBehindLast = false;
   }
 
-  /** Ends a batch: decides about parents that were not there, or that nobody wrote down. */
+  /** Ends a batch: resolves parents that were missing or not stated. */
   resolveParents(): void {
     this.#chain();
     for (const finding of this.tree.resolveParents()) {
@@ -126,7 +125,7 @@ export class EntryAdder {
     }
   }
 
-  /** Hangs entries without a `parentId` key on the one before them for as long as no entry has the key. */
+  /** Makes entries without a `parentId` key children of the entry before them, as long as no entry has the key. */
   #chain(): void {
     const isChain = !this.#seesParentKeys;
     const first = isChain ? this.#chained : 0;
@@ -154,14 +153,17 @@ export class EntryAdder {
     return this.#last === NONE ? null : this.tree.keyAt(this.#last);
   }
 
-  /** What to say of a parent that is neither text nor null, and so is nowhere. */
+  /** Returns the finding about a parent that is neither text nor null. */
   #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
     if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
     const kind = this.#fallback() === NONE ? "missing" : "bridged";
     return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
   }
 
-  /** What an entry hangs on whose parent is nowhere: damage before it was the parent. */
+  /**
+   * Returns the parent of an entry whose stated parent is missing: the entry before, if the parent was on a damaged
+   * line.
+   */
   #fallback(): number {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }
@@ -181,7 +183,7 @@ export class EntryAdder {
     this.placePending(ordinal);
   }
 
-  /** An id was seen before the version was known: so the file is a tree, and ids are missed where there are none. */
+  /** Treats the file as a tree once an id was found: from then on, missing ids are issues. */
   #becomeTree(): void {
     this.version = 3;
     for (const ordinal of this.tree.ordinals()) {
@@ -189,7 +191,7 @@ export class EntryAdder {
     }
   }
 
-  /** Adds an entry whose id another one has: one of our own, the same line again, or a second bearer of the id. */
+  /** Adds an entry whose id is taken: a pending write, a repeated line, or another entry with the same id. */
   #addTaken(entry: NewEntry): number {
     const { id, place } = entry;
     const first = this.tree.findKey(id);

@@ -7,13 +7,13 @@ import { decodeRecord, decodeText } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
-/** The type under which an entry is given out whose body cannot be read. */
+/** Type of an entry whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";
 
-/** `customType` of the entry that keeps the text of a damaged one in a copy. */
+/** `customType` of the entry that keeps the text of a damaged entry in a copy. */
 export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
-/** What it takes to turn a line's bytes into the entry of today's format: the index of its session, as a rule. */
+/** What is needed to upgrade an entry; usually the index of its session. */
 export interface BodyContext {
   /** Version of the file. */
   readonly version: number;
@@ -22,9 +22,9 @@ export interface BodyContext {
 }
 
 /**
- * Parses an entry from its line, upgraded to the current version, under the head that the tree gave it.
+ * Parses an entry from its line, upgrades it to the current version, and gives it the head from the tree.
  *
- * @returns Undefined if the body is damaged: no JSON, or a message entry without a message.
+ * @returns Undefined if the body is damaged: not JSON, or a message entry without a message.
  */
 export function decodeEntry(
   bytes: Uint8Array,
@@ -38,15 +38,14 @@ export function decodeEntry(
 /** Heads by ordinal, as a tree keeps them. */
 export interface Heads {
   headAt(ordinal: number): EntryHead;
-  /** Tells whether an entry's head says this, without making an object of it. */
+  /** Tells whether an entry's head has these values, without making an object. */
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean;
 }
 
 /**
- * Does the same as `decodeEntry`, with the record of the line and the head at an ordinal.
+ * Does the same as `decodeEntry`, with a parsed record and the head at an ordinal.
  *
- * Nearly every line says of itself what its head says, and then no head is made: that took longer than the rest of
- * this, where all entries are asked for.
+ * Makes no head if the record agrees with it, as nearly all do: making heads took longer than the rest.
  */
 export function entryAt(
   record: JsonRecord,
@@ -60,7 +59,7 @@ export function entryAt(
   return entryOf(record, heads.headAt(ordinal), context);
 }
 
-/** Does what `decodeEntry` does with the record of the line. */
+/** Does the same as `decodeEntry`, with a parsed record. */
 export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const { version } = context;
@@ -70,11 +69,11 @@ export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContex
 }
 
 /**
- * Spells an entry's line as the current version writes it.
+ * Returns an entry's line as the current version writes it.
  *
- * @param change - Alters the entry on its way; the line is then encoded anew.
- * @returns The very bytes, but for carriage returns at the end, if the line says what its head says and nothing is changed; else the line anew. An entry
- *   whose body is damaged becomes a `custom` entry that holds the text, so that nothing of it is lost.
+ * @param change - Alters the entry; the line is then encoded anew.
+ * @returns The same bytes, without carriage returns at the end, if the line agrees with its head and is not altered;
+ *   else a new line. A damaged entry becomes a `custom` entry with its text, so that nothing is lost.
  */
 export function currentLine(
   bytes: Uint8Array,
@@ -94,14 +93,14 @@ export function currentLine(
   return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
 }
 
-/** A line without carriage returns at its end: in front of a line break, the next reading would drop one. */
+/** Removes carriage returns from the end of a line: the next reading would drop one before the line break. */
 function withoutReturns(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (bytes[end - 1] === 0x0d) end--;
   return end === bytes.length ? bytes : bytes.subarray(0, end);
 }
 
-/** The entry that holds the text of one whose body is damaged. */
+/** Makes the entry that keeps the text of a damaged one. */
 function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
   const data = { type, line: decodeText(bytes) };
   return {
@@ -114,18 +113,18 @@ function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: Entr
   };
 }
 
-/** Makes the entry that stands for one whose body is damaged: it has its place in the tree and nothing else. */
+/** Makes the entry that replaces a damaged one: only its place in the tree. */
 export function damagedEntry(head: EntryHead): UnknownEntry {
   const { id, parentId } = head;
   return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
 }
 
-/** Whether there is what an entry of the type cannot do without. */
+/** Tells whether a record has what its type requires. */
 function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 
-/** The record itself if it says of itself what the head says, which is the rule; else a copy that does. */
+/** Returns the record itself if it agrees with its head, as nearly all do; else a copy with that head. */
 function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
   if (hasHead(record, head)) return record;
   const { type: _type, id: _id, parentId: _parentId, timestamp, ...body } = record;

@@ -11,7 +11,7 @@ const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
 
-/** What stands before the id for each known type; the most frequent first. */
+/** The text before the id, for each known type; the most frequent first. */
 const OPENINGS = [
   "message",
   "custom_message",
@@ -30,7 +30,7 @@ const USUAL_TYPES: ReadonlySet<unknown> = new Set(OPENINGS.map(({ type }) => typ
 
 const HEAD_FIELDS = ["type", "id", "parentId", "timestamp"];
 
-/** Engines list fields that are numbers first, wherever they stand. */
+/** Engines list numeric fields first, wherever they are. */
 const FIELD_OUT_OF_ORDER = /^\d/;
 
 const AFTER_ID = spelling(`,"parentId":`);
@@ -39,25 +39,24 @@ const AFTER_PARENT = spelling(`,"timestamp":"`);
 /** `null` as a word. */
 const NULL = 0x6e756c6c;
 
-/** What a second record inside a line holds if it is spelled as usual. Inside a text its quotes would be escaped. */
+/** Occurs in a second record on a line with the usual spelling. Inside a text, its quotes would be escaped. */
 const USUAL_TIME = BytePattern.of(`"timestamp":"`);
 
-/** The same in any spelling; but bodies hold it too. */
+/** The same in any spelling; bodies may also hold it. */
 const ANY_TIME = BytePattern.of(`"timestamp"`);
 
 /**
- * Reads the head at the front of a line from its bytes, without parsing the body.
+ * Reads the head at the start of a line from its bytes, without parsing the body.
  *
- * It knows one spelling, the one that JSON.stringify gives to the base fields in their usual order, and leaves every
- * other line to `JSON.parse`. This is the hot loop of opening a session; that is why it compares bytes and keeps its
- * findings in fields.
+ * Knows one spelling: that of `JSON.stringify` with the base fields in their usual order. Leaves all other lines to
+ * `JSON.parse`. As the hot loop of opening a session, it compares bytes and keeps results in fields.
  */
 export class EntryHeadReader {
   type = "";
   id: IdKey = 0;
   parent: IdKey | null = null;
   timestampMs = 0;
-  /** One past the head: where the body begins. */
+  /** Offset behind the head, where the body begins. */
   bodyStart = 0;
 
   #at = 0;
@@ -77,7 +76,7 @@ export class EntryHeadReader {
     return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
   }
 
-  /** Returns a view of bytes; that of the last ones is kept, since many lines stand in the same, unless they are many. */
+  /** Returns a view of bytes. Caches the latest one, unless it is large, since many lines are in the same buffer. */
   #look(bytes: Uint8Array): DataView {
     if (bytes === this.#viewed) return this.#view;
     const view = viewOf(bytes);
@@ -109,7 +108,7 @@ export class EntryHeadReader {
     return this.#at <= end && view.getInt32(at) === NULL;
   }
 
-  /** Reads a string up to its quote and leaves `#at` behind it. */
+  /** Reads a string up to its quote, and moves `#at` behind it. */
   #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
       const high = hexValue(view.getInt32(start));
@@ -143,7 +142,7 @@ export class EntryHeadReader {
   }
 }
 
-/** What the front of a line says of its entry. */
+/** The head at the start of a line. */
 export interface StatedHead {
   readonly type: string;
   readonly id: IdKey;
@@ -152,9 +151,9 @@ export interface StatedHead {
 }
 
 /**
- * Does what `EntryHeadReader` does for a line that was parsed anyway.
+ * Does the same as `EntryHeadReader`, for a parsed line.
  *
- * @returns Undefined if the text does not begin with a head in the usual spelling, or if that takes a closer look.
+ * @returns Undefined if the text does not begin with a head in the usual spelling, or if that is unclear.
  */
 export function headInFront(text: string, record: JsonRecord): StatedHead | undefined {
   const { type, id, parentId, timestamp } = record;
@@ -168,10 +167,7 @@ export function headInFront(text: string, record: JsonRecord): StatedHead | unde
   return text.startsWith(front) ? { type, id: key, parent, timestampMs: Date.parse(timestamp) } : undefined;
 }
 
-/**
- * Tells whether the line that a record was parsed from may begin with a head in the usual spelling. Most lines that do
- * not can be told by this from the order of their fields.
- */
+/** Tells by the order of a record's fields whether its line may begin with a head in the usual spelling. */
 export function mayHaveHeadInFront(record: JsonRecord): boolean {
   let place = 0;
   for (const key in record) {
@@ -182,10 +178,10 @@ export function mayHaveHeadInFront(record: JsonRecord): boolean {
 }
 
 /**
- * Tells whether the body of a line seems to hold another head, as when two records were concatenated.
+ * Tells whether the body of a line may hold another head, as in concatenated records.
  *
- * @param isMixed - Whether somebody writes to the file whose spelling is another. Then whatever is more than a
- *   message's own time is left to `JSON.parse`; else the faster search does, which finds heads in the usual spelling.
+ * @param isMixed - Whether the file has lines in another spelling. Then any time but a message's own counts; else
+ *   only heads in the usual spelling, which is faster to search.
  */
 export function mayHoldSecondHead(
   bytes: Uint8Array,
@@ -205,7 +201,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** The text up to the next quote, if it is plain ASCII without escapes. */
+/** Returns the text up to the next quote, if it is plain ASCII without escapes. */
 function plainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
   let text = "";
   for (let i = start; i < limit; i++) {

@@ -18,7 +18,7 @@ const DAYS_TO_EPOCH = 719_162;
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/** For two characters, read as one little-endian number, what they write if they are digits; else -1. */
+/** The number that two characters write, indexed by them as a little-endian number; -1 if they are not digits. */
 const DECIMAL_PAIRS = new Int16Array(0x10000).fill(-1);
 for (let value = 0; value < 100; value++) {
   const high = ZERO + Math.floor(value / 10);
@@ -27,10 +27,9 @@ for (let value = 0; value < 100; value++) {
 }
 
 /**
- * Reads timestamps from bytes: every entry has one, and `Date.parse` takes longer than all the rest of a head.
+ * Reads timestamps from bytes. Every entry has one, and `Date.parse` takes longer than the rest of a head.
  *
- * It remembers the minute that was read last, by the four words that spell it: many entries are of the same minute as
- * the entry before them.
+ * Caches the last minute by its four words, since many entries have the same minute as the entry before.
  */
 export class IsoMillisReader {
   #year = 0;
@@ -40,8 +39,8 @@ export class IsoMillisReader {
   #minuteMs = Number.NaN;
 
   /**
-   * Unix milliseconds of the `YYYY-MM-DDTHH:MM:SS.mmmZ` that stands at a place; NaN if it is spelled otherwise, is no
-   * time, or is in the first 99 years, which are left to `Date.parse`.
+   * Returns the Unix milliseconds of a `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for an invalid time, and
+   * for years up to 99, which are left to `Date.parse`.
    *
    * @param view - 24 bytes must follow `start`.
    */
@@ -53,7 +52,7 @@ export class IsoMillisReader {
       view.getUint8(start + 16) === COLON &&
       view.getUint8(start + 19) === POINT &&
       view.getUint8(start + 23) === ZED &&
-      // Negative numbers stand for what are no digits.
+      // A negative number means that a pair was not digits.
       (second | hundreds | millis) >= 0 &&
       second < 60 &&
       hundreds < 10;
@@ -82,7 +81,7 @@ export class IsoMillisReader {
   }
 }
 
-/** The number of the minute that `THH:MM` spells behind a date, or NaN. */
+/** Returns the minute of the day of a `THH:MM` behind a date, or NaN. */
 function minuteOfDay(view: DataView, start: number): number {
   const hour = pairAt(view, start + 11);
   const minute = pairAt(view, start + 14);
@@ -91,7 +90,7 @@ function minuteOfDay(view: DataView, start: number): number {
   return isSpelledSo && isInRange ? hour * 60 + minute : Number.NaN;
 }
 
-/** Days from the epoch to the day that `YYYY-MM-DD` spells, or NaN. */
+/** Returns the days from the epoch to a `YYYY-MM-DD`, or NaN. */
 function dayNumber(view: DataView, start: number): number {
   const century = pairAt(view, start);
   const yearInCentury = pairAt(view, start + 2);
@@ -108,7 +107,7 @@ function dayNumber(view: DataView, start: number): number {
   return past * 365 + leapDays - DAYS_TO_EPOCH + (DAYS_BEFORE_MONTH[month] ?? 0) + day - 1;
 }
 
-/** The number that two digits write, or -1. */
+/** Returns the number that two digits write, or -1. */
 function pairAt(view: DataView, at: number): number {
   return DECIMAL_PAIRS[view.getUint16(at, true)] ?? -1;
 }

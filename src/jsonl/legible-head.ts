@@ -4,19 +4,19 @@ import { decodeText, parseJson } from "./decode.ts";
 const STRING = `"(?:[^"\\\\]|\\\\.)*"`;
 const SCALAR = `${STRING}|null|true|false|-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[\\s,}])`;
 
-/** One field whose value is no object or list, and the comma behind it. Only what follows shows where a number ends. */
+/** A field with a scalar value, and the comma behind it. A number ends only where something else follows. */
 const FIELD = new RegExp(`\\s*(${STRING})\\s*:\\s*(${SCALAR})\\s*(,?)`, "y");
 const OPENING = /\s*\{/y;
 const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
 const FIRST_BEHIND = /,\s*"(?:id|parentId|timestamp)"\s*:/;
 
-/** More than a head takes up; nothing further is looked at. */
+/** More than a head needs; the rest of a line is not searched. */
 const WINDOW_BYTES = 1024;
 
 /**
- * Reads the head of a line that does not parse, at its front or, as some writers place it, around its body.
+ * Reads the head of a line that does not parse, at its start or, as some writers place it, around its body.
  *
- * @param mayStandBehind - Whether a head at the end of the line can be this entry's.
+ * @param mayStandBehind - Whether a head at the end of the line may be this entry's.
  * @returns The four head fields as a record, or undefined if they are not legible.
  */
 export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRecord | undefined {
@@ -33,9 +33,9 @@ export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRec
 }
 
 /**
- * The end of a line, from behind the last bracket but the one that closes the line.
+ * Returns the end of a line, from behind the last bracket other than the closing one.
  *
- * Looked for by hand: an expression that is tried at each comma would read the same end again and again.
+ * Searches by hand, since a regular expression tried at each comma would read the same end repeatedly.
  */
 function endBehindBody(text: string): string {
   const filled = text.trimEnd().length;
@@ -44,7 +44,7 @@ function endBehindBody(text: string): string {
   return text.slice(start);
 }
 
-/** The fields that stand one behind the other from a place on, as far as they are legible; the first of each name. */
+/** Returns the consecutive legible fields from an index on; the first of each name. */
 function fieldsAt(text: string, start: number): Map<unknown, unknown> {
   const fields = new Map<unknown, unknown>();
   FIELD.lastIndex = start;
@@ -57,7 +57,7 @@ function fieldsAt(text: string, start: number): Map<unknown, unknown> {
   return fields;
 }
 
-/** The head that fields make, if they are all there. */
+/** Returns a head if all its fields are there. */
 function headOf(fields: ReadonlyMap<unknown, unknown>): JsonRecord | undefined {
   const [type, id, parentId, timestamp] = ["type", "id", "parentId", "timestamp"].map((name) =>
     fields.get(name),

@@ -2,13 +2,13 @@ import { legibleHead } from "../jsonl/legible-head.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
 
-/** A part of a line that does not parse, as a range of the line's bytes. */
+/** A part of a line that does not parse, as a range of its bytes. */
 export interface LinePart {
   readonly start: number;
   readonly end: number;
   /**
-   * `record`: whole; `head`: the head is legible, the rest is not; `lost`: a record, or a piece of one; `noise`: less;
-   * `zeros`: zero bytes.
+   * `record`: a whole record; `head`: only its head is legible; `lost`: a record or a piece of one; `noise`: anything
+   * else; `zeros`: zero bytes.
    */
   readonly kind: "record" | "head" | "lost" | "noise" | "zeros";
   /** The record, or the fields of the head; empty for the rest. */
@@ -19,11 +19,11 @@ const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * Takes a line apart that does not parse: whole records, legible heads of damaged ones, and what is neither.
+ * Splits a line that does not parse into whole records, legible heads of damaged ones, and the rest.
  *
- * @param bytes - The line, and nothing else.
- * @param isRest - Whether the front of the line was taken before, so that this is only what stands behind it.
- * @returns In order, without gaps but for white space; empty if there is nothing but white space.
+ * @param bytes - The line.
+ * @param isRest - Whether this is only the rest of a line whose front was read before.
+ * @returns In order, without gaps except white space; empty for white space.
  * @remarks Cost: see `recoverRecords`.
  */
 export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
@@ -38,11 +38,14 @@ export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/** What stands between two records, or nothing if it is white space; zero bytes around a legible head are parts, too. */
+/**
+ * Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their
+ * own.
+ */
 function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
   const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
   if (start === end) return zerosIn(bytes, from, start);
-  // Between records a head at the end may be that of another one than the type in front.
+  // Between records, a head at the end may belong to another record than the type in front.
   const head = legibleHead(text, isWholeLine);
   if (head !== undefined) {
     return [
@@ -55,7 +58,7 @@ function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: b
   return [{ start, end, kind: isRecord ? "lost" : "noise", record: {} }];
 }
 
-/** The part that a range of white space and zero bytes is, if it holds any of the latter. */
+/** Returns the part for a range of white space and zero bytes, if it has zero bytes. */
 function zerosIn(bytes: Uint8Array, from: number, to: number): LinePart[] {
   const { start, end, text } = trimmed(bytes, from, to, isSpace);
   return text.includes(0) ? [{ start, end, kind: "zeros", record: {} }] : [];
@@ -78,12 +81,12 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
 
-/** Tells white space and zero bytes, which are what a power cut leaves of a record. */
+/** Tells whether a byte is white space or a zero byte, as a power cut leaves. */
 function isSpaceOrZero(byte: number | undefined): boolean {
   return byte === 0 || isSpace(byte);
 }
 
-/** The length of a line without the zero bytes at its end, and the white space among them. */
+/** Returns the length of a line without zero bytes and white space at its end. */
 export function lengthWithoutZeros(bytes: Uint8Array): number {
   let length = bytes.length;
   let hasZeros = false;
@@ -91,7 +94,7 @@ export function lengthWithoutZeros(bytes: Uint8Array): number {
   return hasZeros ? length : bytes.length;
 }
 
-/** Tells whether the last byte of a line that is neither zero nor white space closes an object. */
+/** Tells whether a line ends with a closing brace, apart from zero bytes and white space. */
 export function endsWithBrace(text: Uint8Array): boolean {
   return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
 }

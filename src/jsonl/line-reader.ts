@@ -11,33 +11,32 @@ import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from ".
 import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
-/** Reads the heads of all files: what it finds is taken over before the next line. */
+/** Shared by all files: its results are copied before the next line. */
 const head = new EntryHeadReader();
 
-/** A header is looked for among this many records. */
+/** The header must be among this many records. */
 const FIRST_RECORDS = 16;
 
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Decides what each line of a file is: the header, one or more entries, an issue, or an entry and an issue.
+ * Decides what each line of a file is: the header, one or more entries, an issue, or both.
  *
- * Bodies are parsed only where a head is not at the front of its line, or where the line looks as if it held more than
- * one record.
+ * Parses a body only if the head is not at the start of its line, or if the line seems to hold more than one record.
  */
 export class LineReader implements LineSink {
-  /** Whether every line is parsed, and its record kept. */
+  /** Whether to parse all lines and keep their records. */
   isKeeping = false;
-  /** The records that are kept, by ordinal. */
+  /** The kept records, by ordinal. */
   readonly records = new Map<number, JsonRecord>();
   readonly #issues: IssueLog;
   readonly #adder: EntryAdder;
   #header: ReadHeader | undefined;
   #headerPlace: LineSpan | undefined;
   #recordsBeforeHeader = 0;
-  /** What a `title` record before the header says. */
+  /** Title in a `title` record before the header. */
   #title: string | undefined;
-  /** Whether an entry was spelled in another way than the head reader knows. */
+  /** Whether an entry had another spelling than the head reader knows. */
   #isMixed = false;
   #isRejected = false;
   #isLaneSession = false;
@@ -48,32 +47,32 @@ export class LineReader implements LineSink {
     this.#issues = issues;
   }
 
-  /** The header; undefined if none has come. */
+  /** The header; undefined if there is none so far. */
   get header(): ReadHeader | undefined {
     return this.#header;
   }
 
-  /** Where the header stands. */
+  /** Span of the header. */
   get headerSpan(): LineSpan | undefined {
     return this.#headerPlace;
   }
 
-  /** Whether the first records hold no header, so that this is no session. */
+  /** Whether the first records hold no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
   }
 
-  /** Whether this is a session of pi's version 4, whose records have a `kind` in place of a `type`. */
+  /** Whether this is a session of pi's version 4, whose records have a `kind` instead of a `type`. */
   get isLaneSession(): boolean {
     return this.#isLaneSession;
   }
 
-  /** The `leaf` record that is the last line. */
+  /** The `leaf` record, if it is the last line. */
   get leafRecord(): JsonRecord | undefined {
     return this.#leafRecord;
   }
 
-  /** Takes note that an entry stands behind all lines that were taken. */
+  /** Drops the `leaf` record because an entry follows it. */
   forgetLeafRecord(): void {
     this.#leafRecord = undefined;
   }
@@ -87,7 +86,7 @@ export class LineReader implements LineSink {
     return true;
   }
 
-  /** Takes a line that is one record, parsed; false if it may be anything else. */
+  /** Reads a line that is a single record; false if it may be anything else. */
   #takeWhole(line: ScannedLine): boolean {
     if (!this.#isTreeLine(line)) return false;
     const { bytes, start, end } = line;
@@ -99,7 +98,7 @@ export class LineReader implements LineSink {
     const mayBeInFront = mayHaveHeadInFront(record);
     const stated = mayBeInFront ? headInFront(text, record) : undefined;
     if (stated !== undefined) this.#adder.addHead(stated, line.offset, end - start, line.line);
-    // A field that stands there twice counts as the head reader reads it.
+    // If a field occurs twice, the head reader's value counts.
     else if (mayBeInFront && head.read(bytes, start, end)) return false;
     else {
       this.#isMixed = true;
@@ -123,13 +122,13 @@ export class LineReader implements LineSink {
     if (length < bytes.length) {
       const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
       this.#issues.put("NUL_BYTES", zeros);
-      // Zeros on a line of their own stand for a record; behind one they are damage all the same.
+      // Zeros on their own line replace a record; behind a record they are damage as well.
       this.#countDamage(length === 0 && !continued);
     }
     return true;
   }
 
-  /** Takes the record that an unterminated line begins with, or takes note that there is none yet. */
+  /** Reads the record at the start of an unterminated line, or records that there is none yet. */
   #takeFront(text: Uint8Array, place: LineSpan, isRest: boolean): number {
     const front = recordInFront(text);
     if (front === undefined) {
@@ -144,7 +143,7 @@ export class LineReader implements LineSink {
     return front.end;
   }
 
-  /** Takes note of a line over the bound. */
+  /** Reports a line over the bound. */
   overlong(line: LineSpan & { terminated: boolean }): void {
     if (!line.terminated) {
       this.#issues.tail = makeIssue("TAIL_TORN", line);
@@ -163,7 +162,7 @@ export class LineReader implements LineSink {
     );
   }
 
-  /** Tells whether a line is whole, ends as a record does, and stands in a file whose entries have ids. */
+  /** Tells whether a line is whole, ends like a record, and is in a file whose entries have ids. */
   #isTreeLine({ bytes, end, terminated, continued }: ScannedLine): boolean {
     const { version } = this.#adder;
     return (
@@ -190,7 +189,7 @@ export class LineReader implements LineSink {
     }
   }
 
-  /** Takes the first record of a file, which should be its header. */
+  /** Reads the first record of a file, which should be its header. */
   takeFirst(record: JsonRecord, place: LineSpan): void {
     if (record["type"] !== "session") {
       if (isTitleSlot(record)) this.#title = nameOf(record["title"]);
@@ -214,12 +213,12 @@ export class LineReader implements LineSink {
     if ((header.stated.version ?? 0) > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
   }
 
-  /** Gives a header the title that stands before it: oh-my-pi keeps that one up to date, and not the header's. */
+  /** Gives a header the title from the record before it, which oh-my-pi keeps current instead of the header's. */
   #titled(record: JsonRecord): JsonRecord {
     return this.#title === undefined ? record : { ...record, title: this.#title };
   }
 
-  /** Takes a line that does not parse, or what follows a record on a line whose front was taken. */
+  /** Reads a line that does not parse, or the rest of a line whose front was read. */
   #takeParts(text: Uint8Array, place: LineSpan, isRest: boolean): void {
     const parts = partsOfLine(text, isRest);
     const isLegible = ({ kind }: LinePart) =>
@@ -251,7 +250,7 @@ export class LineReader implements LineSink {
     if (this.#header === undefined) this.#recordsBeforeHeader++;
   }
 
-  /** Takes note of damage: what follows may have had it as its parent. */
+  /** Records damage: it may have been the parent of what follows. */
   #countDamage(isRecord: boolean): void {
     if (isRecord) this.#countOther();
     this.#leafRecord = undefined;
@@ -259,12 +258,12 @@ export class LineReader implements LineSink {
   }
 }
 
-/** Tells whether a record is the one that oh-my-pi puts before the header and overwrites in place. */
+/** Tells whether a record is the title that oh-my-pi puts before the header and overwrites in place. */
 function isTitleSlot(record: JsonRecord): boolean {
   return record["type"] === "title" && typeof record["v"] === "number";
 }
 
-/** Tells whether a record is the header with which files of pi's version 4 begin. */
+/** Tells whether a record is a header of pi's version 4. */
 function isLaneHeader(value: unknown): boolean {
   return isJsonRecord(value) && value["kind"] === "header" && typeof value["version"] === "number";
 }

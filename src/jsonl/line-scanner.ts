@@ -1,11 +1,11 @@
 import { decodeText } from "./decode.ts";
 
-/** One line of a file, as a range of a buffer; the object and the buffer are valid only during the call. */
+/** A line of a file, as a range of a buffer. Object and buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
   /** First byte of the line in `bytes`. */
   readonly start: number;
-  /** One past the last byte, line break excluded. */
+  /** Offset in `bytes` behind the last byte, without the line break. */
   readonly end: number;
   /** Byte offset of the line in the file. */
   readonly offset: number;
@@ -13,31 +13,31 @@ export interface ScannedLine {
   readonly line: number;
   /** Whether a line break followed. */
   readonly terminated: boolean;
-  /** Whether this is the rest of a line whose front was taken when it seemed whole. */
+  /** Whether this is the rest of a line whose front was passed on when it seemed whole. */
   readonly continued: boolean;
-  /** What the line's bytes decode to, if the scanner was told to decode and the line stood in one chunk. */
+  /** Text of the line, if the scanner decodes and the line was in one chunk. */
   readonly text: string | undefined;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What a scanner calls with what it finds. */
+/** Receives lines from a scanner. */
 export interface LineSink {
   /**
-   * Takes a line that is not blank.
+   * Receives a line that is not blank.
    *
-   * @returns For an unterminated line: whether it is whole, or how many of its bytes are. The rest is kept, to be
-   *   continued by later bytes.
+   * @returns For an unterminated line: whether it is whole, or how many of its bytes are. Later bytes continue the
+   *   rest.
    */
   line(line: ScannedLine): boolean | number;
-  /** Takes note of a line over the bound, of which nothing is kept. */
+  /** Receives the span of a line over the bound, whose bytes were dropped. */
   overlong(line: { offset: number; length: number; line: number; terminated: boolean }): void;
 }
 
-/** The default bound of a line: 256 MiB. */
+/** Default bound of a line: 256 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 256 * 1024 * 1024;
 
-/** No line beyond this can become a string, whatever bound is asked for: it is the most that engines promise. */
+/** Longest line that can become a string, whatever the bound: engines guarantee no more. */
 const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
 
 const NO_BYTES = new Uint8Array(0);
@@ -46,30 +46,30 @@ const LF = 0x0a;
 const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
 
-/** The fewest bytes that room is made for. */
+/** Minimum size of the carry buffer. */
 const CARRY_BYTES = 4096;
 
 /**
- * Splits bytes into lines at 0x0A only, however they are chunked, without I/O.
+ * Splits chunks of bytes into lines at 0x0A, without I/O.
  *
- * Lines inside a chunk are handed on where they stand; only a line that crosses chunks is copied. One CR before the
- * line break and a byte order mark at the start are left out, blank lines are passed over.
+ * Passes on lines inside a chunk without copying; copies only lines that cross chunks. Removes one CR before the line
+ * break and a byte order mark at the start; skips blank lines.
  *
  * @remarks Cost: O(bytes); memory O(longest line).
  */
 export class LineScanner {
   readonly #sink: LineSink;
   readonly #maxLineBytes: number;
-  /** The beginning of a line whose end has not come yet; room for more behind it. */
+  /** The beginning of an unfinished line, with room for more. */
   #carry = new Uint8Array(0);
   #carryBytes = 0;
   #lineOffset = 0;
   #line = 1;
-  /** The front of the line was taken without its line break, which may follow now. */
+  /** Whether the front of the line was passed on; its line break may still follow. */
   #isTaken = false;
-  /** Whether chunks are decoded as they come, which costs less than to decode each line for itself. */
+  /** Whether to decode whole chunks, which is cheaper than decoding each line. */
   isDecoding = false;
-  /** The line that is handed on: one object for all, since a file has many. It holds no bytes after `end`. */
+  /** The line passed to the sink: one object for all lines. Holds no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
     start: 0,
@@ -86,24 +86,24 @@ export class LineScanner {
     this.#maxLineBytes = Math.min(options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES, LONGEST_TEXT_BYTES);
   }
 
-  /** Number of bytes that were fed. */
+  /** Number of bytes fed. */
   get position(): number {
     return this.#lineOffset + this.#carryBytes;
   }
 
-  /** Number of the line that the next byte belongs to, 1-based. */
+  /** 1-based number of the line of the next byte. */
   get line(): number {
     return this.#line;
   }
 
-  /** Whether the bytes so far end in the middle of a line, taken or not. */
+  /** Whether the bytes so far end in the middle of a line. */
   get isMidLine(): boolean {
     return this.#carryBytes > 0 || this.#isTaken;
   }
 
-  /** Takes the next bytes of the file; the buffer may be reused afterwards. */
+  /** Scans the next bytes of the file; the buffer may be reused afterwards. */
   feed(chunk: Uint8Array): void {
-    // What takes lines sees one kind of array only, which is what engines are fast with; a Buffer is another kind.
+    // Sinks should see only one kind of array, which engines optimise; a Buffer is another kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     const text = this.isDecoding ? decodeText(bytes) : undefined;
     let start = 0;
@@ -111,7 +111,7 @@ export class LineScanner {
     for (;;) {
       const end = chunk.indexOf(LF, start);
       if (end === -1) break;
-      // Whatever the bytes are, each line break among them becomes one in the text.
+      // Each line break among the bytes becomes one in the text, even in invalid UTF-8.
       const textEnd = text?.indexOf("\n", textStart);
       if (this.#carryBytes === 0) this.#emit(bytes, start, end, true, text?.slice(textStart, textEnd));
       else {
@@ -129,7 +129,7 @@ export class LineScanner {
   }
 
   /**
-   * Says that no more bytes are there for now, and offers an unterminated last line to the sink.
+   * Ends a batch: passes an unterminated last line to the sink.
    *
    * May be called again after further bytes.
    */
@@ -146,7 +146,7 @@ export class LineScanner {
   }
 
   /**
-   * Passes over bytes that the caller knows to be whole lines, because it wrote them itself.
+   * Skips whole lines that the caller wrote itself.
    *
    * @param bytes - Number of bytes, line breaks included. The scanner must not be in the middle of a line.
    */
@@ -155,7 +155,7 @@ export class LineScanner {
     this.#line += lines;
   }
 
-  /** Keeps `chunk[start, end)` behind what is kept, unless the line is over the bound: then nothing but its length. */
+  /** Adds `chunk[start, end)` to the carry; if the line is over the bound, keeps only its length. */
   #keep(chunk: Uint8Array, start: number, end: number): void {
     if (start === end) return;
     const length = this.#carryBytes + (end - start);
@@ -177,11 +177,11 @@ export class LineScanner {
   #dropCarry(): void {
     if (this.#carryBytes === 0) return;
     this.#carryBytes = 0;
-    // What one large line took is not kept for ever.
+    // Frees the memory of a large line.
     if (this.#carry.length > 16 * CARRY_BYTES) this.#carry = new Uint8Array(0);
   }
 
-  /** Hands a line on; returns how many bytes of it were taken. */
+  /** Passes a line on; returns how many of its bytes were accepted. */
   #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean, text?: string): number {
     const line = this.#line;
     const length = to - from;

@@ -3,14 +3,14 @@ import { decodeEntry } from "./entry-body.ts";
 import { linesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
-/** An index of a session's lines, and a way to read them. */
+/** An index of a session's lines, and a way to read them: every log, copy and file under repair is one. */
 export interface LineSource {
   readonly index: SessionIndex;
-  /** Reads lines of entries in the order asked for; the bytes are valid during the call. */
+  /** Reads the lines of entries in the given order; the bytes are valid during the call. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
 }
 
-/** Reads the bytes of a session, and makes a source of them. */
+/** Indexes the bytes of a session. */
 export function sourceOf(content: Uint8Array | string): LineSource {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const readBytes = (offset: number, length: number) => bytes.subarray(offset, offset + length);

@@ -1,6 +1,6 @@
 import { withRoom } from "../tree/columns.ts";
 
-/** Where an entry's line stands in its file. */
+/** The position of an entry's line in its file. */
 export interface LineSpan {
   /** Byte offset of the line. */
   readonly offset: number;
@@ -10,13 +10,13 @@ export interface LineSpan {
   readonly line: number;
 }
 
-/** The places of all entries, by ordinal; 16 bytes for each. */
+/** The line spans of all entries, by ordinal; 16 bytes each. */
 export class LineSpans {
   #offsets = new Float64Array(0);
   #lengths = new Uint32Array(0);
   #lines = new Uint32Array(0);
 
-  /** Makes room for so many entries. */
+  /** Reserves memory for a number of entries. */
   reserve(entries: number): void {
     this.#offsets = withRoom(this.#offsets, entries);
     this.#lengths = withRoom(this.#lengths, entries);
@@ -38,12 +38,12 @@ export class LineSpans {
     };
   }
 
-  /** Puts ordinals into the order of the file, which differs from that of arrival where others wrote, too. */
+  /** Sorts ordinals into the order of the file, which may differ from theirs if others wrote as well. */
   inFileOrder(given: Iterable<number>): Int32Array {
     return this.#sorted(Int32Array.from(given));
   }
 
-  /** Puts the ordinals of all entries, of which there are so many, into the order of the file. */
+  /** Returns the ordinals of all `count` entries in the order of the file. */
   allInFileOrder(count: number): Int32Array {
     const ordinals = new Int32Array(count);
     for (let i = 0; i < count; i++) ordinals[i] = i;
@@ -69,13 +69,13 @@ export class LineSpans {
   }
 }
 
-/** The spans of lines by ordinal, as far as reading the lines needs them. */
+/** The part of `LineSpans` that reading lines needs. */
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
 /**
  * Reads the lines of entries from bytes in memory.
  *
- * @param take - Called for each in the order given.
+ * @param take - Called for each, in the given order.
  */
 export function linesInMemory(
   readBytes: (offset: number, length: number) => Uint8Array,

@@ -7,25 +7,25 @@ import { upgradeV2Record } from "./migrations/v2-to-v3.ts";
 /**
  * Upgrades one record, step by step, to the current version.
  *
- * @param place - Where the record stands; only version 1 asks for it.
+ * @param place - Position of the record; only version 1 needs it.
  */
 export function upgradeRecord(record: JsonRecord, version: number, place: LinearPlace): JsonRecord {
   const upgraded = version < 2 ? upgradeV1Record(record, place) : record;
   return version < 3 ? upgradeV2Record(upgraded) : upgraded;
 }
 
-/** What a header's `version` says. */
+/** The version in a header. */
 export interface StatedVersion {
-  /** The number that counts; undefined if it must be told from the entries. */
+  /** The effective version; undefined if the entries must tell it. */
   readonly version: number | undefined;
-  /** Whether it was written as the format wants it. */
+  /** Whether the header states it as the format requires. */
   readonly isClear: boolean;
 }
 
 /**
- * Reads a header's `version`: absent is 1, a text with a whole number is that number, anything else is unclear.
+ * Reads a header's `version`. Absent means 1, a text with a whole number means that number, anything else is unclear.
  *
- * What is above today's version stays so, whole or not: it must not be written to.
+ * A version above the current one stays, whole or not: such a file must not be written to.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -43,7 +43,8 @@ export function statedVersion(header: JsonRecord): StatedVersion {
 /**
  * Upgrades the parsed records of one file to the current version, in place.
  *
- * @param records - Header and entries in file order. Entries without an id get one of eight characters.
+ * @param records - Header and entries in file order; changed in place. Entries without an id get one of eight
+ *   characters.
  * @returns Whether anything was changed.
  * @remarks Cost: O(records).
  */
@@ -63,14 +64,14 @@ export function migrateSessionEntries(records: object[]): boolean {
   return isRestated || version < CURRENT_SESSION_VERSION;
 }
 
-/** Which version records are of where no header says: entries with ids came with the tree. */
+/** Derives the version from the entries: ids came with version 2. */
 function versionByIds(records: readonly object[]): number {
   return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
 }
 
-/** Gives the entries of a list their ids and parents. */
+/** Gives the entries of a version-1 list ids and parents. */
 function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
-  // The header is number 0, wherever it stands: what is before it was no record of its writer.
+  // The header is number 0, wherever it is: its writer wrote nothing before it.
   const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
   const ids = linearIds(numbered, header);
   const idFrom: (string | undefined)[] = [...ids];
@@ -85,7 +86,7 @@ function upgradeLinear(records: readonly object[], header: JsonRecord | undefine
   }
 }
 
-/** The id of each record by its number: its own if it is unique, else an invented one; none for what is no entry. */
+/** Returns the id of each record by number: its own if unique, else a derived one; undefined if it is not an entry. */
 function linearIds(
   numbered: readonly (object | undefined)[],
   header: JsonRecord | undefined,
@@ -118,7 +119,7 @@ function replaceFields(target: JsonRecord, source: JsonRecord): void {
   if (target === source) return;
   for (const key of Object.keys(target)) delete target[key];
   for (const [key, value] of Object.entries(source)) {
-    // Defined rather than assigned, so that a field named __proto__ stays a field.
+    // Defined, not assigned, so that a field named __proto__ stays a field.
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   }
 }

@@ -5,12 +5,11 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
 
 /**
- * Parses the records of a session file as they stand, header and entries, without upgrading them.
+ * Parses the records of a session file, header and entries, without upgrading them.
  *
- * Lines that do not parse are left out, but for the whole records that stand on them. For a reader that reports what
- * it leaves out, see `readSession`.
+ * Of lines that do not parse, returns only whole records. `readSession` also reports what it omits.
  *
- * @returns In file order; entries of unknown type are among them at run time.
+ * @returns In file order; at run time, may include entries of unknown type.
  * @remarks Cost: O(text).
  */
 export function parseSessionEntries(text: string): FileEntry[] {
@@ -35,7 +34,7 @@ export function parseRecords(pieces: Iterable<Uint8Array>): FileEntry[] {
   return records;
 }
 
-/** pi's type for a record is a promise that no file keeps: what is checked is that it has a type. */
+/** Only checks that a record has a type; pi's declared type promises more than files keep. */
 function isTyped(record: unknown): record is JsonRecord & FileEntry {
   return isJsonRecord(record) && typeof record["type"] === "string";
 }

@@ -1,4 +1,4 @@
-/** One line that this process wrote. */
+/** A line that this process wrote. */
 export interface PendingWrite {
   readonly ordinal: number;
   /** Bytes, line break included. */
@@ -7,19 +7,19 @@ export interface PendingWrite {
   readonly hasBreak: boolean;
 }
 
-/** The lines that this process wrote since it last knew where the file ends. */
+/** Lines that this process has written, but not yet located in the file. */
 export class PendingWrites {
-  /** In the order of writing, so that ordinals ascend. */
+  /** In the order of writing, so by ascending ordinal. */
   #lines: PendingWrite[] = [];
   #bytes = 0;
   #breaks = 0;
 
-  /** How many bytes they add to the file, if nobody else writes. */
+  /** Bytes that they add to the file if nobody else writes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many line breaks are in those bytes. */
+  /** Line breaks among those bytes. */
   get breaks(): number {
     return this.#breaks;
   }
@@ -39,20 +39,20 @@ export class PendingWrites {
     this.#breaks += line.hasBreak ? 2 : 1;
   }
 
-  /** Takes a line off the list, since it was found; false if it is not on it. */
+  /** Removes a line that was located; false if it was not pending. */
   take(ordinal: number): boolean {
     const at = this.#lines.findIndex((line) => line.ordinal === ordinal);
     if (at !== -1) this.#lines.splice(at, 1);
     return at !== -1;
   }
 
-  /** Says that the lines stand among others, so that their bytes are not the next ones. */
+  /** Records that the lines are among those of others, not directly at the end. */
   disperse(): void {
     this.#bytes = 0;
     this.#breaks = 0;
   }
 
-  /** Takes the first lines off the list, by default all, and gives them in the order of writing. */
+  /** Removes and returns the first lines, by default all, in the order of writing. */
   drain(count = this.#lines.length): PendingWrite[] {
     const lines = this.#lines;
     this.#lines = lines.splice(count);

@@ -6,24 +6,24 @@ import { NONE } from "../tree/entry-tree.ts";
 import { makeIssue } from "./issue-log.ts";
 import { SessionIndex } from "./session-index.ts";
 
-/** A session as its bytes say it, in the current version. */
+/** A session read from bytes, in the current version. */
 export interface ReadSessionResult {
-  /** Undefined if the bytes are no session. */
+  /** Undefined if the bytes are not a session. */
   readonly header: SessionHeader | undefined;
   /** Version of the bytes. */
   readonly version: number;
   /** In file order; those with a damaged body have the type `damaged`. */
   readonly entries: AnySessionEntry[];
-  /** Where the next entry would hang; null in an empty session. */
+  /** Parent of the next entry; null in an empty session. */
   readonly leafId: string | null;
-  /** What was odd. */
+  /** What is wrong with the bytes. */
   readonly issues: SessionIssue[];
 }
 
 /**
- * Reads a whole session from memory, every body parsed: the plain form of what a `SessionManager` does lazily.
+ * Reads a whole session from memory and parses all bodies.
  *
- * For places without a file system, such as a browser. It never throws, whatever the bytes are.
+ * For environments without a file system, such as a browser. Never throws, whatever the bytes are.
  *
  * @remarks Cost: O(bytes). Source: docs/format.md#reading
  */

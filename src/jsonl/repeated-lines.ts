@@ -2,18 +2,18 @@ import type { IdKey } from "../schema/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 
-/** Lines of the same digest that are compared byte by byte; more are made on purpose. */
+/** Most lines of one digest to compare byte by byte; only malicious files have more. */
 const MAX_COMPARED = 8;
 
 /**
- * Finds a line whose id is taken among those that stand in the file before, byte for byte.
+ * Finds earlier lines with the same id and the same bytes.
  *
- * @remarks Cost: O(bytes of the line) each time, however many lines have the same id.
+ * @remarks Cost: O(bytes of the line) per call, however many lines have the same id.
  */
 export class RepeatedLines {
   readonly #places: LineSpans;
   readonly #readBytes: (offset: number, length: number) => Uint8Array;
-  /** By id, the bearers of the id by digest of their lines. */
+  /** For each id, its entries by the digest of their lines. */
   readonly #bearers = new Map<IdKey, Map<string, number[]>>();
 
   constructor(places: LineSpans, readBytes: (offset: number, length: number) => Uint8Array) {
@@ -22,10 +22,10 @@ export class RepeatedLines {
   }
 
   /**
-   * Compares a line with those of all entries that came with its id.
+   * Compares a line with those of all entries with its id.
    *
    * @param first - The first of them.
-   * @param next - Ordinal that the line's entry gets if it is not a repeated one.
+   * @param next - Ordinal of the line's entry if it is not repeated.
    * @returns Ordinal of the entry with the same line, or NONE.
    */
   find(id: IdKey, first: number, place: LineSpan, next: number): number {
@@ -48,7 +48,7 @@ export class RepeatedLines {
     return bearers;
   }
 
-  /** The bytes of a line, trailing white space left out: whether it has been read to its end must make no difference. */
+  /** Returns the bytes of a line without trailing white space, so that it does not matter whether its end was read. */
   #lineAt({ offset, length }: LineSpan): Uint8Array {
     const bytes = this.#readBytes(offset, length);
     let end = bytes.length;
@@ -57,7 +57,7 @@ export class RepeatedLines {
   }
 }
 
-/** Length and FNV-1a of the bytes: lines that differ in either are not equal. */
+/** Returns length and FNV-1a hash of bytes. */
 function digestOf(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);

@@ -1,8 +1,9 @@
 /**
- * Splits a list into runs that can be held in memory together.
+ * Splits a list into runs that fit into memory.
  *
- * @param most - Of each run, at most so many.
- * @param bytes - Bytes that a run may hold, unless one thing alone is larger; and how many one thing takes.
+ * @param most - Maximum number of elements in a run.
+ * @param bytes - Maximum bytes of a run, unless one element is larger; and a function that returns the bytes of an
+ *   element.
  * @remarks Cost: memory of one run.
  */
 export function* runsOf<T>(

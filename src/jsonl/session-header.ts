@@ -3,11 +3,11 @@ import type { SessionHeader } from "../schema/header.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 
-/** A header as it was read: what the file says, and what it means today. */
+/** A header: as in the file, and in the current version. */
 export interface ReadHeader {
-  /** Fields as they stand in the file. */
+  /** The fields in the file. */
   readonly record: JsonRecord;
-  /** The same in today's version; of a newer one, as it stands. */
+  /** The same in the current version; unchanged if the file is of a newer one. */
   readonly header: SessionHeader;
   readonly stated: StatedVersion;
 }
@@ -39,7 +39,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The settings that some headers carry: the last resort when nothing on the path says more. */
+/** Returns the settings that some headers have; they apply if nothing on the path sets more. */
 export function headerSettings(header: object | undefined): {
   thinkingLevel: string | undefined;
   model: { provider: string; modelId: string } | undefined;

@@ -12,27 +12,27 @@ import { LineReader } from "./line-reader.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
-/** What a `SessionIndex` is made with. */
+/** Options of a `SessionIndex`. */
 export interface SessionIndexOptions {
-  /** Returns bytes that were fed before; asked for only when two lines have the same id. */
+  /** Reads earlier bytes again; called only if two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
   /** Bytes; longer lines are an issue. Default 256 MiB. */
   readonly maxLineBytes?: number;
-  /** A header to go by, for a file that has lost its own. */
+  /** The header of a file that has lost its own. */
   readonly header?: SessionHeader;
 }
 
-/** Entries that room is made for before they come. */
+/** Maximum number of entries to reserve memory for. */
 const MAX_RESERVED = 200_000;
 
 const LINE_BREAK = new Uint8Array([0x0a]);
 
 /**
- * Reads a session's bytes into its header, its tree of heads and its issues, and knows where each line stands.
+ * Reads a session's bytes into its header, its tree of heads, its line spans and its issues.
  *
- * Every line becomes the header, an entry or an issue. Bodies are parsed only where a head is not at the front of its
- * line, or where the line looks as if it held more than one record. Ids that the file does not give are derived from
- * the session id and the record's number, so that every reading finds the same ones.
+ * Every line becomes the header, an entry or an issue. Parses a body only if the head is not at the start of its
+ * line, or if the line seems to hold more than one record. Derives missing ids from the session id and the record's
+ * number, so that they are the same at every reading.
  *
  * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
  */
@@ -66,7 +66,7 @@ export class SessionIndex {
     return this.#adder.spans;
   }
 
-  /** The header in today's version; undefined if none has come. */
+  /** The header in the current version; undefined if there is none so far. */
   get header(): SessionHeader | undefined {
     return this.#lines.header?.header;
   }
@@ -75,12 +75,12 @@ export class SessionIndex {
     return this.#lines.headerSpan;
   }
 
-  /** Version of the file; that of today where nothing tells. */
+  /** Version of the file; the current one if nothing tells. */
   get version(): number {
     return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
   }
 
-  /** Whether the first records hold no header, so that this is no session. */
+  /** Whether the first records hold no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#lines.isRejected;
   }
@@ -90,38 +90,41 @@ export class SessionIndex {
     return this.#lines.isLaneSession;
   }
 
-  /** Whether no record, the header included, has what this format asks for, so that the file is another program's. */
+  /** Whether nothing in the file, including the header, looks like this format, so that another program wrote it. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
-  /** Whether the heads of the file are not as the current version writes them: it must be rewritten before it grows. */
+  /**
+   * Whether the heads in the file are not as the current version writes them. The file must then be rewritten before
+   * an append.
+   */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }
 
-  /** Bytes that were read or are known to stand there. */
+  /** Bytes that were read, or written by this process. */
   get position(): number {
     return this.#scanner.position;
   }
 
-  /** Where the file ends if nobody else writes. */
+  /** End of the file if nobody else writes. */
   get expectedEnd(): number {
     return this.position + this.#pending.bytes;
   }
 
-  /** Whether the next line must begin with a line break. */
+  /** Whether the next append must begin with a line break. */
   get isMidLine(): boolean {
     return this.#pending.isEmpty && this.#scanner.isMidLine;
   }
 
-  /** Own entries that the file was expected to hold and that were not found in it. */
+  /** Pending writes that were expected in the file and not found. */
   get missingPending(): number[] {
     return this.#pending.ordinals;
   }
 
-  /** What was odd so far; a copy. */
+  /** The issues so far; a copy. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
     const { headerSpan } = this;
@@ -135,21 +138,21 @@ export class SessionIndex {
   }
 
   /**
-   * Parses every line that is fed from now on, and keeps the records until they are taken; or does so no more.
+   * Starts or stops parsing all lines and keeping their records until they are taken.
    *
-   * A process that has just started parses a small file sooner than it finds the heads in it, and needs the bodies next.
+   * In a new process, parsing a small file is faster than finding its heads, and the bodies are needed next.
    */
   keepRecords(isKept: boolean): void {
     this.#lines.isKeeping = isKept;
     this.#scanner.isDecoding = isKept;
   }
 
-  /** Whether records are kept that were not taken yet. */
+  /** Whether kept records are left. */
   get hasRecords(): boolean {
     return this.#lines.records.size > 0;
   }
 
-  /** Hands over the record of an entry, once; undefined if it is not kept. */
+  /** Returns and drops the kept record of an entry; undefined if there is none. */
   takeRecord(ordinal: number): JsonRecord | undefined {
     const { records } = this.#lines;
     const record = records.get(ordinal);
@@ -157,15 +160,15 @@ export class SessionIndex {
     return record;
   }
 
-  /** Takes the next bytes. */
+  /** Reads the next bytes. */
   feed(chunk: Uint8Array): void {
     this.#issues.tail = undefined;
     this.#scanner.feed(chunk);
   }
 
   /**
-   * Makes room for what is still to come of so many bytes, if it is like what has come: to grow step by step would copy
-   * everything twice. A file that turns out to be another takes address space, but no memory, for a moment.
+   * Reserves memory for the rest of a file of `bytes`, judged by its beginning: growing step by step would copy
+   * everything twice. A wrong guess takes address space for a moment, but no memory.
    */
   reserve(bytes: number): void {
     const { size } = this.tree;
@@ -174,7 +177,7 @@ export class SessionIndex {
     this.spans.reserve(expected);
   }
 
-  /** Ends a batch of bytes: decides about the last line and about parents that were not there. */
+  /** Ends a batch: resolves the last line and missing parents. */
   end(): void {
     this.#issues.tail = undefined;
     this.#scanner.end();
@@ -182,7 +185,7 @@ export class SessionIndex {
   }
 
   /**
-   * Adds an entry that is about to stand behind all others, and presumes its place until `confirmOwn`.
+   * Adds an entry that was written at the end of the file, as far as known before `confirmPending`.
    *
    * @param length - Bytes of its line, line break included.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
@@ -191,7 +194,7 @@ export class SessionIndex {
     const parent = head.parentId === null ? null : idKeyOf(head.parentId);
     const id = idKeyOf(head.id);
     const added = this.tree.add(head.type, id, parent, head.timestampMs);
-    // What somebody took along to another file and is written once more is the same entry.
+    // An entry that was copied to another file and is written again is the same entry.
     const ordinal = added === NONE ? this.tree.findKey(id) : added;
     this.#presume({ ordinal, length, hasBreak });
     this.#lines.forgetLeafRecord();
@@ -207,9 +210,9 @@ export class SessionIndex {
   }
 
   /**
-   * Says that own entries stand where they were presumed to.
+   * Confirms the assumed positions of pending writes.
    *
-   * @param count - Only the first so many of them. Default: all.
+   * @param count - How many of the first to confirm. Default: all.
    */
   confirmPending(count?: number): void {
     if (this.#pending.isEmpty) return;
@@ -218,16 +221,16 @@ export class SessionIndex {
       this.#scanner.skip(length, 1);
       this.#adder.placePending(ordinal);
     }
-    // What stood on a torn line that was closed may name parents.
+    // The entries of a torn line that was completed may have parents.
     this.#adder.resolveParents();
   }
 
-  /** Says that own entries stand somewhere among the bytes that will be fed next, and not where they were presumed to. */
+  /** Expects pending writes among the next bytes, not at their assumed positions. */
   expectPendingAmongOthers(): void {
     this.#pending.disperse();
   }
 
-  /** Presumes the pending writes that were not found among others' lines behind them, in the order of writing. */
+  /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
@@ -239,7 +242,7 @@ export class SessionIndex {
     return this.#adder.entryIdFrom(recordNumber);
   }
 
-  /** Where the file says that the leaf is: at its last entry, or at the target of a `leaf` record that is its last line. */
+  /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
     const targetId = this.#lines.leafRecord?.["targetId"];
     const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;

@@ -1,21 +1,20 @@
 /** Bytes of a word. */
 export const WORD = 4;
 
-/** Bytes that are compared at a time. */
+/** Bytes compared at once. */
 const PAIR = 2 * WORD;
 
 /**
- * An ASCII text of eight bytes or more, as numbers of eight bytes each; the last one may begin inside the one before.
+ * An ASCII text of at least eight bytes, as numbers of eight bytes each; the last one may overlap the one before.
  *
- * Engines are quickest with numbers of 64 bits if they are floating ones. Eight bytes of ASCII never make one of those
- * few that differ from themselves.
+ * Floating-point numbers are the fastest 64-bit numbers in engines. Eight bytes of ASCII are never NaN.
  */
 export interface Spelling {
   readonly length: number;
   readonly pairs: Float64Array;
 }
 
-/** Makes numbers of a text. */
+/** Converts a text to numbers. */
 export function spelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
   const view = viewOf(bytes);
@@ -26,7 +25,7 @@ export function spelling(text: string): Spelling {
   return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
-/** Tells whether a text stands at a place before `end`. */
+/** Tells whether a text is at an offset, and ends before `end`. */
 export function standsAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
   if (at + length > end) return false;
   const last = pairs.length - 1;
@@ -39,13 +38,13 @@ const LOW_HALVES = 0x0f0f0f0f;
 const HIGH_ONES = 0x10101010;
 const SIXES = 0x06060606;
 const DIGITS = 0x30303030;
-/** From a digit's place in the alphabet to that of a letter, less the ten that the letter counts. */
+/** Distance from the code of a decimal digit to that of a letter, minus the value ten. */
 const TO_LETTERS = 0x27;
 
 /**
- * The number that a word of four hexadecimal digits in lower case writes; -1 if it is something else.
+ * Returns the value of a word of four lower-case hexadecimal digits; -1 if it is anything else.
  *
- * All four bytes are worked on at once: what their lower halves amount to, and whether writing that gives the word.
+ * Works on all four bytes at once: computes the value, then checks that writing it gives the word.
  */
 export function hexValue(word: number): number {
   const letters = (word >>> 6) & ONES;
@@ -58,7 +57,7 @@ export function hexValue(word: number): number {
   return ((values >>> 12) & 0xf000) | ((values >>> 8) & 0xf00) | ((values >>> 4) & 0xf0) | (values & 0xf);
 }
 
-/** Returns the same bytes as a view from which words can be read at any place. */
+/** Returns a view of bytes from which words can be read at any offset. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

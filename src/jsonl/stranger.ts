@@ -1,7 +1,7 @@
 import { isKnownEntryType, type SessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 
-/** A field that an entry of each type cannot do without. */
+/** A required field of each type of entry. */
 const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   message: "message",
   thinking_level_change: "thinkingLevel",
@@ -16,7 +16,7 @@ const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   session_info: "name",
 };
 
-/** Tells whether nothing about a record says that it is an entry of this format: no id, no time, and no type of ours. */
+/** Tells whether a record has nothing of this format: no id, no time, and no known type. */
 export function isStranger(record: JsonRecord, type: string): boolean {
   const { id, timestamp } = record;
   if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;

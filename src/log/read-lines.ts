@@ -6,10 +6,10 @@ import type { TakeLine, TakeText } from "./session-log.ts";
 /** Lines this near to each other are read at once. */
 const MAX_GAP_BYTES = 64 * 1024;
 
-/** Bytes read at once, unless one line is longer: what a processor's cache holds. */
+/** Bytes read at once, unless one line is longer; fits into a processor's cache. */
 const MAX_READ_BYTES = 256 * 1024;
 
-/** The spans of lines whose entries have other ordinals now. */
+/** Maps old ordinals to the current spans of their lines. */
 export function movedSpans(spans: SpansByOrdinal, now: (ordinal: number) => number): SpansByOrdinal {
   return {
     offsetAt: (ordinal) => spans.offsetAt(now(ordinal)),
@@ -18,11 +18,11 @@ export function movedSpans(spans: SpansByOrdinal, now: (ordinal: number) => numb
 }
 
 /**
- * Reads the lines of entries from a file, neighbours together.
+ * Reads the lines of entries from a file, adjacent ones together.
  *
- * @param take - Called for each in the order given; the bytes are valid during the call.
- * @param takeText - Called instead, if it is given, with the text as `decodeText` gives it.
- * @remarks Cost: O(bytes of the lines), and one read for each run of neighbours.
+ * @param take - Called for each, in the given order; the bytes are valid during the call.
+ * @param takeText - If given, called instead, with the text as `decodeText` returns it.
+ * @remarks Cost: O(bytes of the lines), and one read for each run of adjacent lines.
  */
 export function readLinesOf(
   fs: FileSystem,
@@ -37,12 +37,12 @@ export function readLinesOf(
   let buffer = Buffer.alloc(0);
   const flush = () => {
     const size = end - start;
-    // One buffer serves for all runs; a single short one does not need it.
+    // All runs share one buffer; a single short run does not need it.
     if (buffer.length < size)
       buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
     const bytes = readInto(fs, fd, buffer, start, size);
     if (bytes.length < size) throw new Error("the file is shorter than it was");
-    // Text cut out of the buffer saves an object for each line, and of ASCII it need not be decoded.
+    // Slicing text out of the buffer saves an object per line, and ASCII need not be decoded.
     const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {
       const from = spans.offsetAt(ordinal) - start;

@@ -4,12 +4,12 @@ import { NONE } from "../tree/entry-tree.ts";
 import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 
-/** A session file that was read whole, with the descriptor still open for its lines. */
+/** A session file that was read whole; its descriptor is still open to read lines. */
 export interface ReadSession extends LineSource {
   readonly fd: number;
 }
 
-/** Reads a session file once, to look at it. The caller closes `fd`. */
+/** Reads a session file once. The caller closes `fd`. */
 export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
@@ -22,7 +22,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   }
 }
 
-/** Feeds an index with what it has not read yet, up to `end`; stops early if the file turns out to be no session. */
+/** Feeds an index the bytes that it has not read yet, up to `end`. Stops early if the file is not a session. */
 export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: number): void {
   for (const piece of readPieces(fs, fd, index.position, end)) {
     index.feed(piece);
@@ -35,11 +35,11 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
 const COMPACTION = Buffer.from(`\n{"type":"compaction","id":"`);
 
 /**
- * Feeds an index with what comes next, as much as the buffer takes.
+ * Feeds an index the next bytes, as many as fit into the buffer.
  *
- * @param size - The file's size as far as it is known. It is looked up again when that much was read.
+ * @param size - The file's size as last known; checked again once that much was read.
  * @param isSmall - Whether most records will be needed, so that the index keeps them. Of a compacted session few are.
- * @returns The file's size, or less if it has shrunk.
+ * @returns The file's current size, which may be less than before.
  */
 export function feedSome(
   fs: FileSystem,
@@ -57,18 +57,18 @@ export function feedSome(
   return index.position < size ? size : fs.fstatSync(fd).size;
 }
 
-/** Feeds an index with what a file holds now and the index has not read. */
+/** Feeds an index everything in a file that it has not read yet. */
 export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
   feedFile(fs, fd, index, fs.fstatSync(fd).size);
 }
 
-/** Feeds an index with all the bytes there are. */
+/** Feeds an index all bytes of a session. */
 export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.feed(bytes);
   index.end();
 }
 
-/** Returns the ordinals of the entries that were known before and are not there any more. */
+/** Returns the ordinals of earlier entries that the index lacks. */
 export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
   const { tree } = before;
   return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);

@@ -6,34 +6,33 @@ import { readLinesOf } from "./read-lines.ts";
 import { missingFrom } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** Characters of lines that are kept at least; more than can be written between two looks at a file. */
+/** Characters of lines that are kept at least: more than can be written between two checks of a file. */
 const KEPT_CHARACTERS = 256 * 1024;
 
-/** What a file lacks that stood in the one before. */
+/** Lines of the previous file that a file lacks. */
 export interface MissingLines {
-  /** Lines that were appended here lately, in their order; the parent of each is there, or among those before it. */
+  /** Recent lines of this session, in order. The parent of each is in the file, or among the lines before it. */
   readonly own: readonly LogLine[];
-  /** Whether there are more such lines, of which a parent is missing. */
+  /** Whether more recent lines of this session are missing, together with a parent. */
   readonly isOwnStuck: boolean;
-  /** Whether lines are missing that were not appended here, or long ago. */
+  /** Whether other lines are missing: old ones, or those of others. */
   readonly areOthers: boolean;
 }
 
 /**
- * The lines that were appended last, to be appended again should the file be cut or replaced by one that lacks them.
+ * The latest appended lines, to append again if the file is cut or replaced by one that lacks them.
  *
- * This library's own replacements take all lines along. Other programs do not: an editor that saves, a copy that is
- * moved over the file.
+ * This library copies all lines when it replaces a file. Other programs do not, such as an editor that saves.
  *
- * @remarks Cost: O(1) for a line added, O(entries) for a look-up, which is rare.
+ * @remarks Cost: O(1) per added line, O(entries) for a look-up, which is rare.
  */
 export class RecentWrites {
   #lines: LogLine[] = [];
   #characters = 0;
-  /** The lines before those, as many characters again: all of them are dropped together. */
+  /** The lines before those, of as many characters; they are dropped together. */
   #older: LogLine[] = [];
 
-  /** Adds a line, unless it is so long that it would take all the room alone. */
+  /** Adds a line, unless it would take all the room alone. */
   add(line: LogLine): void {
     const { length } = line.text;
     if (length > KEPT_CHARACTERS) return;
@@ -55,7 +54,7 @@ export class RecentWrites {
     return this.#lines.findLast(isIt) ?? this.#older.findLast(isIt);
   }
 
-  /** Finds the lines that a file holds as they were written here: one that was redacted must not come back. */
+  /** Returns the lines that are in a file exactly as written, because a redacted one must not come back. */
   unalteredIn(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
     const unaltered = new Set<string>();
     const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
@@ -72,7 +71,7 @@ export class RecentWrites {
     return unaltered;
   }
 
-  /** Forgets all lines but those of these entries. */
+  /** Drops all lines but those of these entries. */
   keepOnly(ids: ReadonlySet<string>): void {
     const isKept = ({ head }: LogLine) => ids.has(head.id);
     this.#older = this.#older.filter(isKept);
@@ -82,8 +81,8 @@ export class RecentWrites {
   /**
    * Finds what a file lacks after it was replaced or cut.
    *
-   * @param newest - Ordinal from which on others' last lines may be missing: if a writer's write failed after all, it
-   *   has cut its line off.
+   * @param newest - Ordinal from which on lines of others may be missing: a writer cuts off its line if the write
+   *   fails.
    */
   missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {
     const own: LogLine[] = [];

@@ -29,7 +29,7 @@ import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
 import { underFreeName } from "./write-whole.ts";
 
-/** What was done, or would be, about one thing that was wrong. */
+/** What was done, or would be done, about one kind of damage. */
 export interface RepairAction {
   readonly issue: SessionIssue;
   /** In words. */
@@ -41,13 +41,13 @@ export interface RepairReport {
   readonly path: string;
   /** Empty if the file is healthy: then nothing was written. */
   readonly actions: readonly RepairAction[];
-  /** Where the original stands now; undefined if nothing was written. */
+  /** Path of the original; undefined if nothing was written. */
   readonly backup?: string;
-  /** Where the bytes stand that belong to no entry; undefined if there are none, or nothing was written. */
+  /** Path of the bytes that belong to no entry; undefined if there are none, or nothing was written. */
   readonly sideFile?: string;
 }
 
-/** What is done about each kind of issue; those that are missing are no matter of the file's lines. */
+/** How each kind of issue is repaired. Kinds that are missing here do not concern lines. */
 const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORD_BEFORE_HEADER: "moved to the side file",
   HEADER_REPEATED: "moved to the side file",
@@ -58,26 +58,25 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
   NOT_AN_ENTRY: "moved to the side file",
   TAIL_TORN: "moved to the side file",
   NUL_BYTES: "moved to the side file",
-  RECORDS_GLUED: "split; what is no whole record moved to the side file",
+  RECORDS_GLUED: "split; incomplete records moved to the side file",
   BODY_DAMAGED: "kept as text in a custom entry at its place",
   ID_INVENTED: "written down",
-  ID_DUPLICATE: "written down under the id of its own",
+  ID_DUPLICATE: "rewritten with the id that the reader gave it",
   ENTRY_REPEATED: "moved to the side file",
-  PARENT_MISSING: "written down as a root",
-  PARENT_BRIDGED: "written down under the entry before",
-  PARENT_CYCLE: "written down as a root",
+  PARENT_MISSING: "rewritten as a root",
+  PARENT_BRIDGED: "rewritten with the previous entry as its parent",
+  PARENT_CYCLE: "rewritten as a root",
 };
 
 /**
- * Makes a clean file of a damaged one: what a reader finds in it, written out healthy.
+ * Repairs a damaged session file: writes a clean file of what a reader finds in it.
  *
- * The tree, its ids and its contexts are those that every reading of the damaged file gives. The original stays beside
- * the repaired file as `<name>.bak`, and bytes that belong to no entry go to `<name>.damaged`. A healthy file is left
- * alone.
+ * Tree, ids and contexts are the same as when the damaged file is read. The original stays beside the repaired file
+ * as `<name>.bak`. Bytes that belong to no entry go to `<name>.damaged`. A healthy file is not touched.
  *
- * @param options - `isDryRun` only tells what would be done.
- * @throws {SessionError} `NOT_A_SESSION` if not even an entry is in it, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
- *   `READ_ONLY` if it is another program's, or `WRITE_FAILED`, and then the file is as it was.
+ * @param options - `isDryRun` only reports what would be done.
+ * @throws {SessionError} `NOT_A_SESSION` if the file holds no entry, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
+ *   `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
  * @remarks Cost: O(file).
  */
 export function repairSession(
@@ -115,7 +114,7 @@ interface DamagedFile {
 function assertRepairable(fs: FileSystem, path: string): void {
   const stats = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) return;
-  // A link must not be repaired, since its target would stay as it is.
+  // A link must not be replaced: its target would stay damaged.
   if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
   throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
     details: { path },
@@ -130,7 +129,7 @@ function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
   return { path, actions, ...writeRepaired(file, source) };
 }
 
-/** Reads the file, every body too, behind a rebuilt header if it has none. */
+/** Reads the file with all bodies, and rebuilds the header if it has none. */
 function readSource(file: DamagedFile): LineSource {
   const { fs, fd, path } = file;
   const own = readIndex(file);
@@ -172,7 +171,7 @@ function readIndex({ fs, fd, state }: DamagedFile, header?: SessionHeader): Sess
   return index;
 }
 
-/** The id that a file's name gives; the time is told by the first entry, the working directory by nobody. */
+/** Makes a header with the id in the file's name. Nothing tells the working directory. */
 function headerFromName(path: string): SessionHeader {
   const id =
     /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
@@ -217,12 +216,12 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
   }
 }
 
-/** When a session began that does not say it itself: at its first entry, or at no known time. */
+/** Returns the time of the first entry, for a session whose header is missing; the epoch if it has none. */
 function timeOfFirst({ tree }: SessionIndex): string {
   return isoTime(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
 }
 
-/** Whether the file that was opened still has its name. */
+/** Whether the opened file is still at its path. */
 function isStillThere({ fs, path, state }: DamagedFile): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });
   return now?.ino === state.ino && now.dev === state.dev;
@@ -244,7 +243,10 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
   });
 }
 
-/** The bytes of a file that belong neither to its header nor to an entry, blank ones left out, a line for each run. */
+/**
+ * Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank
+ * ones.
+ */
 function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, spans, headerSpan } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));

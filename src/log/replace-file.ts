@@ -17,14 +17,14 @@ import { type OldFile, takeOver } from "./take-over.ts";
 import { removeLeftovers, removeTemporary } from "./temporary-files.ts";
 import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "./write-whole.ts";
 
-/** What takes an old file's place. */
+/** What replaces an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path"> {
   readonly old: OldFile;
-  /** Name, in the same folder, under which a copy of the old bytes stays, closed to other users. */
+  /** Name in the same folder for a copy of the old bytes, closed to other users. */
   readonly backup?: string;
 }
 
-/** How long to wait for another process that replaces the file. */
+/** How long to wait for another process that is replacing the file. */
 const WAIT_MS = 10_000;
 
 const POLL_MS = 1;
@@ -32,17 +32,17 @@ const POLL_MS = 1;
 /** Bytes of a name that leave room for a dot before it and `.lease` behind it, as file systems count. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
-/** The files that this thread is replacing, by the names of their locks. */
+/** Names of the locks of files that this thread is replacing. */
 const here = new Set<string>();
 
 /**
- * Puts new content in the place of a session file, to which others go on appending meanwhile.
+ * Replaces a session file while others continue to append to it.
  *
- * The old file keeps a second, hidden name until every line that was appended to it stands in the new one: whoever
- * finds that name after a crash takes the lines over. Must be called inside `exclusively`.
+ * The old file keeps a second, hidden name until all lines appended to it are in the new one. After a crash, whoever
+ * finds that name copies the lines. Must be called inside `exclusively`.
  *
- * @returns Path of the backup, if one was wanted.
- * @throws {FileChangedError} If the file was cut, or another stands at the path; then nothing has changed.
+ * @returns Path of the backup, if one was requested.
+ * @throws {FileChangedError} If the file was cut, or another one is at the path; nothing changed.
  * @remarks Source: docs/durability.md#while-a-file-is-replaced
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
@@ -68,16 +68,16 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   takeOver(old);
   syncFolder(fs, folder);
   removeOldFile(fs, path);
-  // Once more, for writers who look for the file by its name and know nothing of this.
+  // Again, for writers that open the file by its path and know nothing of this.
   takeOver(old);
   return backupPath;
 }
 
 /**
- * Runs a replacement of a session file while no other process replaces it; first finishes one that was cut short.
+ * Replaces a session file while no other process does so. First finishes a replacement that was interrupted.
  *
  * @param waitMs - How long to wait for another process; blocks the thread.
- * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up in this one, is replacing the file.
+ * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
  */
 export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
   const lock = lockName(path);
@@ -97,16 +97,16 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
 }
 
 /**
- * Finishes a replacement that a killed process has left half done, or waits until a living one is done.
+ * Finishes a replacement that a killed process left unfinished, or waits until a running one is done.
  *
- * @returns Whether every line of the old file is in the new one now.
- * @remarks Cost: one look-up of a name if there is nothing to do.
+ * @returns Whether all lines of the old file are in the new one now.
+ * @remarks Cost: one look-up of a name if nothing is to be done.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
   const deadline = monotonicMs() + waitMs;
   while (isHalfReplaced(fs, path)) {
     if (here.has(lockName(path))) {
-      // The call further up goes on afterwards, and finds done what is done here.
+      // The call further up the stack then finds its work done.
       takeOverHidden(fs, path);
       return true;
     }
@@ -122,17 +122,17 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   return true;
 }
 
-/** Tells whether a replacement is under way, or was cut short, so that lines of the old file may be missing. */
+/** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
   return fs.lstatSync(hiddenName(path), { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Removes what a replacement that was cut short has left of a session that goes for good. */
+/** Removes what an interrupted replacement left of a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   ifPresent(() => fs.unlinkSync(hiddenName(path)));
 }
 
-/** Clears up what killed processes have left, taking over the lines that nobody else has. */
+/** Removes what killed processes left, after copying lines that are nowhere else. */
 function finish(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
@@ -144,7 +144,7 @@ function finish(fs: FileSystem, path: string): void {
   }
 }
 
-/** Takes over what stands in an old file that has its hidden name only. */
+/** Copies the lines of an old file that has only its hidden name. */
 function takeOverHidden(fs: FileSystem, path: string): void {
   const hidden = hiddenName(path);
   const [left, now] = [hidden, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
@@ -153,14 +153,14 @@ function takeOverHidden(fs: FileSystem, path: string): void {
   const fd = openForReading(fs, hidden);
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
-    // Another session stands at the path. The lines are its old owner's, and nobody else has them.
+    // Another session is at the path. The lines belong to the old one, and are nowhere else.
     if (!isTaken) underFreeName(`${path}.bak`, (free) => fs.linkSync(hidden, free));
   } finally {
     closeQuietly(fs, fd);
   }
 }
 
-/** Keeps a copy, and not a second name: what is appended to the old file by mistake must not get into it. */
+/** Makes a copy rather than a second name: the backup must not get lines that others append to the old file. */
 function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   const temporary = writeTemporary({ fs, path, pieces: readPieces(fs, fd, 0, copied) });
   try {
@@ -170,7 +170,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   }
 }
 
-/** What is appended behind the copied bytes is taken over later; anything else calls for a new copy. */
+/** Checks that only appends have changed the old file: those are copied later, anything else needs a new copy. */
 function assertReplaceable({ fs, path, fd, copied }: OldFile): void {
   const named = fs.lstatSync(path, { throwIfNoEntry: false });
   const open = fs.fstatSync(fd);
@@ -187,7 +187,7 @@ function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): L
 }
 
 function busy(path: string, cause?: unknown): SessionError {
-  return new SessionError("WRITE_FAILED", `${path} is being replaced at this moment. Try again.`, {
+  return new SessionError("WRITE_FAILED", `${path} is being replaced. Try again.`, {
     details: { path },
     cause,
   });
@@ -197,7 +197,7 @@ function lockName(path: string): string {
   return join(dirname(path), `.${keyOf(path)}`);
 }
 
-/** The second name that an old file has while its lines are taken over. */
+/** The hidden name of an old file while its last lines are copied. */
 function hiddenName(path: string): string {
   return join(dirname(path), `.${keyOf(path)}.old`);
 }

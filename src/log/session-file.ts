@@ -38,10 +38,10 @@ const REPLACEMENT_WAIT_MS = 2_000;
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * A session's file and what is known of it, kept together while others append to the file, replace or remove it.
+ * A session's file and its index, kept consistent while others append to the file, replace or remove it.
  *
- * It begins unwritten, as bytes in memory, or is read. Every change that a look finds is told to `onChange`. A look
- * that fails leaves everything as it was known before, so that the next one fails, or succeeds, anew.
+ * A new session's lines stay in memory until the file is made. `look` reports each change it finds to `onChange`. If
+ * it fails, the state stays as it was, and the next call tries again.
  */
 export class SessionFile {
   onChange: ((change: LogChange) => void) | undefined;
@@ -50,18 +50,18 @@ export class SessionFile {
   readonly #options: FileLogOptions;
   #file: AppendFile;
   #index: SessionIndex;
-  /** The bytes of a session whose file has not been made yet. */
+  /** The lines of a session whose file does not exist yet. */
   #unwritten: Blocks | undefined;
   readonly #recent = new RecentWrites();
   /** Detects a replaced file. */
   #fingerprint: FileFingerprint | undefined;
-  /** The file when it was last looked at and found as it was known. */
+  /** State of the file when it last matched the index. */
   #seen: FileState | undefined;
-  /** Whether the file is known not to be the one that was read. */
+  /** Whether another file has probably taken the path. */
   #isDoubtful = false;
-  /** Whether this session has written to the file, so that its callers count on it. */
+  /** Whether this session has written to the file. */
   #hasAppended = false;
-  /** What was written that `flush` has not waited for. */
+  /** What `flush` still has to make durable. */
   #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
 
   constructor(fs: FileSystem, path: string, options: FileLogOptions) {
@@ -76,12 +76,12 @@ export class SessionFile {
     return this.#index;
   }
 
-  /** Whether the file has not been made yet. */
+  /** Whether the file does not exist yet. */
   get isUnwritten(): boolean {
     return this.#unwritten !== undefined;
   }
 
-  /** Begins with bytes that are not to be written yet, in the place of others if there are any. */
+  /** Holds lines in memory for a file to be made later, instead of earlier ones if there are any. */
   begin(lines: Iterable<string | Uint8Array>): void {
     const before = this.isUnwritten ? this.#index : undefined;
     const unwritten = Blocks.of(lines);
@@ -97,13 +97,13 @@ export class SessionFile {
   }
 
   /**
-   * Reads the whole file, so many bytes at a time; yields its size after each.
+   * Reads the whole file in steps; yields the size of the file after each step.
    *
    * @throws {SessionError} `NOT_A_SESSION`
    */
   *readSteps(stepBytes: number, intent: Intent = "read"): Generator<number, void> {
     const index = this.#index;
-    // One open file from the first byte to the last, whatever takes the path meanwhile.
+    // All bytes come from one open file, whatever takes the path meanwhile.
     const unpin = this.#translated(intent, () => this.#file.pin());
     try {
       let total = this.#translated(intent, () => this.#file.state().size);
@@ -117,7 +117,7 @@ export class SessionFile {
         if (index.position <= buffer.length && index.position < total) index.reserve(total);
         yield total;
       } while (index.position < total && !index.isRejected);
-      // A header without a line break behind it is found at the end.
+      // Only the end shows a header that has no line break behind it.
       if (!index.isRejected) index.end();
       if (index.isLaneSession) throw laneSession(this.path);
       if (total > 0 && index.header === undefined) throw notASession(this.path);
@@ -132,7 +132,7 @@ export class SessionFile {
   }
 
   /**
-   * Reads the lines as they stand now, whatever takes the path, until the function returned is called.
+   * Keeps the current lines readable, whatever takes the path, until the returned function is called.
    *
    * @throws {SessionError} As `look`.
    */
@@ -144,10 +144,7 @@ export class SessionFile {
     });
   }
 
-  /**
-   * Pins the file once it is known where all lines stand: one that is not open may have been replaced, and where own
-   * lines stand is presumed until somebody has looked.
-   */
+  /** Pins the file after locating pending writes. A file that is not open may have been replaced. */
   #pinSettled(): () => void {
     if (!this.#file.isOpen) return this.pin();
     const { expectedEnd, position } = this.#index;
@@ -155,7 +152,7 @@ export class SessionFile {
     return untilUnchanged(() => this.#translated("read", () => this.#file.pin()));
   }
 
-  /** Calls with the file as it was read, to be replaced. */
+  /** Calls with the file as it was read, so that the caller can replace it. */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const unpin = this.pin();
     try {
@@ -193,13 +190,14 @@ export class SessionFile {
   }
 
   /**
-   * Appends lines behind all others, and presumes that they stand at the end until `check` or `look`.
+   * Appends lines. Assumes that they are at the end of the file until `check` or `look`.
    *
-   * @returns False if another file stands at the path: nothing was added, and a look goes over to that file.
+   * @returns False if another file is at the path: nothing was added, and `look` switches to that file.
    * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
    */
   append(lines: readonly LogLine[]): boolean {
-    if (this.#unwritten !== undefined) throw new TypeError("the file has not been made yet");
+    if (this.#unwritten !== undefined)
+      throw new TypeError("the file does not exist yet; use appendUnwritten");
     const encoded = encodeLines(lines, this.#index.isMidLine);
     const isSynced = this.#options.durability === "fsync";
     const { buffer, length } = encoded;
@@ -215,7 +213,7 @@ export class SessionFile {
   }
 
   /**
-   * Ends a torn last line that turns into entries by that, and reads them: what hangs on an id may hang on them then.
+   * Completes a torn last line if that makes it entries, and reads them: new entries may have them as parents.
    *
    * @throws {SessionError} `WRITE_FAILED`
    */
@@ -232,14 +230,14 @@ export class SessionFile {
   }
 
   /**
-   * Adds lines to a session whose file has not been made.
+   * Adds lines to a session whose file does not exist yet.
    *
-   * @param isMade - Whether the file is made now, of these lines and all before.
-   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`, and then nothing was added.
+   * @param isMade - Whether to make the file now, with these and all earlier lines.
+   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing was added.
    */
   appendUnwritten(lines: readonly LogLine[], isMade: boolean): void {
     const unwritten = this.#unwritten;
-    if (unwritten === undefined) throw new TypeError("the file has been made already");
+    if (unwritten === undefined) throw new TypeError("the file exists already; use append");
     const encoded = encodeLines(lines, false);
     if (isMade) this.#make(unwritten.join(bytesOf(encoded)));
     else unwritten.add(bytesOf(encoded));
@@ -247,7 +245,7 @@ export class SessionFile {
     this.#index.confirmPending();
   }
 
-  /** Finds out, after an append, whether others wrote, too. */
+  /** Checks after an append whether others wrote as well. */
   check(intent: "read" | "flush" = "flush"): void {
     const { size } = this.#translated(intent, () => this.#file.state());
     if (size === this.#index.expectedEnd) this.#index.confirmPending();
@@ -255,13 +253,13 @@ export class SessionFile {
   }
 
   /**
-   * Looks at the file and reads what is new in it.
+   * Checks the file and reads what is new in it.
    *
-   * Goes over to another file of the same session, and puts back what that lacks of the lines appended here lately.
+   * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
    *
-   * @param intent - `write` makes a file that has gone anew.
-   * @throws {SessionError} If the file cannot be read, or is one that lacks entries: `WRITE_FAILED`; `SESSION_NOT_FOUND`
-   *   if it has gone and cannot be made anew.
+   * @param intent - `write` restores a file that is gone.
+   * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
+   *   gone and cannot be restored.
    */
   look(intent: Intent): LogChange | undefined {
     return untilUnchanged(() => this.#lookOnce(intent));
@@ -278,7 +276,7 @@ export class SessionFile {
     return undefined;
   }
 
-  /** Goes on with the file that was just put in the place of the old one. */
+  /** Switches to the file that has just replaced the old one. */
   takeReplacement(): void {
     this.#file.release();
     this.#isDoubtful = true;
@@ -286,9 +284,9 @@ export class SessionFile {
   }
 
   /**
-   * Waits until everything that was appended survives a power cut.
+   * Waits until everything appended is durable.
    *
-   * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the file has gone.
+   * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the file is gone.
    */
   flush(): void {
     if (!this.#hasAppended) return;
@@ -308,7 +306,7 @@ export class SessionFile {
     this.#file.release();
   }
 
-  /** Locates pending writes in a file whose name has gone. */
+  /** Locates pending writes in a file whose path is gone. */
   #locateOwn(intent: Intent): LogChange | undefined {
     if (!this.#file.isOpen) return undefined;
     const state = this.#translated(intent, () => this.#file.state());
@@ -336,7 +334,7 @@ export class SessionFile {
     this.#fingerprint = fingerprintOfHeader(bytes, this.#index);
   }
 
-  /** Whether what stands at the path is the file that was read, maybe with more lines behind. */
+  /** Whether the file at the path is the one that was read, perhaps with more lines. */
   #isKnown(state: FileState, intent: Intent): boolean {
     const { position, expectedEnd } = this.#index;
     if (this.#isDoubtful || !this.#file.isSame(state) || state.size < position) return false;
@@ -362,7 +360,7 @@ export class SessionFile {
     return from < index.tree.size ? this.#tell({ kind: "foreign", from }) : undefined;
   }
 
-  /** The name is gone: the file is written anew from the descriptor, if that is still open and holds what is known. */
+  /** Restores a file whose path is gone, from its descriptor if that is still open and complete. */
   #recreate(): LogChange | undefined {
     const file = this.#file;
     if (!file.isOpen || !this.#isWholeIn(file)) throw gone(this.path);
@@ -373,14 +371,14 @@ export class SessionFile {
     return this.#reload("write");
   }
 
-  /** Whether an open file still holds the session: it may have been emptied before its name went. */
+  /** Whether an open file still holds the session: it may have been emptied before it was removed. */
   #isWholeIn(file: AppendFile): boolean {
     const index = this.#newIndex();
     this.#translated("write", () => file.read((fd) => feedToEnd(this.#fs, fd, index)));
     return index.header !== undefined && missingFrom(index, this.#index).length === 0;
   }
 
-  /** Somebody else has made the file before this session had an entry: it is theirs then. */
+  /** Uses the file that another process made before this session had an entry. */
   #join(): LogChange | undefined {
     const size = this.#translated("read", () => this.#file.look()?.size ?? 0);
     const unwritten = this.#unwritten;
@@ -395,9 +393,9 @@ export class SessionFile {
     }
   }
 
-  /** Another file stands at the path, or this one is not what it was: it is read anew if it is the same session. */
+  /** Reads the file anew, because it was replaced or altered, if it holds the same session. */
   #reload(intent: Intent, isOthers = false): LogChange {
-    // First of all: what is missing in the new file while its maker is still at it is on its way.
+    // Must come first: while another process replaces the file, lines may still be missing in it.
     const isWhole = this.#isReplacementDone(intent);
     const [file, index, fingerprint] = [this.#file, this.#index, this.#fingerprint];
     this.#isDoubtful = true;
@@ -425,7 +423,7 @@ export class SessionFile {
     return this.#tell({ kind: "reloaded", before: index });
   }
 
-  /** Finishes, or waits for, a replacement of the file by another process; a session that only reads does neither. */
+  /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
   #isReplacementDone(intent: Intent): boolean {
     const isReader = this.#options.mode === "read-only";
     return this.#translated(intent, () =>
@@ -436,9 +434,9 @@ export class SessionFile {
   }
 
   /**
-   * Appends once more what the file lacks of the lines that were appended here lately, each if its parent is there.
+   * Appends again the recent lines of this session that the file lacks, if their parents are in it.
    *
-   * Not after a replacement that took all lines along: what is missing then was taken away on purpose.
+   * Does nothing after a replacement that copied all lines: what is missing then was removed on purpose.
    */
   #putBack(
     oldFile: AppendFile,
@@ -453,7 +451,7 @@ export class SessionFile {
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !oldFile.isHeld) throw new ReplacedError(this.path);
     if (isOwnLost && !this.append(own)) {
-      throw fileError(this.path, "write", new FileChangedError("another file stands at the path by now"));
+      throw fileError(this.path, "write", new FileChangedError("another file is at the path now"));
     }
     if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
     return isTaken ? [] : own;
@@ -464,7 +462,7 @@ export class SessionFile {
     return change;
   }
 
-  /** Runs a call of the file system and turns its error into ours. */
+  /** Runs a file system call and translates its error. */
   #translated<T>(intent: Intent, call: () => T): T {
     try {
       return call();
@@ -474,7 +472,7 @@ export class SessionFile {
   }
 }
 
-/** Hands over the records that the index has kept, and reads the other lines, all in the order given. */
+/** Passes on the records that the index kept, and reads the other lines, all in the given order. */
 function takeRecords(
   index: SessionIndex,
   ordinals: Iterable<number>,

@@ -12,34 +12,33 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Takes an entry's line, whose bytes may be used again afterwards. */
+/** Takes the line of an entry. The bytes are valid only during the call. */
 export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
 
-/** Takes the record that an entry's line was parsed into before, and the bytes of the line. */
+/** Takes the record that the line of an entry was parsed into, and the length of the line in bytes. */
 export type TakeRecord = (ordinal: number, record: JsonRecord, bytes: number) => void;
 
 /**
- * Why nothing can be appended to a log: it was asked for, the version is too new, the file is another program's, or it
- * is closed; an error says that the right to append was lost.
+ * Why a log is read-only: it was opened so, its version is too new, another program wrote the file, or it is closed.
+ * An error if the lease was lost.
  */
 export type ReadOnlyReason = "mode" | "version" | "foreign" | "closed" | SessionError;
 
-/** What a log found when it looked for changes that others made. */
+/** A change that other writers made. */
 export type LogChange =
-  /** Entries of others were added, from this ordinal on. */
+  /** Others appended entries, from this ordinal on. */
   | { readonly kind: "foreign"; readonly from: number }
-  /** The lines were replaced as a whole: ordinals mean something else now. */
+  /** All lines were replaced: earlier ordinals are no longer valid. */
   | { readonly kind: "reloaded"; readonly before: SessionIndex };
 
 /**
  * Where the lines of one session live.
  *
- * The seam between a session and its place: a file, memory, a database. A log keeps the index of what it holds, gives
- * the bytes of a line when asked, and takes new lines at its end. Appending is synchronous; a log whose place is far
- * away may queue lines and drain the queue in `flush`.
+ * The seam between a session and a file, memory or a database. A log indexes its lines, reads them, and appends new
+ * ones. Appending is synchronous; a remote log may queue lines and write them in `flush`.
  *
  * @remarks Every log passes the suite in test/conformance.
  */
@@ -48,92 +47,94 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when a look at the log's place, also in the course of another call, has found a change. */
+  /** Called when the log notices that others wrote, which may happen during any call. */
   onChange: ((change: LogChange) => void) | undefined;
-  /** Called when a log stops or starts getting lines to their place in between two appends. */
+  /** Called when writing starts to fail, or works again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
-  /** Whether lines that were appended do not get to their place at present, as they may in a log that writes later. */
+  /** Whether a log that writes later currently fails to write what was appended. */
   readonly isDegraded: boolean;
-  /** What the log holds. Another object after a change of kind `reloaded`. */
+  /** The index of the lines. A change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 
   /**
    * Reads the lines of entries, as bytes without line breaks.
    *
-   * @param ordinals - Which, best in ascending order.
-   * @param take - Called for each in the order given; the bytes are valid during the call.
-   * @param takeText - Called instead, by a log to which the text comes cheaper than the bytes; as `decodeText` gives it.
-   * @param takeRecord - Called instead, once for each entry, by a log that has parsed the line already.
+   * @param ordinals - Which entries; ascending order is fastest.
+   * @param take - Called for each, in the given order.
+   * @param takeText - Called instead by a log that has the text at hand; the text equals `decodeText` of the bytes.
+   * @param takeRecord - Called instead, once per entry, by a log that has already parsed the line.
    */
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void;
 
   /**
-   * Keeps the lines readable as they stand, whatever others do with the log's place, until the function returned is
-   * called: for copies, whose ordinals must not change on the way.
+   * Keeps the lines readable and the ordinals valid, whatever others write, until the returned function is called.
+   * For copies.
    */
   pin(): () => void;
 
   /**
-   * Appends entries, all or none, as one write, behind everything else.
+   * Appends entries in one write, all or none.
    *
-   * @param isLasting - False for entries that need not be on disk before a conversation has begun.
-   * @returns The ordinal of the first; the others follow it.
-   * @throws {SessionError} `WRITE_FAILED`, and then nothing was added.
+   * @param isLasting - False if the entries need not be on disk before the conversation begins.
+   * @returns The ordinal of the first entry; the others follow.
+   * @throws {SessionError} `WRITE_FAILED`; nothing was added.
    */
   append(lines: readonly LogLine[], isLasting: boolean): number;
 
   /**
-   * Puts altered entries in the place of the old ones, which are kept nowhere, and appends lines behind them, all as
-   * one: the one call that changes history.
+   * Replaces entries for good and appends lines, in one step. The only call that changes history.
    *
-   * @param change - Called for each entry; must keep id, parent and type.
+   * @param change - Called for each entry; must keep its id, parent and type.
    * @param more - Lines to append.
-   * @throws {SessionError} `WRITE_FAILED`, and then everything is as it was, or only the last step is missing: that the
-   *   new state survives a power cut, or is known here. A look finds it.
+   * @throws {SessionError} `WRITE_FAILED`. Either nothing changed, or only the last step failed: to make the new
+   *   state durable, or to load it here. `refresh` then loads it.
    */
   rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more?: readonly LogLine[]): void;
 
-  /** Looks for what others appended. */
+  /** Reads what others appended. */
   refresh(): LogChange | undefined;
 
   /**
-   * Waits until everything is written, and takes in what others have: what `refresh` is for a place that answers later.
+   * Waits until everything is written, and reads what others appended: the asynchronous `refresh`.
    *
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   pull(): Promise<void>;
 
   /**
-   * Appends an entry once everything before is written, if the leaf in the log's place is the expected one, compared
-   * there in the same step; and takes in what others have written.
+   * Appends an entry if the stored leaf is the expected one. Writes everything earlier first, compares and appends in
+   * one step, and reads what others appended.
    *
    * @param isLasting - As for `append`.
-   * @throws {SessionError} `STALE_LEAF`, and then the line is nowhere.
+   * @throws {SessionError} `STALE_LEAF`; the line was not written.
    */
   appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void>;
 
-  /** Yields whenever others may have written, having taken it in, until the signal aborts; ends at once if nobody else can. */
+  /**
+   * Yields after reading what others may have written, until the signal aborts. Ends at once if nobody else can
+   * write.
+   */
   changes(signal?: AbortSignal): AsyncIterable<void>;
 
   /**
-   * Rewrites the lines in the current version if they are of an older one and the log's place keeps a backup; the first
-   * append does so by itself.
+   * Rewrites lines of an older version in the current one, if the log can keep a backup. The first append does so by
+   * itself.
    *
-   * @returns Path of the backup; undefined if there was nothing to do.
-   * @throws {SessionError} `UPGRADE_FAILED`, and then everything is as it was.
+   * @returns The path of the backup; undefined if nothing was to be done.
+   * @throws {SessionError} `UPGRADE_FAILED`; nothing changed.
    */
   upgrade(): string | undefined;
 
-  /** Resolves when everything appended so far survives a power cut. */
+  /** Resolves when everything appended so far is durable: it survives a power cut. */
   flush(): Promise<void>;
 
-  /** Flushes, and releases what the log holds. Idempotent; nothing can be appended afterwards. */
+  /** Flushes and releases the log; after that it is read-only. Idempotent. */
   close(): Promise<void>;
 
   /**
-   * Does the same as `close`, at once: for a log that is left behind while its session goes on with another.
+   * Closes the log at once, when its session continues with another log.
    *
-   * @throws {SessionError} `WRITE_FAILED`; it is released all the same.
+   * @throws {SessionError} `WRITE_FAILED`; the log is released anyway.
    */
   release(): void;
 }

@@ -15,8 +15,8 @@ export interface SessionPlaces {
   /** Name of the environment variable for the agent's folder. Default `PI_CODING_AGENT_DIR`. */
   readonly agentDirVariable?: string;
   /**
-   * Name of the environment variable that replaces the sessions root. Default `PI_SESSIONS_DIR`, the
-   * Rust port's, which pi does not read.
+   * Name of the environment variable that sets the sessions root. Default `PI_SESSIONS_DIR`, which pi's Rust port
+   * reads and pi does not.
    */
   readonly sessionsDirVariable?: string;
 }
@@ -28,14 +28,17 @@ export const PLACES_RULES: OptionRules<SessionPlaces> = {
   sessionsDirVariable: TEXT,
 };
 
-/** Makes a path absolute: `~` is the home folder, `file://` URLs are paths, relative ones start at the process's folder. */
+/**
+ * Makes a path absolute. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
+ * process's folder.
+ */
 export function absolutePath(path: string): string {
   if (path.startsWith("file://")) return fileURLToPath(path);
   if (path === "~") return homedir();
   return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
 }
 
-/** Returns the folder that holds a folder for each project. */
+/** Returns the folder in which each project has a folder. */
 export function sessionsRoot(places: SessionPlaces = {}): string {
   if (places.agentDir !== undefined) return join(absolutePath(places.agentDir), "sessions");
   const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
@@ -44,22 +47,22 @@ export function sessionsRoot(places: SessionPlaces = {}): string {
   return join(absolutePath(agentDir || "~/.pi/agent"), "sessions");
 }
 
-/** Bytes of the longest name that file systems take. */
+/** Bytes of the longest name that file systems allow. */
 export const MAX_NAME_BYTES = 255;
 
-/** Bytes of a long project's folder that tell its beginning to people; its digest tells it from others. */
+/** Bytes of a long project path that stay readable in its folder's name; a digest makes the name unique. */
 const BEGINNING_BYTES = 180;
 
 const DIGEST_CHARACTERS = 32;
 
-/** Characters of the longest id of a session in a file: names of backups and other files beside it are longer still. */
+/** Characters of the longest session id in a file name, so that names of backups still fit. */
 const MAX_ID_LENGTH = 200;
 
 /**
- * Names the folder of a project's sessions; makes nothing.
+ * Returns the folder of a project's sessions without creating it.
  *
- * Different projects can share a folder, because the encoding loses which separators there were. Where it would be too
- * long for a name, the beginning and a digest stand for it.
+ * Different projects can share a folder, because the encoding does not preserve separators. A name that is too long
+ * is cut and gets a digest.
  */
 export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
   const absolute = absolutePath(cwd);
@@ -72,7 +75,7 @@ export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
 
 function shortened(name: string, cwd: string): string {
   const digest = sha256(cwd).slice(0, DIGEST_CHARACTERS);
-  // What is left of a character that was cut is a character of its own, and goes.
+  // The rest of a cut character would be an invalid character.
   const beginning = Buffer.from(name)
     .subarray(0, BEGINNING_BYTES)
     .toString()
@@ -81,7 +84,7 @@ function shortened(name: string, cwd: string): string {
 }
 
 /**
- * Returns the folder in which a project's sessions are kept by default, and makes it.
+ * Returns the default folder of a project's sessions, and creates it.
  *
  * @param cwd - The project's working directory.
  * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
@@ -93,10 +96,10 @@ export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
 }
 
 /**
- * Names the file of a new session.
+ * Returns the name for the file of a new session.
  *
  * @param timestamp - ISO 8601, as in the header.
- * @throws {SessionError} `INVALID_SESSION_ID` before a path is made of the id, also if it is too long for a name.
+ * @throws {SessionError} `INVALID_SESSION_ID` if the id is malformed, or too long for a name.
  */
 export function sessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
@@ -108,8 +111,8 @@ export function sessionFileName(timestamp: string, id: string): string {
 }
 
 /**
- * Returns the text by which a project is known: its real path, or its resolved one if it is missing. A drive letter's case
- * and `\\?\` do not tell folders apart.
+ * Returns the key of a project: its real path, or its resolved path if it is missing. Ignores the case of a drive
+ * letter and `\\?\`.
  */
 export function projectKey(cwd: string): string {
   const path = absolutePath(cwd.replace(/^\\\\\?\\/, ""));

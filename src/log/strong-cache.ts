@@ -1,10 +1,10 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 
-/** Entries in a page: few entries among many take little room then, and a page is found by a shift. */
+/** Bits of the number of entries in a page: sparse entries take little room, and a shift finds their page. */
 const PAGE_BITS = 10;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** So many places of entries that have gone are dropped together. */
+/** How many places of removed entries are dropped together. */
 const MAX_FORGOTTEN = 4096;
 
 interface Page {
@@ -13,26 +13,26 @@ interface Page {
 }
 
 /**
- * Entries by ordinal, which go in the order in which they came.
+ * Entries by ordinal, removed in the order in which they were added.
  *
- * Pages and columns instead of a `Map` and an object for each: every append and every body that is read comes by here.
+ * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body passes here.
  *
  * @remarks Cost: O(1) per call.
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
-  /** Ordinals and bytes in order of arrival, from `#oldest` on. */
+  /** Ordinals and bytes in the order of addition, from `#oldest` on. */
   #ordinals: number[] = [];
   #sizes: number[] = [];
   #oldest = 0;
   #bytes = 0;
 
-  /** Bytes of the lines of all entries. */
+  /** Total bytes of the entries' lines. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Number of arrivals that have not gone. */
+  /** Number of additions that were not removed. */
   get count(): number {
     return this.#ordinals.length - this.#oldest;
   }
@@ -41,7 +41,7 @@ export class StrongCache {
     return this.#pages[ordinal >> PAGE_BITS]?.entries[ordinal & (PAGE_SIZE - 1)];
   }
 
-  /** Adds an entry as the latest; one that came for the same ordinal before makes way. */
+  /** Adds an entry as the latest, in place of an earlier one with the same ordinal. */
   add(ordinal: number, entry: AnySessionEntry, bytes: number): void {
     this.#put(ordinal, entry);
     this.#ordinals.push(ordinal);
@@ -49,12 +49,12 @@ export class StrongCache {
     this.#bytes += bytes;
   }
 
-  /** Puts an entry in the place of one that is there. */
+  /** Replaces a cached entry. */
   replace(ordinal: number, entry: AnySessionEntry): void {
     this.#put(ordinal, entry);
   }
 
-  /** Lets the oldest arrival go, and gives its entry; undefined if that has gone with an earlier arrival. */
+  /** Removes the oldest addition and returns its entry; undefined if the entry was removed before. */
   removeOldest(): { readonly ordinal: number; readonly entry: AnySessionEntry } | undefined {
     const ordinal = this.#ordinals[this.#oldest];
     if (ordinal === undefined) return undefined;
@@ -70,7 +70,7 @@ export class StrongCache {
     return { ordinal, entry };
   }
 
-  /** Yields all with their ordinals, in ascending order. */
+  /** Yields all entries with their ordinals, in ascending order. */
   *[Symbol.iterator](): Generator<[number, AnySessionEntry], void> {
     for (const [number, page] of this.#pages.entries()) {
       for (const [place, entry] of (page?.entries ?? []).entries()) {

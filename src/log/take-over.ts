@@ -7,19 +7,19 @@ import { readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
 import { retire } from "./retired-file.ts";
 
-/** An open session file whose place another takes. */
+/** An open session file that is being replaced. */
 export interface OldFile {
   readonly fs: FileSystem;
   readonly path: string;
   readonly fd: number;
-  /** How many of its bytes the new file accounts for. */
+  /** How many of its bytes are in the new file. */
   readonly copied: number;
 }
 
 /**
- * Appends to the file at the path what only the old file holds, after it has retired that.
+ * Retires the old file, then appends the lines that only it holds to the file at the path.
  *
- * @returns False if another session stands at the path.
+ * @returns False if another session is at the path.
  */
 export function takeOver(old: OldFile): boolean {
   const { fs, path, fd, copied } = old;
@@ -59,7 +59,7 @@ function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionInd
   return index.header === undefined && header !== undefined ? make(header) : index;
 }
 
-/** Spells lines as the current version writes them. */
+/** Yields lines as the current version writes them. */
 function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
   const lines: Uint8Array[] = [];
   readLinesOf(fs, fd, index.spans, ordinals, (ordinal, bytes) => {

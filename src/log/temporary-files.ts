@@ -4,10 +4,10 @@ import { nodeCrypto, sha256 } from "./digest.ts";
 import { type FileSystem, ifPresent, removeQuietly } from "./file-system.ts";
 import { startOf } from "./process-start.ts";
 
-/** After so long without a change, a file of another machine's process is left over. */
+/** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
-/** Machine, process, and when that started: whose a temporary file is. */
+/** Machine, process and start time of the owner of a temporary file. */
 const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp$/;
 
 let machineName: string | undefined;
@@ -17,24 +17,24 @@ let ownStart: string | undefined;
 const abandoned = new Set<string>();
 
 /**
- * Returns a new name for a file that is written before it gets its place. The name says whose the file is.
+ * Returns a new path for a temporary file. Its name identifies the owner.
  *
- * @param folder - The one in which its place is.
+ * @param folder - The folder of the final file.
  */
 export function temporaryPath(folder: string): string {
   ownStart ??= startOf(process.pid) ?? "";
-  // Short, since the final name may be as long as the system allows.
+  // Short, because the final name may be as long as the system allows.
   const unique = nodeCrypto().randomBytes(8).toString("hex");
   return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
-/** Removes a temporary file, now or, should that fail, before the next one is made. */
+/** Removes a temporary file; if that fails, tries again before the next one is made. */
 export function removeTemporary(fs: FileSystem, path: string): void {
   if (!removeQuietly(fs, path)) abandoned.add(path);
 }
 
 /**
- * Removes the temporary files of processes that were killed: they may hold text that has been redacted since.
+ * Removes the temporary files of killed processes, which may hold text that was redacted since.
  *
  * @remarks Cost: O(names in the folder).
  */
@@ -49,7 +49,7 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
   }
 }
 
-/** Eight characters for this machine. */
+/** Returns eight characters that identify this machine. */
 function machine(): string {
   machineName ??= sha256(hostname()).slice(0, 8);
   return machineName;

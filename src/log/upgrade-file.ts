@@ -12,13 +12,13 @@ import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./take-over.ts";
 
 /**
- * Rewrites a session file in the current version; the old bytes stay beside it.
+ * Rewrites a session file in the current version and keeps a backup.
  *
- * The copy is written, flushed and compared with the original entry by entry before it takes the name.
+ * Writes, flushes and compares the copy with the original, entry by entry, before it renames the copy.
  *
- * @param log - Has read the file whole.
- * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that is taken.
- * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was, or upgraded if only the last step failed.
+ * @param log - Must have read the whole file.
+ * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that name is taken.
+ * @throws {SessionError} `UPGRADE_FAILED`. The file is unchanged, or upgraded if only the last step failed.
  */
 export function upgradeFile(old: OldFile, log: LineSource): string {
   const { fs, path } = old;
@@ -43,7 +43,7 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
 }
 
 /**
- * Rewrites a session file with entries altered; the old bytes are kept nowhere.
+ * Rewrites a session file with altered entries, without a backup.
  *
  * @param plan - Must keep the id, parent and type of each entry.
  * @throws {SessionError} `WRITE_FAILED`
@@ -57,14 +57,14 @@ export function rewriteFile(old: OldFile, log: LineSource, plan: CopyPlan): void
   }
 }
 
-/** Permissions of a file that is about to be replaced; a link must not be, since its target would stay as it was. */
+/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
 export function modeOfPlainFile(fs: FileSystem, path: string): number {
   const stats = fs.lstatSync(path);
   if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   return stats.mode & 0o777;
 }
 
-/** Compares what was written with what was to be written: same entries, same places in the tree. */
+/** Checks that a copy has the same entries in the same places of the tree. */
 export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {

@@ -1,15 +1,15 @@
-/** Wakes one consumer when there is something to look at; calls that come while it is busy are told as one. */
+/** Wakes one consumer. Calls while it is busy count as one. */
 export class WakeUps {
   #wake: () => void = () => undefined;
   #isDue = true;
 
-  /** Takes note that there is something to look at, or that it is over. May be handed on as it is. */
+  /** Wakes the consumer because something changed, or to end it. Bound, so that it can be passed as a callback. */
   readonly note = (): void => {
     this.#isDue = true;
     this.#wake();
   };
 
-  /** Yields at once, and then after each note. Whoever ends it calls `note`, too, since it may be waiting. */
+  /** Yields at once and after each `note`. To end it, make `isOver` true and call `note`, because it may be waiting. */
   async *until(isOver: () => boolean): AsyncGenerator<void, void> {
     while (!isOver()) {
       if (this.#isDue) {

@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
-/** For each entry that is added, so many are looked at and dropped if they are gone. */
+/** How many entries each addition checks, to drop those that were collected. */
 const LOOKS_PER_ADD = 2;
 
 interface Released {
@@ -10,9 +10,9 @@ interface Released {
 }
 
 /**
- * Entries that have left the strong cache: they, or their messages, are found for as long as somebody else holds them.
+ * Entries that left the strong cache. They or their messages are found for as long as somebody else holds them.
  *
- * @remarks Cost: O(1) per call; memory for what is held, and for as many again.
+ * @remarks Cost: O(1) per call; memory for at most twice as many entries as are held.
  */
 export class WeakCache {
   readonly #released = new Map<number, Released>();
@@ -27,17 +27,17 @@ export class WeakCache {
     for (let i = 0; i < LOOKS_PER_ADD; i++) this.#dropNextIfGone();
   }
 
-  /** Returns an entry that somebody holds. */
+  /** Returns an entry if somebody holds it. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     return this.#released.get(ordinal)?.entry.deref();
   }
 
-  /** Returns the message of an entry, if somebody holds that; the entry itself may be gone. */
+  /** Returns the message of an entry if somebody holds the message, even without the entry. */
   messageAt(ordinal: number): JsonRecord | undefined {
     return this.#released.get(ordinal)?.message?.deref();
   }
 
-  /** The ordinals of all, also of some that are gone. */
+  /** Returns the ordinals of all entries, including some that were collected. */
   ordinals(): number[] {
     return [...this.#released.keys()];
   }

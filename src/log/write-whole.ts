@@ -12,15 +12,15 @@ import {
 import { hasErrorCode } from "./system-error.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
-/** Content that becomes a file as a whole. */
+/** Content for a new file. */
 export interface Content {
   readonly fs: FileSystem;
   readonly path: string;
-  /** The content, piece by piece; a piece may be reused once the next is asked for. */
+  /** The content in pieces; a piece may be reused once the next is requested. */
   readonly pieces: Iterable<Uint8Array | string>;
   /** Permissions; default 0600. */
   readonly mode?: number;
-  /** Called when the content is on disk under a temporary name; if it throws, nothing else happens. */
+  /** Called when the content is on disk under a temporary name. If it throws, no file is made. */
   readonly verify?: (temporaryPath: string) => void;
 }
 
@@ -28,11 +28,11 @@ export interface Content {
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Writes a new file that is there as a whole or not at all.
+ * Writes a new file completely or not at all.
  *
- * Leftovers of killed processes in the same folder are removed first.
+ * First removes temporary files of killed processes from the folder.
  *
- * Something that stands at the path stays as it is, and the system's error says EEXIST.
+ * If something is at the path, it stays, and the system's error is EEXIST.
  */
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
@@ -77,7 +77,7 @@ export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: C
   }
 }
 
-/** Copies an open file to a path, unless somebody else who has it open has done so. */
+/** Copies an open file to a path, unless another process has done so. */
 export function copyOpenFile(fs: FileSystem, fd: number, path: string): void {
   try {
     writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size) });
@@ -95,7 +95,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
     size = 0;
   };
   for (const piece of pieces) {
-    // Copied, since the giver may reuse its buffer for the next piece.
+    // Copied, because the producer may reuse its buffer for the next piece.
     const bytes = Buffer.from(piece);
     block.push(bytes);
     size += bytes.length;
@@ -105,7 +105,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 }
 
 /**
- * Makes something under a name that is free: the one wanted, else with a number behind it.
+ * Makes something under a free name: the wanted one, else one with a number.
  *
  * @param make - Fails with `EEXIST` if the name is taken.
  * @returns The name.
@@ -122,12 +122,12 @@ export function underFreeName(wanted: string, make: (path: string) => void): str
   }
 }
 
-/** Gives a file a second name that must be free; copies it where the file system has no second names. */
+/** Links a file to a second name that must be free; copies it if the file system has no links. */
 export function linkOrCopy(fs: FileSystem, path: string, to: string): void {
   if (!tryLink(fs, path, to)) fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
 }
 
-/** Gives a file a second name that must be free; false if the file system has no second names. */
+/** Links a file to a second name that must be free; returns false if the file system has no links. */
 export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
     fs.linkSync(path, to);

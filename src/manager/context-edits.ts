@@ -15,18 +15,16 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
     (target.type === "message" && EDITABLE_ROLES.has(target.message.role));
   if (isEditable && isOnPath) return;
   const reason = isOnPath
-    ? "it is no user, assistant, toolResult or custom message"
+    ? "it is not a user, assistant, toolResult or custom message"
     : "it is not on the active branch";
   throw new SessionError(
     "ENTRY_INVALID",
     `Entry ${target.id} cannot be edited: ${reason}. Choose another target.`,
-    {
-      details: { entryId: target.id },
-    },
+    { details: { entryId: target.id } },
   );
 }
 
-/** Returns the content in the form that the target's role has: assistants and tool results hold blocks only. */
+/** Returns the content in the form of the target's role: assistants and tool results hold only blocks. */
 export function editableContent(
   target: SessionEntry,
   content: ContextEditableContent,

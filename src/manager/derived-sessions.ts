@@ -3,15 +3,15 @@ import type { SessionLog } from "../log/session-log.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-/** Where the sessions live that are made from another one, if neither in files nor only in memory. */
+/** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
 export interface DerivedSessions {
-  /** Begins a session of a header, and of lines behind it if there are any. */
+  /** Begins a session with a header and optional lines. */
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   /** Opens the session with an id. */
   load(id: string, load: LoadOptions): Promise<SessionLog>;
 }
 
-/** How a session is run whose kin live in a home of their own. */
+/** Options of a session whose derived sessions are in a store. */
 export interface LogSessionOptions extends SessionOptions {
   readonly derivedSessions?: DerivedSessions;
 }

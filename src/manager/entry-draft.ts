@@ -4,19 +4,19 @@ import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";
 
-/** An entry before it has an id, a parent and a time; an entry of another session will do, and gets new ones. */
+/** An entry before it has an id, a parent and a time. An entry of another session is accepted and gets new ones. */
 export type EntryDraft = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
 
 /** Makes a draft that must know the id or the time that its entry will have. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
 
-/** Puts the head in front of a draft's fields; what the draft says of its own head does not count. */
+/** Puts a head in front of a draft's fields, and ignores the draft's own head. */
 export function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
   const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
   return { ...head, ...draft, ...head };
 }
 
-/** Does the same for a message, of which nearly all entries are made: objects of one shape are made fastest. */
+/** Does the same for a message. Nearly all entries are messages, and objects of one shape are fastest to make. */
 export function stampedMessage(
   { id, parentId, timestampMs }: EntryHead,
   message: AgentMessage,
@@ -24,7 +24,7 @@ export function stampedMessage(
   return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
 }
 
-/** The time that was spelled last: in a burst, many entries are of one millisecond. */
+/** The last formatted time: in a burst, many entries have the same millisecond. */
 const lastTime = { ms: Number.NaN, text: "" };
 
 function isoTime(ms: number): string {
@@ -35,7 +35,7 @@ function isoTime(ms: number): string {
   return lastTime.text;
 }
 
-/** Whether an entry begins a conversation that must not be lost: before it nothing need be on disk. */
+/** Tells whether an entry begins a conversation. Before that, nothing need be on disk. */
 export function isConversation(entry: AnySessionEntry): boolean {
   const message = "message" in entry ? entry.message : undefined;
   return (
@@ -46,7 +46,7 @@ export function isConversation(entry: AnySessionEntry): boolean {
 }
 
 /**
- * Lets the host's hook see an entry before it is kept anywhere.
+ * Passes an entry through the host's hook before it is stored.
  *
  * @throws {SessionError} `ENTRY_INVALID` if the hook changes more than it may.
  */

@@ -6,29 +6,29 @@ import { createEntryId } from "../schema/ids.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
 
-/** May alter an entry before it is kept anywhere. */
+/** May alter an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
 
-/** What entries are made with. */
+/** Options for making entries. */
 export interface MakerOptions {
   /** Returns Unix milliseconds. */
   readonly now: () => number;
-  /** May alter an entry before it is kept anywhere. */
+  /** May alter an entry before it is stored. */
   readonly beforePersist?: BeforePersist;
 }
 
-/** An entry, and the line that it is written as. */
+/** An entry and its line. */
 export interface MadeEntry {
   readonly entry: AnySessionEntry;
   readonly line: LogLine;
 }
 
-/** Gives drafts and messages an id and a time, and makes entries of them. */
+/** Makes entries of drafts and messages: adds id, parent and time. */
 export class EntryMaker {
   readonly #options: MakerOptions;
   readonly #isTaken: (id: string) => boolean;
 
-  /** @param isTaken - Whether an entry has an id. */
+  /** @param isTaken - Tells whether an id is in use. */
   constructor(options: MakerOptions, isTaken: (id: string) => boolean) {
     this.#options = options;
     this.#isTaken = isTaken;
@@ -46,7 +46,7 @@ export class EntryMaker {
     });
   }
 
-  /** Makes an entry of a draft. */
+  /** Makes an entry from a draft. */
   ofDraft(draft: EntryDraft | DraftMaker, parentId: string | null, isTaken = this.#isTaken): MadeEntry {
     const timestampMs = this.#options.now();
     const id = createEntryId(isTaken);
@@ -55,7 +55,7 @@ export class EntryMaker {
     return this.#made(head, stamped(head, given));
   }
 
-  /** Makes an entry of a message. */
+  /** Makes an entry from a message. */
   ofMessage(message: AgentMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };

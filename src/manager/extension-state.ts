@@ -17,7 +17,7 @@ export interface StateSession {
   reportIssue(issue: SessionIssue): void;
 }
 
-/** What is called of a schema, so that zod itself is the extension's to load. */
+/** The part of a zod schema that is called, so that only the extension loads zod. */
 export interface StateSchema<Output> extends core.$ZodType<Output> {
   safeParse(
     value: unknown,
@@ -26,9 +26,9 @@ export interface StateSchema<Output> extends core.$ZodType<Output> {
     | { readonly success: false; readonly error: core.$ZodError };
 }
 
-/** One kind of state that an extension keeps in sessions, typed by its schema. */
+/** A kind of state that an extension stores in sessions, typed by its schema. */
 export interface EntryType<Schema extends core.$ZodType> {
-  /** The name under which the state is stored. */
+  /** Name under which the state is stored. */
   readonly customType: string;
   readonly schema: Schema;
 
@@ -36,23 +36,23 @@ export interface EntryType<Schema extends core.$ZodType> {
    * Appends a value at the leaf, stored as given.
    *
    * @returns Id of the new entry.
-   * @throws {SessionError} `ENTRY_INVALID` if the value, or what JSON would keep of it, does not fit the schema;
-   * nothing is written then.
-   * @throws {TypeError} If the value holds a cycle or a BigInt.
+   * @throws {SessionError} `ENTRY_INVALID` if the value, or its form as JSON, does not fit the schema; nothing is
+   *   written.
+   * @throws {TypeError} If the value has a cycle or a BigInt.
    */
   append(session: StateSession, data: input<Schema>): string;
 
   /**
-   * Returns the value nearest to the leaf on the active path that fits the schema; undefined if there is none.
+   * Returns the latest value on the active path that fits the schema; undefined if there is none.
    *
-   * Values between it and the leaf that do not fit are reported and passed over.
+   * Reports and skips later values that do not fit.
    *
-   * @remarks Cost: O(path) in heads at worst, and the bodies of the custom entries up to the one that is given.
+   * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
   latest(session: StateSession): output<Schema> | undefined;
 
   /**
-   * Returns all values of the session that fit the schema, from every branch, in file order. The others are reported.
+   * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
@@ -65,19 +65,19 @@ type Reading<Value> =
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
-// Keyed weakly by what was judged, so that definitions made anew for each call do not report anew.
+// Weakly keyed by value, so that repeated definitions do not report again.
 const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
 
 /**
  * Defines a kind of extension state: `custom` entries of one `customType` whose data fits a schema.
  *
- * State follows the tree: `latest` answers for the active path. Stored values are data, so one that does not fit is
- * an issue (`STATE_INVALID`, once per value) and never an exception.
+ * State follows the tree: `latest` reads the active path. A stored value that does not fit is an issue
+ * (`STATE_INVALID`, once per value), never an exception.
  *
  * @param customType - Name of the state, unique to the extension; not empty.
  * @param schema - A synchronous schema of zod 4 or zod/mini. Defaults and transforms apply when a value is read.
- * @returns A frozen object that holds no session.
- * @throws {TypeError} If the name is no text or empty.
+ * @returns A frozen object, independent of any session.
+ * @throws {TypeError} If the name is empty or not a text.
  * @example
  * import { defineEntryType, SessionManager } from "sessiontree";
  * import { z } from "zod";
@@ -92,7 +92,7 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
   schema: Schema,
 ): EntryType<Schema> {
   if (typeof customType !== "string" || customType === "") {
-    throw new TypeError("An entry type needs a name; give a text that is not empty.");
+    throw new TypeError("An entry type needs a name; pass a non-empty text.");
   }
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
@@ -129,7 +129,7 @@ export function defineEntryType<Schema extends StateSchema<output<Schema>>>(
 }
 
 function assertFits(customType: string, schema: StateSchema<unknown>, data: unknown): void {
-  // What JSON would change (a Date, NaN) must not be found out only when the session is opened again.
+  // What JSON changes (a Date, NaN) must fail now, not when the session is opened again.
   for (const value of [data, storedForm(data)]) {
     const reading = read(schema, value);
     if (reading.ok) continue;
@@ -141,7 +141,7 @@ function assertFits(customType: string, schema: StateSchema<unknown>, data: unkn
   }
 }
 
-/** Returns a value as it will be after it was written and read. */
+/** Returns a value as it will be once written and read. */
 function storedForm(data: unknown): unknown {
   const record: unknown = JSON.parse(encodeRecord({ data }));
   return isJsonRecord(record) ? record["data"] : undefined;
@@ -153,7 +153,7 @@ function read<Output>(schema: StateSchema<Output>, value: unknown): Reading<Outp
     if (result.success) return { ok: true, value: result.data };
     return { ok: false, problems: describeProblems(result.error), cause: result.error };
   } catch (cause) {
-    // A transform or refinement of the extension threw: its own code, but about this value.
+    // A transform or refinement of the extension threw because of this value.
     return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };
   }
 }

@@ -19,7 +19,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { isConversation } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Gives a new header the settings that another one carries, so that both sessions have the same context. */
+/** Copies the settings of another header, so that both sessions have the same context. */
 function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
   const { thinkingLevel, model } = headerSettings(source);
   return { ...header, ...model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
@@ -30,11 +30,11 @@ export function planWhole(log: SessionLog, header: SessionHeader): CopyPlan {
   return { ...wholeCopy(log.index), header: withSettingsOf(header, log.index.header) };
 }
 
-/** A branch as it goes into a session of its own. */
+/** A branch that becomes a session. */
 export interface BranchPlan extends CopyPlan {
-  /** Labels in force on entries of the branch, to be appended behind it. */
+  /** Labels in force on entries of the branch, to append behind it. */
   readonly labels: readonly LabelToKeep[];
-  /** Id of the last entry copied; null if there is none. */
+  /** Id of the last copied entry; null if there is none. */
   readonly lastId: string | null;
 }
 
@@ -44,9 +44,7 @@ interface LabelToKeep {
   readonly timestamp: string;
 }
 
-/**
- * Plans a copy of the path root → `leaf` without its label entries: what hung on a label hangs on what the label hung on.
- */
+/** Plans a copy of the path root → `leaf` without label entries; their children get the label's parent. */
 export function planBranch(state: SessionState, leaf: number, header: SessionHeader): BranchPlan {
   const { tree } = state;
   const path = withoutLeafRecords(tree.path(leaf), tree);
@@ -68,7 +66,7 @@ export function planBranch(state: SessionState, leaf: number, header: SessionHea
   };
 }
 
-/** Whether a conversation has begun on a path. */
+/** Tells whether a conversation has begun on a path. */
 export function holdsConversation({ cache, tree }: SessionState, ordinals: Iterable<number>): boolean {
   for (const ordinal of ordinals) {
     if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
@@ -76,12 +74,12 @@ export function holdsConversation({ cache, tree }: SessionState, ordinals: Itera
   return false;
 }
 
-/** Leaves out another writer's records of the leaf at the end of a path: in the copy they would move its leaf. */
+/** Omits other writers' leaf records at the end of a path, which would move the leaf of the copy. */
 function withoutLeafRecords(path: Int32Array, tree: EntryTree): Int32Array {
   return path.subarray(0, path.findLastIndex((ordinal) => tree.typeAt(ordinal) !== "leaf") + 1);
 }
 
-/** Lets a compaction whose first kept entry was a label keep from the next entry on. */
+/** If a compaction's first kept entry was a label, makes it the next entry. */
 function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array): AnySessionEntry {
   const keptId = "firstKeptEntryId" in entry ? entry.firstKeptEntryId : undefined;
   if (entry.type !== "compaction" || typeof keptId !== "string") return entry;
@@ -103,7 +101,7 @@ function labelsOn(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
   return kept;
 }
 
-/** Spells a branch, its labels behind it. */
+/** Yields the lines of a branch, then its labels. */
 export function* branchLines(state: SessionState, plan: BranchPlan): Generator<string | Uint8Array, void> {
   yield* copyLines(state.log, plan);
   const taken = new Set<string>();
@@ -117,9 +115,9 @@ export function* branchLines(state: SessionState, plan: BranchPlan): Generator<s
 }
 
 /**
- * Puts the lines of a copy into a new session file, and opens it.
+ * Writes the lines of a copy to a new session file, and opens it.
  *
- * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
+ * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
  */
 export function writeCopy(
   path: string,
@@ -132,14 +130,14 @@ export function writeCopy(
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
     return inOrder(path, log);
   } catch (error) {
-    // A copy that its maker cannot open is nobody's.
+    // Nobody else knows of a copy that cannot be opened.
     removeQuietly(options.fs ?? realFileSystem, path);
     throw error;
   }
 }
 
 /**
- * Begins a session of the lines of a copy; its file is made when the conversation begins.
+ * Begins a session with the lines of a copy. Its file is made when the conversation begins.
  *
  * @throws {SessionError} `WRITE_FAILED`
  */
@@ -151,23 +149,23 @@ export function beginCopy(
   return inOrder(path, FileLog.create(path, lines, options));
 }
 
-/** Makes sure of what a copy must be: each line is an entry, and each parent is there, before its children. */
+/** Checks that each line of a copy is an entry, and that parents come before their children. */
 function inOrder(path: string, log: FileLog): FileLog {
   const [issue] = log.index.issues;
   if (issue === undefined) return log;
   log.release();
   throw new SessionError(
     "WRITE_FAILED",
-    `The copy at ${path} is not in order, and was removed: ${issue.message} Run "sessiontree verify" on the session that was copied.`,
+    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original.`,
     { details: { path, issue } },
   );
 }
 
 /**
- * Puts the path root → leaf into a new file, whose folder is made.
+ * Writes the path root → leaf to a new file, and creates its folder.
  *
  * @returns The path, absolute.
- * @throws {SessionError} `SESSION_EXISTS` if something stands at the path, or `WRITE_FAILED`.
+ * @throws {SessionError} `SESSION_EXISTS` if something is at the path, or `WRITE_FAILED`.
  */
 export function exportCopy(
   state: SessionState,
@@ -200,7 +198,7 @@ function writeCopyFile(path: string, lines: Iterable<string | Uint8Array>, optio
   }
 }
 
-/** Puts the lines of a copy into a session in memory. */
+/** Makes a session in memory from the lines of a copy. */
 export function copyToMemory(lines: Iterable<string | Uint8Array>): MemoryLog {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return new MemoryLog(

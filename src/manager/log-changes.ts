@@ -1,7 +1,7 @@
 import type { LogChange } from "../log/session-log.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
-/** Returns the ordinals of the entries that a change of a log brought. */
+/** Returns the ordinals of the entries that a change added. */
 export function broughtBy(change: LogChange, tree: EntryTree): number[] {
   const start = change.kind === "foreign" ? change.from : 0;
   const ordinals = Array.from({ length: tree.size - start }, (_, i) => start + i);
@@ -10,7 +10,7 @@ export function broughtBy(change: LogChange, tree: EntryTree): number[] {
   return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
 }
 
-/** Returns the place of an entry in a tree that was read anew; if its line is gone, the nearest entry above that is there. */
+/** Returns the ordinal of an entry in a tree that was read anew; if its line is gone, that of its nearest ancestor. */
 export function placeIn(tree: EntryTree, before: EntryTree, leaf: number): number {
   for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
     const now = tree.find(before.idAt(at));

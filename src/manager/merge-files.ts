@@ -10,21 +10,21 @@ import { writeWhole } from "../log/write-whole.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** Where the file of a merged session goes: to a path where nothing stands, or into the place of the first copy. */
+/** Where to write a merged session: to a free path, or in place of the first copy. */
 export type MergeTarget = { readonly to: string } | { readonly inPlace: true };
 
-/** How two files are merged. */
+/** Options of a merge of two files. */
 export type MergeFilesOptions = MergeOptions & MergeTarget & { readonly fs?: FileSystem };
 
-/** What a merge of two files came to. */
+/** The result of a merge of two files. */
 export interface MergeFilesResult extends MergeReport {
-  /** Where the merged session stands. */
+  /** Path of the merged session. */
   readonly path: string;
-  /** Where the first copy stands now, if the merged session took its place. */
+  /** Path of the first copy's backup, if the merged session replaced it. */
   readonly backup?: string;
 }
 
-/** One copy: its file as it was when the merge began. */
+/** A copy, with its file as it was when the merge began. */
 interface OpenCopy {
   readonly path: string;
   readonly fd: number;
@@ -32,19 +32,17 @@ interface OpenCopy {
 }
 
 /**
- * Makes one session of two files that are copies of it and went different ways: every entry of both, those they share
- * once.
+ * Merges two diverged copies of a session: all entries of both, shared ones once.
  *
- * Which copy is the first makes no difference to what is written, nor does the order in which several are merged. The
- * copies stay as they are; with `inPlace` the merged session takes the place of the first, whose old bytes stay beside
- * it as `<name>.bak`, unless the second copy has nothing new: then nothing is written.
+ * The result does not depend on which copy is the first, nor on the order in which several are merged. The copies do
+ * not change, except that with `inPlace` the merged session replaces the first, whose old bytes stay as `<name>.bak`;
+ * if the second copy has nothing new, nothing is written.
  *
  * @param pathA - One copy.
  * @param pathB - The other.
- * @throws {TypeError} If it is not said where the merged session goes.
- * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something stands
- *   where the merged one should go, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; then
- *   nothing has changed.
+ * @throws {TypeError} If the target is missing or ambiguous.
+ * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something is at
+ *   the target path, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing changed.
  * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held together. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
@@ -57,7 +55,7 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
   }
   if (path !== undefined && isThere(path, fs)) throw exists(path);
   const merge = () => mergeInto(fs, path, absolutePath(pathA), absolutePath(pathB), options);
-  // A file that is missing has no folder to lock it in.
+  // A missing file may have no folder for the lock.
   const isReplaced = path === undefined && isThere(absolutePath(pathA), fs);
   return isReplaced ? exclusively(fs, absolutePath(pathA), merge) : merge();
 }
@@ -138,7 +136,7 @@ function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesRes
   }
 }
 
-/** Reads what was written: as many entries as planned, and nothing odd. */
+/** Checks what was written: as many entries as planned, without issues. */
 function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   const { fd, index } = readSessionFile(fs, path);
   closeQuietly(fs, fd);
@@ -152,8 +150,6 @@ function exists(path: string): SessionError {
   return new SessionError(
     "SESSION_EXISTS",
     `${path} exists already; nothing was merged. Choose another path.`,
-    {
-      details: { path },
-    },
+    { details: { path } },
   );
 }

@@ -2,7 +2,7 @@ import { foreignFile, tooNew } from "../log/file-errors.ts";
 import type { ReadOnlyReason, SessionLog } from "../log/session-log.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** Makes the error that tells why nothing can be appended to a session, and what to do. */
+/** Makes the error that says why a session is read-only, and what to do. */
 export function notWritable(reason: ReadOnlyReason, { path, index }: SessionLog): SessionError {
   if (typeof reason !== "string") return reason;
   if (reason === "closed") {

@@ -34,7 +34,7 @@ import type { SessionState } from "./session-state.ts";
 
 const clock = (options: SessionOptions) => (options.now ?? Date.now)();
 
-/** Begins a session in a file of its own in a project's folder, which is made. */
+/** Begins a session in a new file in the project's folder, and creates the folder. */
 export function createLog(cwd: string, options: SessionOptions, session: NewSessionOptions): FileLog {
   const header = newHeader(cwd, clock(options), session);
   const folder = sessionFolder(cwd, options);
@@ -43,7 +43,7 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
   return FileLog.create(path, header, options);
 }
 
-/** Begins a session in a folder, in another home, or, if `place` is undefined, in memory. */
+/** Begins a session in a folder, in a store, or, if `place` is undefined, in memory. */
 export function newLog(
   place: string | DerivedSessions | undefined,
   cwd: string,
@@ -58,7 +58,7 @@ export function newLog(
 /**
  * Opens the session at a path, or begins one there if the file is missing or empty.
  *
- * @throws {SessionError} `NOT_A_SESSION`, and `SESSION_NOT_FOUND` for a missing file opened read-only
+ * @throws {SessionError} `NOT_A_SESSION`; `SESSION_NOT_FOUND` for a missing file opened read-only
  */
 export function openLog(path: string, options: SessionOptions): FileLog {
   const absolute = absolutePath(path);
@@ -77,12 +77,12 @@ function beginAt(path: string, options: SessionOptions): FileLog {
   const header = newHeader(options.cwd ?? process.cwd(), clock(options));
   const isEmptyFile = isThere(path, options.fs);
   if (options.mode === "read-only" && !isEmptyFile) throw sessionNotFound(path);
-  // An empty file gets its header at once: there is nothing in it to lose, and pi does the same.
+  // An empty file gets its header at once, as in pi: it has nothing to lose.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
   return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
-/** Makes a session in memory of given entries; a header among them beats `session.id`. */
+/** Makes a session in memory with given entries. A header among them overrides `session.id`. */
 export function memoryLog(
   cwd: string,
   options: SessionOptions,
@@ -102,7 +102,7 @@ export function memoryLog(
 }
 
 /**
- * Copies a session of another project into this one: new id, everything else kept, in the current version.
+ * Copies a session of another project into this one, with a new id and in the current version.
  *
  * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
  */
@@ -128,16 +128,16 @@ export function forkLog(
   }
 }
 
-/** The options that concern how a file is read. */
+/** Returns the options for reading a file. */
 function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
 /**
- * Copies the path root → `leafId` into a session that names this one as its parent; before a conversation, its file is
- * made with the first message of one.
+ * Copies the path root → `leafId` into a session that names this one as its parent. Without a conversation, its file
+ * appears with the first message.
  *
- * @param place - Folder for its file, or where else it lives; undefined keeps it in memory.
+ * @param place - Folder for its file, or a store; undefined keeps it in memory.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
 export function branchLog(
@@ -164,12 +164,8 @@ export function branchLog(
   }
 }
 
-function sessionNotFound(path: string): SessionError {
-  return new SessionError(
-    "SESSION_NOT_FOUND",
-    `There is no session at ${path}. Check the path, or list the sessions.`,
-    {
-      details: { path },
-    },
-  );
+/** Makes the error for a path at which there is no session. */
+export function sessionNotFound(path: string): SessionError {
+  const message = `There is no session at ${path}. Check the path, or list the sessions.`;
+  return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }

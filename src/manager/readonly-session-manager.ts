@@ -1,6 +1,6 @@
 import type { SessionManager } from "./session-manager.ts";
 
-/** What can be asked of a session; what hosts hand to those who must not change it. */
+/** The methods of a session that only read; for code that must not change it. */
 export type ReadonlySessionManager = Pick<
   SessionManager,
   | "getCwd"

@@ -5,7 +5,7 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 /** `customType` of the entry that records a redaction. */
 export const REDACTION_CUSTOM_TYPE = "sessiontree.redaction";
 
-/** Fields that hold an entry's place and kind, and nothing that anybody said. */
+/** Fields with an entry's place and kind, without content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -46,36 +46,35 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "display",
 ]);
 
-/** Fields in whose place a redaction puts its replacement. */
+/** Fields that a redaction replaces. */
 const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
 
 /**
- * Refuses to redact an entry that says nothing, such as a change of the model: its settings decide what later entries
- * mean, and stay.
+ * Refuses to redact an entry without content, such as a model change: later entries depend on its settings.
  *
  * @throws {SessionError} `ENTRY_INVALID`
  */
 export function assertRedactable(entry: AnySessionEntry): void {
-  // Of an entry that cannot be read, the bytes are what goes.
+  // The bytes of an unreadable entry may hold anything.
   if (entry.type === "damaged") return;
   const redacted = JSON.stringify(redactEntry(entry, ""));
   if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
   const fields = Object.keys(entry).filter((name) => !["id", "parentId", "timestamp"].includes(name));
   throw new SessionError(
     "ENTRY_INVALID",
-    `Entry ${entry.id} holds nothing to redact: a redaction keeps its settings (${fields.join(", ")}). To get rid of those, delete the session, or fork it from an entry before.`,
+    `Entry ${entry.id} has nothing to redact: a redaction keeps settings (${fields.join(", ")}). To remove those, delete the session, or fork it from an earlier entry.`,
     { details: { entryId: entry.id, fields } },
   );
 }
 
-/** Fields of a message that a text stands in for. */
+/** Fields of a message that are texts. */
 const TEXT_FIELDS = ["command", "output"] as const;
 
 /**
- * Makes the entry that stands in for one whose content must go: same place in the tree, same kind, and the
- * replacement where the content was.
+ * Makes the redacted form of an entry: the same place in the tree and kind, with the replacement instead of the
+ * content.
  *
- * Tool calls stay, without their arguments, because their results answer to them.
+ * Keeps tool calls without their arguments, because results refer to them.
  */
 export function redactEntry(entry: AnySessionEntry, replacement: string): AnySessionEntry {
   const { type, id, parentId, timestamp } = entry;
@@ -111,7 +110,7 @@ function toolCalls(content: unknown): JsonRecord[] {
     .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
 }
 
-/** Keeps single values, and the numbers of a usage: anything deeper may hold what somebody said. */
+/** Keeps single values and the numbers of a usage: anything deeper may be content. */
 function keep(record: object, names: ReadonlySet<string>): JsonRecord {
   const kept = Object.entries(record).filter(([name]) => names.has(name));
   return Object.fromEntries(
@@ -126,7 +125,7 @@ function numbersIn(usage: JsonRecord): JsonRecord {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
       if (typeof value === "number") return [[name, value]];
-      // The costs are one level further in.
+      // The costs are one level deeper.
       if (!isJsonRecord(value)) return [];
       return [[name, Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "number"))]];
     }),

@@ -1,15 +1,15 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { traceOf } from "../schema/errors.ts";
 
-/** What a session tells its listeners, by name. */
+/** Events of a session, by name. */
 export interface SessionEventMap {
   /** This object appended an entry. */
   entry_appended: { readonly entry: AnySessionEntry };
-  /** Another process appended entries; the own leaf stays. */
+  /** Another process appended entries; the leaf of this object stays. */
   foreign_entries: { readonly entries: readonly AnySessionEntry[] };
-  /** The next entry will hang elsewhere. */
+  /** The leaf moved. */
   leaf_changed: { readonly leafId: string | null; readonly previousLeafId: string | null };
-  /** Whether what is appended gets to where it is kept. */
+  /** Writing started to fail, or works again. */
   persistence_state: { readonly state: "ok" | "degraded"; readonly error?: Error };
   /** The session was closed. */
   closed: Record<string, never>;
@@ -18,12 +18,12 @@ export interface SessionEventMap {
 /** Name of a session event. */
 export type SessionEventName = keyof SessionEventMap;
 
-/** Takes one kind of session event. Nobody waits for one that is asynchronous; if it rejects, that is a warning. */
+/** Listens to one kind of session event. If it is asynchronous, nobody waits for it; a rejection becomes a warning. */
 export type SessionListener<Name extends SessionEventName> = (event: SessionEventMap[Name]) => void;
 
 type Listeners = { [Name in SessionEventName]: Set<SessionListener<Name>> };
 
-/** Calls listeners in order of registration; one that throws or rejects harms neither the others nor the session. */
+/** Calls listeners in order of registration. One that throws or rejects affects neither the others nor the session. */
 export class SessionEvents {
   readonly #listeners: Listeners = {
     entry_appended: new Set(),
@@ -33,7 +33,7 @@ export class SessionEvents {
     closed: new Set(),
   };
 
-  /** @returns A function that takes the listener away again. */
+  /** @returns A function that removes the listener. */
   on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     listeners.add(listener);
@@ -42,7 +42,7 @@ export class SessionEvents {
     };
   }
 
-  /** Tells whether anybody listens, so that an event nobody wants need not be made. */
+  /** Tells whether an event has listeners, so that unneeded events are not made. */
   has(name: SessionEventName): boolean {
     return this.#listeners[name].size > 0;
   }
@@ -60,12 +60,12 @@ export class SessionEvents {
   }
 }
 
-/** Takes the rejection of what a callback gave, if that is a promise: one that nobody takes ends the program. */
+/** Handles the rejection of a callback's result, if it is a promise. An unhandled rejection ends the program. */
 export function onRejection(given: unknown, onError: (error: unknown) => void): void {
   new Promise((resolve) => resolve(given)).catch(onError);
 }
 
-/** Tells of a listener's error without letting it stop the program. */
+/** Reports a listener's error as a warning. */
 function warn(name: SessionEventName, error: unknown): void {
   process.emitWarning(`A listener of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_LISTENER" });
 }

@@ -3,22 +3,22 @@ import { listSessions } from "../catalog/list-sessions.ts";
 import { readMessagesText } from "../catalog/messages-text.ts";
 import type { FileRow } from "../catalog/session-row.ts";
 
-/** A session as pi's lists show it. */
+/** A list row in pi's shape. */
 export interface SessionInfo extends FileRow {
-  /** Path of the session that this one was forked from; the same as `parentSession`. */
+  /** Path of the session that this one was forked from; same as `parentSession`. */
   parentSessionPath?: string;
   /** Text of the first user message that has text, or `(no messages)`. */
   firstMessage: string;
-  /** Text of all user and assistant messages. Read from the file on first access, and then kept. */
+  /** Text of all user and assistant messages. Read from the file on first access, then cached. */
   allMessagesText: string;
 }
 
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Files looked at so far.
- * @param total - Files there are.
- * @param partial - From time to time, the sessions found so far, latest first.
+ * @param loaded - Files read so far.
+ * @param total - Number of files.
+ * @param partial - Occasionally, the sessions found so far, latest first.
  */
 export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;
 
@@ -48,10 +48,10 @@ export async function listInfos(
   return rows.map(infoOf);
 }
 
-/** What was read when somebody asked for the text of a session. */
+/** Texts of sessions, read on demand. */
 const textsAskedFor = new WeakMap<object, string>();
 
-/** One getter for all: with one of its own for each, engines make hash tables of the objects. */
+/** All rows share one getter: with a getter each, engines make hash tables of the objects. */
 const TEXT_WHEN_ASKED: PropertyDescriptor & ThisType<SessionInfo> = {
   enumerable: true,
   configurable: true,

@@ -47,24 +47,24 @@ import {
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
 
-/** A message that can be appended: every role but the two that are made while projecting. */
+/** A message that can be appended: any role except the two that only contexts have. */
 export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
 
-/** Where and on what condition an entry is appended. */
+/** Options of an append. */
 export interface AppendOptions {
-  /** The entry to hang on; null for a new root. Default: the leaf. */
+  /** The parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
-  /** The leaf that the caller has seen; if it is another one by now, nothing is appended. */
+  /** The leaf that you last saw. If it has moved, nothing is appended. */
   readonly expectedLeafId?: string | null;
 }
 
 /**
- * One session: its tree, the leaf on which the next entry hangs, and the file behind it.
+ * A session: its tree, its leaf (the parent of the next entry), and its file.
  *
- * Every append is in the file before it is in the tree, hangs on the leaf and becomes the leaf; one that fails with
- * `WRITE_FAILED` has changed nothing. Nothing is ever changed or taken away. Look-ups of unknown ids do not throw: they
- * give undefined or an empty array. Entries are shared objects: do not change them. All calls are synchronous unless they
- * return a promise.
+ * An append writes the entry to the file, then adds it to the tree as a child of the leaf and makes it the leaf. If
+ * it fails with `WRITE_FAILED`, nothing changed. Entries are never changed or removed. Looking up an unknown id does
+ * not throw; it returns undefined or an empty array. Entries are shared objects: do not change them. Calls are
+ * synchronous unless they return a promise.
  *
  * @remarks Source: docs/guide.md
  */
@@ -97,12 +97,12 @@ export class SessionManager {
   }
 
   /**
-   * Opens a session file, whatever state it is in. A missing or empty file is a new session.
+   * Opens a session file, even a damaged one. A missing or empty file becomes a new session.
    *
    * @param path - May be relative, start with `~`, or be a `file://` URL.
-   * @param sessionDir - Folder for sessions made from this one, or options. Default: the file's folder.
-   * @param cwdOverride - Working directory instead of the header's.
-   * @throws {SessionError} `NOT_A_SESSION`, and the file is as it was.
+   * @param sessionDir - Folder for sessions derived from this one, or options. Default: the file's folder.
+   * @param cwdOverride - Working directory, instead of the header's.
+   * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
    */
   static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
     const given = opening(sessionDir, cwdOverride);
@@ -112,7 +112,7 @@ export class SessionManager {
   /**
    * Opens a session file like `open`, without blocking the event loop for more than a few milliseconds at a time.
    *
-   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` by the signal
+   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts
    */
   static async load(
     path: string,
@@ -120,15 +120,15 @@ export class SessionManager {
     cwdOverride?: string,
   ): Promise<SessionManager> {
     const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
-    // Sessions made from this one must not end with the signal of its loading.
+    // The signal must not abort sessions derived from this one.
     const { onProgress: _onProgress, signal: _signal, ...options } = given;
     return SessionManager.#over(await loadLog(path, options, given), options);
   }
 
   /**
-   * Goes on with the lines of a log, for stores that keep sessions elsewhere than in files.
+   * Opens a session over a log, for stores that do not use files.
    *
-   * @param options - `home` is where sessions go that are made from this one; what concerns files means nothing.
+   * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
    */
   static overLog(log: SessionLog, options: LogSessionOptions): SessionManager {
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
@@ -150,9 +150,9 @@ export class SessionManager {
   }
 
   /**
-   * Begins a session that is kept nowhere but in memory.
+   * Begins a session in memory.
    *
-   * @param entries - What it begins with; a header among them beats `options.id`.
+   * @param entries - Its first entries. A header among them overrides `options.id`.
    */
   static inMemory(
     cwd: string = process.cwd(),
@@ -163,7 +163,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies a session, of another project as a rule, into a new one with its own id.
+   * Copies a session, usually of another project, into a new one with its own id.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
    * @remarks Cost: O(source).
@@ -187,7 +187,7 @@ export class SessionManager {
   /**
    * Lists the project's sessions, latest first.
    *
-   * @param onProgress - Called with what was loaded so far and how many there are.
+   * @param onProgress - Called with the number of loaded files and their total.
    */
   static async list(
     cwd: string,
@@ -195,7 +195,7 @@ export class SessionManager {
     onProgress?: SessionListProgress,
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
-    // Loaded here: a process that opens one session needs no catalog.
+    // Loaded on demand: a process that opens one session needs no catalog.
     const { listInfos } = await import("./session-info.ts");
     const scope = sessionScope(cwd, sessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
@@ -204,7 +204,7 @@ export class SessionManager {
   /**
    * Lists all sessions of all projects, latest first.
    *
-   * With a `sessionDir`, those of that one flat folder; with other options, those of the places that they name.
+   * With a `sessionDir`, those of that flat folder; other options set other locations.
    */
   static listAll(onProgress?: SessionListProgress, signal?: AbortSignal): Promise<SessionInfo[]>;
   static listAll(
@@ -226,15 +226,15 @@ export class SessionManager {
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
-  /** What was odd in the session's data so far; more may come as bodies are read. A copy. */
+  /** The issues found in the session's data so far, as a copy. Reading bodies may find more. */
   get issues(): SessionIssue[] {
     return this.#state.log.index.issues;
   }
 
   /**
-   * Adds an issue that was found in the session's data, such as stored state that does not fit its schema.
+   * Adds an issue about the session's data, such as stored state that does not fit its schema.
    *
-   * Its place is filled in if it names an entry and no line.
+   * Adds line and offset if it names an entry and no line.
    */
   reportIssue(issue: SessionIssue): void {
     const { index } = this.#state.log;
@@ -247,22 +247,22 @@ export class SessionManager {
     return this.getHeader()?.id ?? "";
   }
 
-  /** Returns the path of the session's file; undefined in memory. The file may not have been made yet. */
+  /** Returns the path of the session's file, which may not exist yet; undefined in memory. */
   getSessionFile(): string | undefined {
     return this.#state.log.path;
   }
 
-  /** Tells whether the session is kept in a file. */
+  /** Tells whether the session has a file. */
   isPersisted(): boolean {
     return this.#state.log.path !== undefined;
   }
 
-  /** Returns the header in today's version; null if there is none. */
+  /** Returns the header in the current version; null if there is none. */
   getHeader(): SessionHeader | null {
     return this.#state.log.index.header ?? null;
   }
 
-  /** Returns the display name that was set last; undefined if there is none or it was cleared. */
+  /** Returns the display name; undefined if none was set, or it was cleared. */
   getSessionName(): string | undefined {
     return this.#state.labelsAndName.name();
   }
@@ -272,12 +272,12 @@ export class SessionManager {
     return this.#state.tree.size;
   }
 
-  /** Returns the id of the entry on which the next one will hang; null before the first. */
+  /** Returns the id of the leaf, the parent of the next entry; null before the first entry. */
   getLeafId(): string | null {
     return this.#state.leafId;
   }
 
-  /** Returns the entry on which the next one will hang. */
+  /** Returns the leaf; undefined before the first entry. */
   getLeafEntry(): SessionEntry | undefined {
     const { leaf } = this.#state;
     return leaf === NONE ? undefined : this.#entryAt(leaf);
@@ -290,9 +290,9 @@ export class SessionManager {
   }
 
   /**
-   * Returns the entries that hang on an entry, in file order.
+   * Returns the children of an entry, in file order.
    *
-   * @param parentId - Null gives the roots.
+   * @param parentId - Null returns the roots.
    * @remarks Cost: O(answer).
    */
   getChildren(parentId: string | null): SessionEntry[] {
@@ -318,10 +318,11 @@ export class SessionManager {
   }
 
   /**
-   * Goes from the leaf to the root.
+   * Yields the entries from the leaf to the root.
    *
-   * @param options - `type`: only entries of this type, and only their bodies are read. `fromId`: instead of the leaf.
-   * @remarks Cost: O(path) in heads at worst; stop early to pay less.
+   * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts there
+   *   instead of at the leaf.
+   * @remarks Cost: O(path) in heads at worst; less if you stop early.
    */
   *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
     const { tree, leaf } = this.#state;
@@ -332,13 +333,13 @@ export class SessionManager {
     }
   }
 
-  /** Returns the ids of the path root → entry, without reading a body. */
+  /** Returns the ids of the path root → entry, without reading bodies. */
   getPathIds(fromId?: string): string[] {
     return Array.from(this.#path(fromId), (ordinal) => this.#state.tree.idAt(ordinal));
   }
 
   /**
-   * Returns all entries in file order, the header left out; a new array.
+   * Returns all entries in file order, without the header, as a new array.
    *
    * @remarks Cost: O(file), the first time.
    */
@@ -347,7 +348,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns the roots with all that hangs on them, children by time.
+   * Returns the roots with their descendants; children are sorted by time.
    *
    * @remarks Cost: O(file), the first time.
    */
@@ -363,10 +364,10 @@ export class SessionManager {
   }
 
   /**
-   * Goes through an entry and all that descends from it, parents before children.
+   * Yields an entry and its descendants, parents before children.
    *
    * @param fromId - Default: all roots.
-   * @remarks Cost: O(1) memory per step; no recursion.
+   * @remarks Cost: O(1) memory per step, without recursion.
    */
   *walk(fromId?: string): Generator<SessionEntry, void> {
     const { tree } = this.#state;
@@ -376,14 +377,14 @@ export class SessionManager {
     for (const ordinal of walkTree(start, childrenOf)) yield this.#entryAt(ordinal);
   }
 
-  /** Returns the id of the deepest entry on the paths of both; null if there is none or an id is unknown. */
+  /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
   commonAncestor(a: string, b: string): string | null {
     const { tree } = this.#state;
     return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
 
   /**
-   * Returns the entries that the context at the leaf is made of.
+   * Returns the entries that make up the context at the leaf.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -392,7 +393,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns what the model sees at the leaf, and for each message the entry it comes from.
+   * Returns what the model sees at the leaf, and the entry of each message.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -410,22 +411,22 @@ export class SessionManager {
   }
 
   /**
-   * Reads what other processes appended since; the own leaf stays.
+   * Reads what other processes appended since. The leaf of this object stays.
    *
    * @returns Their entries, in file order.
-   * @throws {SessionError} `WRITE_FAILED` if another file stands at the path now.
-   * @remarks Cost: one look at the file, and the new bytes.
+   * @throws {SessionError} `WRITE_FAILED` if another file is at the path.
+   * @remarks Cost: one check of the file, plus the new bytes.
    */
   refresh(): SessionEntry[] {
     return asSessionEntries(this.#state.refresh());
   }
 
   /**
-   * Reads what others appended since, wherever the session lives; the own leaf stays.
+   * Reads what others appended since, in a file or a store. The leaf of this object stays.
    *
-   * What `refresh` is for files; in a store it also waits until everything appended here is durable.
+   * The asynchronous `refresh`. In a store, also waits until everything appended here is durable.
    *
-   * @returns The others' entries, in the order in which they came.
+   * @returns The others' entries, in the order of their arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   async pull(): Promise<SessionEntry[]> {
@@ -442,9 +443,9 @@ export class SessionManager {
   /**
    * Yields entries as other processes append them, until the signal aborts.
    *
-   * `return()` ends it, too, also while `next()` waits.
+   * `return()` also ends it, even while `next()` waits.
    *
-   * @remarks Waits for the system's word that the file changed, and looks once a second where none comes.
+   * @remarks Relies on file system events, and checks once a second where there are none.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
     return endable((end) => this.#watched(end), options.signal);
@@ -455,7 +456,7 @@ export class SessionManager {
     const forget = this.on("foreign_entries", ({ entries }) => pending.push(...entries.map(asSessionEntry)));
     try {
       for await (const _ of this.#state.log.changes(end)) {
-        this.#state.tellForeign();
+        this.#state.emitForeign();
         yield* pending.splice(0);
       }
     } finally {
@@ -464,9 +465,9 @@ export class SessionManager {
   }
 
   /**
-   * Calls a listener whenever something of the name happens.
+   * Calls a listener on every event of a name.
    *
-   * @returns A function that takes the listener away again.
+   * @returns A function that removes the listener.
    */
   on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
     return this.#state.events.on(name, listener);
@@ -476,34 +477,35 @@ export class SessionManager {
    * Appends a message.
    *
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is no message of this format, or of a role that is made while projecting; it names the
-   *   fields, and the function of `sessiontree/convert` that makes such messages of it.
-   * @throws {SessionError} `WRITE_FAILED`, and then nothing has changed.
+   * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names
+   *   the fields, and the function of `sessiontree/convert` that helps.
+   * @throws {SessionError} `WRITE_FAILED`; nothing changed.
    */
   appendMessage(message: AppendableMessage): string {
     assertMessage(message);
     return this.#state.appendMessage(message).id;
   }
 
-  /** Appends the thinking level that holds from here on. */
+  /** Appends the thinking level for what follows. */
   appendThinkingLevelChange(thinkingLevel: string): string {
     return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
   }
 
-  /** Appends the model that is used from here on. */
+  /** Appends the model for what follows. */
   appendModelChange(provider: string, modelId: string): string {
     return this.#state.append({ type: "model_change", provider, modelId }).id;
   }
 
-  /** Appends tokens spent beside the conversation, and gives the entry. */
+  /** Appends tokens spent outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
     const entry = this.#state.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
-    if (!isUsageEntry(entry)) throw new TypeError("beforePersist took the usage out of a usage entry");
+    if (!isUsageEntry(entry))
+      throw new TypeError("beforePersist removed the usage of a usage entry; keep that field");
     return entry;
   }
 
   /**
-   * Appends a compaction: from here on the summary stands for what is before the first kept entry.
+   * Appends a compaction: in contexts, its summary replaces what is before the first kept entry.
    *
    * @param firstKeptEntryId - Null keeps nothing.
    * @param tokensBefore - Size of the context before, in tokens.
@@ -526,12 +528,12 @@ export class SessionManager {
     })).id;
   }
 
-  /** Appends state of an extension, which is never in the context. */
+  /** Appends state of an extension, which is never part of the context. */
   appendCustomEntry(customType: string, data?: unknown): string {
     return this.#state.append({ type: "custom", customType, ...optional({ data }) }).id;
   }
 
-  /** Appends a message of an extension, which is in the context. */
+  /** Appends a message of an extension, which is part of the context. */
   appendCustomMessageEntry<T = unknown>(
     customType: string,
     content: string | (TextContent | ImageContent)[],
@@ -563,7 +565,7 @@ export class SessionManager {
   }
 
   /**
-   * Changes what an entry of the active branch contributes to the context from here on.
+   * Changes what an entry of the active branch contributes to later contexts.
    *
    * @param replacement - Null removes its messages.
    * @throws {TypeError} If it is neither null nor has content.
@@ -578,11 +580,11 @@ export class SessionManager {
   }
 
   /**
-   * Appends an entry of any type, at any place, on the condition that the leaf has not moved.
+   * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
-   * @param draft - Its fields; a head among them does not count: the parent is chosen by the options.
-   * @throws {TypeError} If it is no draft of an entry.
-   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`, and then nothing was written.
+   * @param draft - Its fields. Ignores id, parent and time among them; the options choose the parent.
+   * @throws {TypeError} If it is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     assertDraft(draft);
@@ -590,12 +592,12 @@ export class SessionManager {
   }
 
   /**
-   * Appends several entries in one write, each the parent of the next: either all of them are there or none.
+   * Appends several entries in one write, all or none, each the parent of the next.
    *
-   * @param drafts - As for `append`; a function is given the id and the time (Unix milliseconds) of its entry.
-   * @returns Ids of the new entries; empty if there is no draft, and then nothing is written.
-   * @throws {TypeError} If one of them is no draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`, and then nothing was written.
+   * @param drafts - As for `append`. A function gets the id and time (Unix milliseconds) of its entry.
+   * @returns Ids of the new entries; empty, and nothing written, without drafts.
+   * @throws {TypeError} If one of them is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
     for (const draft of drafts) if (typeof draft !== "function") assertDraft(draft);
@@ -613,17 +615,17 @@ export class SessionManager {
   }
 
   /**
-   * Appends an entry under the leaf on the condition that nobody has gone on with the session elsewhere, either: a
-   * compare-and-swap in the place where the session lives.
+   * Appends an entry under the leaf if nobody else has continued the session either: a compare-and-swap where the
+   * session is stored.
    *
-   * Waits until everything before it and the entry itself are there. Labels, names and usage of others do not count. In
-   * a file the comparison and the append are two steps; a store says in `supports.conditionalAppend` that they are one.
+   * Waits until all earlier entries and this one are written. Ignores labels, names and usage of others. In a file,
+   * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
-   * @param expectedLeafId - The leaf that the caller has seen; null for a session without a conversation. Default: the
-   *   present one.
+   * @param expectedLeafId - The leaf that you last saw; null for a session without a conversation. Default: the
+   *   current leaf.
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is no draft of an entry.
-   * @throws {SessionError} `STALE_LEAF`: nothing was added, and what others wrote is in the tree now; `WRITE_FAILED`.
+   * @throws {TypeError} If it is not a draft of an entry.
+   * @throws {SessionError} `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
    */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId?: string | null): Promise<string> {
     assertDraft(draft);
@@ -632,10 +634,10 @@ export class SessionManager {
   }
 
   /**
-   * Throws what an append would throw, for whoever wants to know before the work and not after it.
+   * Throws what an append would throw, so that you know before doing work.
    *
-   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken
-   *   the lease from this one.
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has
+   *   taken the lease from this one.
    */
   assertWritable(): void {
     this.#state.assertWritable();
@@ -650,16 +652,16 @@ export class SessionManager {
     this.#state.moveLeaf(this.#state.require(branchFromId));
   }
 
-  /** Moves the leaf before the first entry: the next append is a new root. */
+  /** Moves the leaf before the first entry: the next append begins a new root. */
   resetLeaf(): void {
     this.#state.moveLeaf(NONE);
   }
 
   /**
-   * Moves the leaf and appends there a summary of the branch that was left.
+   * Moves the leaf, and appends a summary of the branch that it left.
    *
-   * @param branchFromId - Null is the place before the first entry.
-   * @returns Id of the summary's entry.
+   * @param branchFromId - Null moves it before the first entry.
+   * @returns Id of the summary.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
   branchWithSummary(
@@ -677,12 +679,12 @@ export class SessionManager {
     ).id;
   }
 
-  /** Makes the present leaf the leaf of the next open, by an entry that any reader of the format follows. */
+  /** Records the leaf for the next open, as an entry that every reader of the format understands. */
   persistLeaf(): string {
     return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
   }
 
-  /** Whether the session lives in a store, in which sessions are opened by id and not by path. */
+  /** Whether the session is in a store, which opens sessions by id instead of path. */
   get isInStore(): boolean {
     return this.#options.derivedSessions !== undefined;
   }
@@ -692,12 +694,12 @@ export class SessionManager {
     return this.#cwd;
   }
 
-  /** Returns the folder in which sessions made from this one are kept; empty in memory. */
+  /** Returns the folder for sessions derived from this one; empty in memory. */
   getSessionDir(): string {
     return this.#sessionDir;
   }
 
-  /** Tells whether that is the project's default folder. */
+  /** Tells whether `getSessionDir` is the project's default folder. */
   usesDefaultSessionDir(): boolean {
     return this.isPersisted() && this.#sessionDir === projectFolder(this.#cwd, this.#options);
   }
@@ -714,12 +716,12 @@ export class SessionManager {
     return log.path;
   }
 
-  /** Begins another session with this one's working directory, folder and options; this one stays as it is. */
+  /** Begins another session with this one's working directory, folder and options. This one does not change. */
   createSibling(options: NewSessionOptions = {}): SessionManager {
     return this.#sibling(this.#newLog(options));
   }
 
-  /** Opens another file as `load` does (in a store: another id), with this one's options; this one stays as it is. */
+  /** Opens another file (in a store: another id) like `load`, with this one's options. This one does not change. */
   async loadSibling(
     path: string,
     load: LoadOptions & { readonly cwd?: string } = {},
@@ -729,7 +731,7 @@ export class SessionManager {
     return SessionManager.overLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
   }
 
-  /** Makes a session of the path root → `leafId`, as `createBranchedSession` does; this one stays as it is. */
+  /** Makes a session of the path root → `leafId`, like `createBranchedSession`. This one does not change. */
   forkSibling(leafId: string): SessionManager {
     return this.#sibling(this.#branchedLog(leafId));
   }
@@ -743,10 +745,10 @@ export class SessionManager {
   }
 
   /**
-   * Makes a session of the path root → `leafId`, and goes on with it in this object.
+   * Makes a session of the path root → `leafId`, and switches this object to it.
    *
-   * Label entries are taken out of the chain; the labels in force on the path are appended behind it. A path without a
-   * user or assistant message makes no file before there is one.
+   * Omits label entries, and appends the labels in force on the path. Without a user or assistant message on the
+   * path, the file appears with the first one.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -759,10 +761,10 @@ export class SessionManager {
   }
 
   /**
-   * Writes the path root → leaf, as `createBranchedSession` does, under this session's header into a file that is new.
+   * Writes the path root → leaf, like `createBranchedSession`, to a new file with this session's header.
    *
-   * @returns Its path, absolute.
-   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`, and then nothing has changed.
+   * @returns Its absolute path.
+   * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
    * @remarks Cost: O(path).
    */
   exportBranch(path: string): string {
@@ -771,10 +773,10 @@ export class SessionManager {
   }
 
   /**
-   * Rewrites the file in the current version if it is of an older one; the first append does so by itself.
+   * Rewrites a file of an older version in the current one. The first append does so by itself.
    *
-   * @returns Path of the backup; undefined if there was nothing to do.
-   * @throws {SessionError} `UPGRADE_FAILED`, and then the file is as it was.
+   * @returns Path of the backup; undefined if nothing was to be done.
+   * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
    */
   upgrade(): string | undefined {
     this.#state.assertWritable();
@@ -782,15 +784,15 @@ export class SessionManager {
   }
 
   /**
-   * Takes the content of an entry out of the session for good, and appends a record of that.
+   * Removes the content of an entry from the session for good, and appends a record of that.
    *
-   * The one operation that rewrites history: the file is replaced atomically, ids and the tree's shape stay, the old
-   * bytes are kept nowhere. Lines that hold no entry are dropped. Backups of earlier upgrades are not touched.
+   * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
+   * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
    *
-   * @param replacement - What stands in the place of the content. Default `[redacted]`.
-   * @returns Id of the record's entry.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry holds settings only, or `WRITE_FAILED`, and then
-   *   the file is as it was.
+   * @param replacement - Text instead of the content. Default `[redacted]`.
+   * @returns Id of the record.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only holds settings, or `WRITE_FAILED`;
+   *   the file is unchanged.
    * @remarks Cost: O(file).
    */
   redact(entryId: string, replacement = "[redacted]"): string {
@@ -803,15 +805,15 @@ export class SessionManager {
     return id;
   }
 
-  /** Resolves when everything appended so far survives a power cut. */
+  /** Resolves when everything appended so far is durable: it survives a power cut. */
   async flush(): Promise<void> {
     await this.#state.log.flush();
   }
 
   /**
-   * Flushes and releases the file. Idempotent; appends throw `SESSION_CLOSED` afterwards.
+   * Flushes and releases the file. Idempotent; later appends throw `SESSION_CLOSED`.
    *
-   * @throws {TypeError} At once, if `beforePersist` calls it, which cannot wait.
+   * @throws {TypeError} At once, if `beforePersist` calls it.
    */
   close(): Promise<void> {
     this.#state.assertNotPreparing();
@@ -847,7 +849,7 @@ export class SessionManager {
     return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
   }
 
-  /** Where sessions made from this one go: another home, a folder, or memory. */
+  /** Where derived sessions go: a store, a folder, or, if undefined, memory. */
   get #place(): DerivedSessions | string | undefined {
     return this.#options.derivedSessions ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
@@ -866,7 +868,7 @@ export class SessionManager {
   }
 }
 
-/** The fields that are not undefined. */
+/** Returns the fields that are not undefined. */
 function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

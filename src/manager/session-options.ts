@@ -15,25 +15,25 @@ import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { BeforePersist, MakerOptions } from "./entry-maker.ts";
 
-/** How a session is opened or made, wherever pi takes the string `sessionDir`. */
+/** Options to open or create a session, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
   /** One flat folder for the sessions of all projects. Default: a folder for each project below the agent's. */
   readonly sessionDir?: string;
-  /** Working directory, instead of the one that the header names. */
+  /** Working directory, instead of the header's. */
   readonly cwd?: string;
-  /** Whether `close` makes the present leaf the leaf of the next open, if it is not the last entry. Default false. */
+  /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default false. */
   readonly persistLeafOnClose?: boolean;
-  /** May redact an entry before it is kept anywhere; must leave its id, parent and type alone, and the session, too. */
+  /** May redact an entry before it is stored. Must not change its id, parent or type, nor the session. */
   readonly beforePersist?: BeforePersist;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }
 
-/** What a new session may be given. */
+/** Options of a new session. */
 export interface NewSessionOptions {
-  /** Session id; a UUIDv7 by default. */
+  /** Session id. Default: a UUIDv7. */
   id?: string;
-  /** Path of the session that this one descends from. */
+  /** Path of the session that this one is forked from. */
   parentSession?: string;
 }
 
@@ -48,11 +48,11 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
   now: CALLBACK,
 };
 
-/** What these options may be; an id has a check and an error of its own. */
+/** Rules for these options; the id has its own check and error. */
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
 
 /**
- * Turns pi's string, or nothing, into options.
+ * Converts pi's string, or undefined, to options.
  *
  * @throws {TypeError} If an option is none that can be meant.
  */
@@ -63,7 +63,7 @@ export function sessionOptions(given: string | SessionOptions | undefined): Sess
   return given;
 }
 
-/** Says which sessions are a project's, wherever they are by these options. */
+/** Returns the scope of a project's sessions under these options. */
 export function sessionScope(
   cwd: string,
   { sessionDir, ...places }: SessionOptions,
@@ -71,13 +71,13 @@ export function sessionScope(
   return { cwd, places, ...(sessionDir !== undefined && { sessionDir }) };
 }
 
-/** Returns the folder in which a project's sessions are kept; makes nothing. */
+/** Returns the folder of a project's sessions without creating it. */
 export function sessionFolder(cwd: string, options: SessionOptions): string {
   return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
 }
 
 /**
- * Makes a folder for sessions, if it is not there.
+ * Creates a folder for sessions if it is missing.
  *
  * @throws {SessionError} `WRITE_FAILED`
  */
@@ -111,7 +111,7 @@ export function newSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, sessionFileName(header.timestamp, header.id));
 }
 
-/** Returns the part of the options that concerns a session's state. */
+/** Returns the options for a session's state. */
 export function coreOptions(options: SessionOptions): MakerOptions {
   const { now = Date.now, beforePersist } = options;
   return { now, ...(beforePersist !== undefined && { beforePersist }) };
@@ -123,7 +123,7 @@ export function folderOf(path: string): string {
 }
 
 /**
- * Returns the options of an open, with the working directory that overrides theirs.
+ * Returns the options to open a session, with a working directory that overrides theirs.
  *
  * @throws {TypeError} If an option is none that can be meant.
  */

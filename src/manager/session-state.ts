@@ -6,7 +6,7 @@ import { EntryCache } from "../log/entry-cache.ts";
 import { realFileSystem } from "../log/file-system.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
@@ -18,7 +18,7 @@ import { SessionEvents } from "./session-events.ts";
 import { treePath } from "./tree-path.ts";
 
 /**
- * One tree, one log, one leaf, and what is derived from them: the state behind a `SessionManager`.
+ * The state of a `SessionManager`: one tree, one log, one leaf, and what is derived from them.
  *
  * All appends go through `append`; all moves of the leaf through `moveLeaf`.
  */
@@ -31,17 +31,17 @@ export class SessionState {
   readonly #maker: EntryMaker;
   readonly #context = new ContextCache((digest) => this.#readBlob(digest));
   #leaf: number;
-  /** Its id, which the tree would have to spell anew for each append; null before the first entry. */
+  /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
-  /** The state of the tree's links that cache and context are made of. */
+  /** Revision of the tree's links that cache and context were made from. */
   #revision: number;
   #isDegraded = false;
-  /** Ids of own entries that a change of the log brings: those written together with a rewrite, or on a condition. */
+  /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
   readonly #ownIds = new Set<string>();
-  /** Ids of others' entries that no listener was told of yet. */
-  #untold: string[] = [];
+  /** Ids of others' entries that were not emitted yet. */
+  #unemitted: string[] = [];
 
-  /** Whether the host's hook is looking at an entry that is about to be written. */
+  /** Whether the host's `beforePersist` is running. */
   #isPreparing = false;
 
   constructor(log: SessionLog, options: MakerOptions) {
@@ -96,8 +96,7 @@ export class SessionState {
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
-    const message = `Entry ${id} not found in this session; check the id with getEntries().`;
-    throw new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: id } });
+    throw entryNotFound(id);
   }
 
   /** Tells whether an entry is on the path to the leaf. */
@@ -106,7 +105,7 @@ export class SessionState {
     return ordinal !== NONE && this.tree.commonAncestor(ordinal, this.#leaf) === ordinal;
   }
 
-  /** The context at the leaf; a live view. */
+  /** Returns the context at the leaf; a live view. */
   context(): CachedContext {
     this.#keepUp();
     const context = this.#context.get(() => treePath(this.tree, this.#cache, this.tree.path(this.#leaf)));
@@ -114,7 +113,7 @@ export class SessionState {
     return context;
   }
 
-  /** Puts ordinals (default: all) into the order of the file; that of arrival is another where others wrote, too. */
+  /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
   fileOrder(given?: Iterable<number>): Int32Array {
     const { spans, tree } = this.#log.index;
     return given === undefined ? spans.allInFileOrder(tree.size) : spans.inFileOrder(given);
@@ -123,7 +122,7 @@ export class SessionState {
   /**
    * Appends an entry under a parent and makes it the leaf.
    *
-   * The entry is on its way to the disk before it is in the tree: if writing fails, nothing has changed.
+   * Writes the entry before adding it to the tree: if writing fails, nothing changes.
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf): AnySessionEntry {
     this.assertWritable();
@@ -149,16 +148,16 @@ export class SessionState {
     });
   }
 
-  /** Appends a message under the leaf; nearly all entries are made so. */
+  /** Appends a message under the leaf, as for nearly all entries. */
   appendMessage(message: AgentMessage): AnySessionEntry {
     this.assertWritable();
     return this.#add(this.#maker.ofMessage(message, this.#leafId));
   }
 
   /**
-   * Appends an entry under the leaf once it is known that the leaf in the log's place is the expected one.
+   * Appends an entry under the leaf if the stored leaf is the expected one.
    *
-   * @throws {SessionError} `STALE_LEAF`, and then nothing was added.
+   * @throws {SessionError} `STALE_LEAF`; nothing was added.
    */
   async appendIfLeaf(draft: EntryDraft, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
@@ -168,14 +167,14 @@ export class SessionState {
     this.#ownIds.add(entry.id);
     try {
       await log.appendIfLeaf(line, expectedLeafId, isConversation(entry));
-      if (!log.isDegraded) this.#tellPersistence("ok");
+      if (!log.isDegraded) this.#emitPersistence("ok");
     } catch (error) {
-      if (isSessionError(error, "WRITE_FAILED")) this.#tellPersistence("degraded", error);
+      if (isSessionError(error, "WRITE_FAILED")) this.#emitPersistence("degraded", error);
       throw error;
     } finally {
       this.#ownIds.delete(entry.id);
     }
-    // A session that has gone on with another log meanwhile has it where it was appended, and not here.
+    // Meanwhile the session may have switched to another log, which does not hold the entry.
     if (log !== this.#log) return entry;
     const ordinal = this.require(entry.id);
     log.readLines([ordinal], (_, bytes) => {
@@ -190,8 +189,7 @@ export class SessionState {
   }
 
   /**
-   * Puts an altered entry in the place of another and appends a record of that, both as one: the one call that changes
-   * history.
+   * Replaces an entry and appends a record of that, in one step. The only call that changes history.
    *
    * @returns The record's entry.
    */
@@ -228,9 +226,9 @@ export class SessionState {
   }
 
   /**
-   * Goes on with another log: a new, branched or opened session.
+   * Switches to another log: a new, branched or opened session.
    *
-   * @param isCopy - Whether its entries are those of this log, so that they stay the same objects.
+   * @param isCopy - Whether it holds the entries of this log, which then stay the same objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
@@ -249,14 +247,14 @@ export class SessionState {
   }
 
   /**
-   * Refuses what would change the session under an entry that is about to be written.
+   * Refuses to change the session while `beforePersist` runs.
    *
-   * @throws {TypeError} While `beforePersist` runs.
+   * @throws {TypeError} If `beforePersist` is running.
    */
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(
-      "beforePersist may alter the entry and nothing else: append, switch or close the session after the append.",
+      "beforePersist may only alter the entry; append, switch or close the session after the append.",
     );
   }
 
@@ -281,16 +279,16 @@ export class SessionState {
   #write(lines: readonly LogLine[], isLasting: boolean): number {
     try {
       const ordinal = this.#log.append(lines, isLasting);
-      if (!this.#log.isDegraded) this.#tellPersistence("ok");
+      if (!this.#log.isDegraded) this.#emitPersistence("ok");
       return ordinal;
     } catch (error) {
       const isOfEntry = isSessionError(error, "ENTRY_INVALID");
-      if (!isOfEntry && error instanceof Error) this.#tellPersistence("degraded", error);
+      if (!isOfEntry && error instanceof Error) this.#emitPersistence("degraded", error);
       throw error;
     }
   }
 
-  #tellPersistence(state: "ok" | "degraded", error?: Error): void {
+  #emitPersistence(state: "ok" | "degraded", error?: Error): void {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
     this.#isDegraded = isDegraded;
@@ -313,7 +311,7 @@ export class SessionState {
     this.#leafId = id;
   }
 
-  /** Lets go of what was made of entries that have got another parent since, as when it came late. */
+  /** Drops caches of entries that got a new parent, as when the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.tree;
     if (revision === this.#revision) return;
@@ -324,32 +322,32 @@ export class SessionState {
 
   #listen(): void {
     this.#log.onChange = (change) => this.#takeChange(change);
-    this.#log.onPersistence = (state, error) => this.#tellPersistence(state, error);
+    this.#log.onPersistence = (state, error) => this.#emitPersistence(state, error);
   }
 
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
     if (change !== undefined) return this.#cache.entriesAt(this.#newIn(change));
-    this.tellForeign();
+    this.emitForeign();
     return [];
   }
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    // What others wrote may stand before what was known: labels and names are judged anew, in the order of the file.
+    // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = this.#newLabelsAndName();
-    for (const ordinal of this.#newIn(change)) this.#untold.push(this.tree.idAt(ordinal));
-    this.tellForeign();
+    for (const ordinal of this.#newIn(change)) this.#unemitted.push(this.tree.idAt(ordinal));
+    this.emitForeign();
   }
 
-  /** Tells of others' entries; of those whose bodies cannot be read now, later. */
-  tellForeign(): void {
-    if (!this.events.has("foreign_entries")) this.#untold = [];
-    if (this.#untold.length === 0) return;
+  /** Emits others' entries; retries later if their bodies cannot be read now. */
+  emitForeign(): void {
+    if (!this.events.has("foreign_entries")) this.#unemitted = [];
+    if (this.#unemitted.length === 0) return;
     try {
-      const entries = this.#cache.entriesAt(this.#untold.map((id) => this.tree.find(id)));
-      this.#untold = [];
+      const entries = this.#cache.entriesAt(this.#unemitted.map((id) => this.tree.find(id)));
+      this.#unemitted = [];
       this.events.emit("foreign_entries", { entries });
     } catch (error) {
       if (!isSessionError(error)) throw error;
@@ -376,7 +374,7 @@ export class SessionState {
     this.#listen();
   }
 
-  /** Reads an image that lies beside the session's file. */
+  /** Reads an image that is stored beside the session's file. */
   #readBlob(digest: string): string | undefined {
     const { path } = this.#log;
     return path === undefined ? undefined : readBlobImage(realFileSystem, path, digest);

@@ -2,7 +2,7 @@ import type { SessionEntry } from "../schema/entry.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import type { LabelMark } from "../tree/labels-and-name.ts";
 
-/** An entry with all that hangs on it. */
+/** An entry with its descendants. */
 export interface SessionTreeNode {
   entry: SessionEntry;
   /** By time. */
@@ -14,9 +14,9 @@ export interface SessionTreeNode {
 }
 
 /**
- * Makes nodes of all entries.
+ * Makes the tree of all entries.
  *
- * @param entries - All, in file order.
+ * @param entries - All entries, in file order.
  * @param fileOrder - Their ordinals.
  * @returns The roots in file order.
  */
@@ -33,7 +33,7 @@ export function buildTree(
   for (const [place, node] of nodes.entries()) {
     const parent = nodes[placeOf[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
     if (parent === undefined) roots.push(node);
-    // An array that is pushed to has room for 17, and most nodes have one child.
+    // Pushing to an array reserves room for 17 elements, and most nodes have one child.
     else if (parent.children.length === 0) parent.children = [node];
     else parent.children.push(node);
   }
@@ -47,16 +47,16 @@ export function buildTree(
   return roots;
 }
 
-/** Sorts siblings by time; those without one stay in front, and equals in file order. */
+/** Sorts siblings by time; those without a time come first, and equals stay in file order. */
 function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
   const timeOf = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
   siblings.sort((a, b) => timeOf(a) - timeOf(b));
 }
 
 /**
- * Goes through an entry (or, for NONE, all roots) and all that descends from it, parents first.
+ * Yields an entry (or, for NONE, all roots) and its descendants, parents first.
  *
- * @param childrenOf - Gives the children of an entry, or the roots for NONE, in order.
+ * @param childrenOf - Returns the children of an entry, or the roots for NONE, in order.
  */
 export function* walkTree(
   start: number,
@@ -65,7 +65,7 @@ export function* walkTree(
   const open = start === NONE ? [...childrenOf(NONE).reverse()] : [start];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
-    // One by one: as arguments of one call, a million children would not fit on the stack.
+    // One by one: a million arguments of one call would overflow the stack.
     for (const child of childrenOf(ordinal).reverse()) open.push(child);
   }
 }

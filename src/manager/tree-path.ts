@@ -2,7 +2,7 @@ import type { EntryPath } from "../context/entry-path.ts";
 import type { EntryCache } from "../log/entry-cache.ts";
 import type { EntryTree } from "../tree/entry-tree.ts";
 
-/** A path of the tree whose bodies come from the log when they are asked for. */
+/** Makes a path of the tree that reads bodies from the log on demand. */
 export function treePath(tree: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,

@@ -2,7 +2,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** A place of an entry: a copy, and the ordinal in it. */
+/** An occurrence of an entry: a copy, and its ordinal there. */
 export interface Member {
   readonly side: MergeSide;
   readonly source: LineSource;
@@ -18,7 +18,7 @@ export interface Member {
  * @remarks Cost: 8 bytes per entry.
  */
 export class EntryUnion {
-  /** How many entries both copies have together, each counted where it stands. */
+  /** Total number of entries of both copies, counting shared ones twice. */
   readonly size: number;
   readonly a: LineSource;
   readonly b: LineSource;
@@ -27,9 +27,9 @@ export class EntryUnion {
   readonly #first: Int32Array;
   /** The next one that is the same. */
   readonly #next: Int32Array;
-  /** Entries whose lines are spelled in more than one way. */
+  /** Entries whose lines differ between the copies. */
   readonly #variants = new Set<number>();
-  /** Places, by number, where only a part of an entry is left. */
+  /** Occurrences, by number, of which only a part is left. */
   readonly #damaged = new Set<number>();
   /** Ids of entries that did not keep their own. */
   readonly #names = new Map<number, string>();
@@ -75,26 +75,26 @@ export class EntryUnion {
     for (let at = 0; at < this.size; at++) if (this.#first[at] === at) yield at;
   }
 
-  /** Returns all places where an entry stands. */
+  /** Returns all occurrences of an entry. */
   members(entry: number): Member[] {
     const members: Member[] = [];
     for (let at = entry; at !== NONE; at = this.#next[at] ?? NONE) members.push(this.memberAt(at));
     return members;
   }
 
-  /** Returns the first place where an entry stands. */
+  /** Returns the first occurrence of an entry. */
   memberAt(entry: number): Member {
     return entry < this.#sizeA
       ? { side: "a", source: this.a, ordinal: entry }
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
   }
 
-  /** Marks one place of an entry as damaged; another place may have it whole. */
+  /** Marks an occurrence as damaged; another one may be whole. */
   markDamaged({ side, ordinal }: Member): void {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }
 
-  /** Returns the time that an entry says, in Unix milliseconds. */
+  /** Returns an entry's time in Unix milliseconds. */
   timeOf(entry: number): number {
     let at = entry;
     while (this.#damaged.has(at) && (this.#next[at] ?? NONE) !== NONE) at = this.#next[at] ?? NONE;
@@ -102,7 +102,7 @@ export class EntryUnion {
     return source.index.tree.timeAt(ordinal);
   }
 
-  /** Tells whether an entry stands in one place only. */
+  /** Tells whether an entry occurs only once. */
   isSingle(entry: number): boolean {
     return this.#next[entry] === NONE;
   }

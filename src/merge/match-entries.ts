@@ -8,14 +8,14 @@ import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-
 import { EntryUnion, type Member } from "./entry-union.ts";
 import { type MergeSide, runsToHold } from "./merge-source.ts";
 
-/** Entries of which one has its id for good, and the others ids made for them. */
+/** Different entries that claim one id: one keeps it, the others get new ones. */
 export interface ClaimedId {
   readonly id: string;
   /** Numbers of the entries, the one that keeps the id first. */
   readonly entries: readonly number[];
 }
 
-/** Parents that lines name and that only the other copy has, by ordinal. */
+/** Stated parents that only the other copy has, by ordinal. */
 export type LostParents = ReadonlyMap<number, string>;
 
 /** What two copies have in common. */
@@ -26,17 +26,17 @@ export interface Matching {
 }
 
 /**
- * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids that earlier merges
- * invented. Different entries that claim one id get new ids.
+ * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids that earlier
+ * merges invented. Different entries that claim one id get new ids.
  *
- * @remarks Cost: O(bytes of the entries that both have); of the bodies a few megabytes are held at a time.
+ * @remarks Cost: O(bytes of the entries that both have); holds a few megabytes of bodies at a time.
  */
 export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
   const lostParents = { a: findLostParents(a, b), b: findLostParents(b, a) };
   const matcher = new Matcher(union, lostParents);
   matcher.matchById();
-  const claimed = matcher.settleClaims();
+  const claimed = matcher.resolveClaims();
   return { union, claimed, lostParents };
 }
 
@@ -55,7 +55,7 @@ class Matcher {
   #claimInvented(side: MergeSide): void {
     const { tree } = this.#union[side].index;
     for (const ordinal of tree.ordinals()) {
-      // Ids of eight characters, which nearly all are, are kept as numbers and are not looked at.
+      // Nearly all ids have eight characters and are stored as numbers, which cannot be invented ones.
       const key = tree.keyAt(ordinal);
       if (typeof key === "string" && isInvented(key)) this.#claim(key, this.#union.at(side, ordinal));
     }
@@ -82,7 +82,7 @@ class Matcher {
         const other = ordinals[place] ?? NONE;
         const line = lines[place] ?? bytes;
         place++;
-        // Equal lines are no equal entries if copies read them differently, as behind an id that came twice.
+        // Equal lines are different entries if the copies read them differently, as after a duplicate id.
         const isEqual = isSameVersion && areEqual(line, bytes) && this.#hangAlike(other, ordinal);
         if (isEqual || this.#isSameEntry(other, line, ordinal, bytes)) {
           this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
@@ -94,7 +94,7 @@ class Matcher {
     }
   }
 
-  /** Whether an entry of the first copy hangs on the same id as one of the other. */
+  /** Tells whether an entry of the first copy has the same parent id as one of the other. */
   #hangAlike(ordinal: number, other: number): boolean {
     const [one, two] = [this.#union.a.index.tree, this.#union.b.index.tree];
     const [parent, otherParent] = [one.parentAt(ordinal), two.parentAt(other)];
@@ -124,8 +124,8 @@ class Matcher {
   }
 
   /** Decides which of several claimants keeps an id, and makes ids for the others. */
-  settleClaims(): ClaimedId[] {
-    const settled: ClaimedId[] = [];
+  resolveClaims(): ClaimedId[] {
+    const resolved: ClaimedId[] = [];
     for (const [id, claims] of this.#claims) {
       for (const side of ["a", "b"] as const) {
         const holder = this.#union.find(side, id);
@@ -135,9 +135,9 @@ class Matcher {
       for (const [place, { entry, rank }] of ranked.entries()) {
         this.#union.name(entry, place === 0 ? id : inventedId(id, rank));
       }
-      settled.push({ id, entries: ranked.map(({ entry }) => entry) });
+      resolved.push({ id, entries: ranked.map(({ entry }) => entry) });
     }
-    return settled;
+    return resolved;
   }
 
   /** Returns the entries that are really different, in order of rank. */
@@ -147,7 +147,7 @@ class Matcher {
     const wholeAt = new Map<string, Bearer>();
     for (const bearer of bearers.sort(byRank)) {
       const { rank, place, isDamaged } = bearer;
-      // What is left of a damaged entry is no entry of its own where the whole one is there.
+      // The remains of a damaged entry do not count if the whole one is there.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(place) : undefined);
       if (same !== undefined) this.#union.unite(same.entry, bearer.entry, true);
       else distinct.set(rank, bearer);
@@ -167,7 +167,7 @@ class Matcher {
       this.#union.markDamaged({ side, source, ordinal });
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
-    // A damaged body goes into the merged session as text, and is the same entry when that is merged again.
+    // The merged session keeps a damaged body as text, and merging it again must recognise the entry.
     const kept = own ?? asEntry(currentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));

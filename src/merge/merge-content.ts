@@ -8,10 +8,10 @@ export interface MergedContent extends MergeReport {
 }
 
 /**
- * Merges two copies of a session that went different ways, in memory: every entry of both, shared ones once.
+ * Merges two diverged copies of a session in memory: all entries of both, shared ones once.
  *
- * The order of the copies makes no difference, nor does the order in which several are merged. Needs no file system;
- * `mergeSessions` merges files.
+ * The result does not depend on the order of the copies, nor on the order in which several are merged. Needs no file
+ * system; `mergeSessions` merges files.
  *
  * @param a - The bytes of one copy's file, or its text.
  * @param b - Those of the other.

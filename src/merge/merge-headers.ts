@@ -3,7 +3,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 
-/** A field that two headers have different values in, or only one of them has. */
+/** A field in which two headers differ. */
 export interface HeaderDifference {
   readonly field: string;
   /** Undefined if the header does not have it. */
@@ -20,8 +20,8 @@ const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSessio
 const MODEL_FIELDS = ["provider", "modelId"];
 
 /**
- * Merges two headers: fields of either are kept, and of two values the one that sorts first, which is the earlier of two
- * times. The order of the headers makes no difference.
+ * Merges two headers: keeps the fields of both, and of two values the one that sorts first, such as the earlier time.
+ * The result does not depend on their order.
  */
 export function mergeHeaders(
   a: SessionHeader,
@@ -48,7 +48,7 @@ export function mergeHeaders(
   return { header, differences };
 }
 
-/** Of two texts the first, an empty one only if both are. */
+/** Returns the text that sorts first; an empty one only if both are empty. */
 function earlier(one: string, other: string): string {
   if (one === "" || other === "") return one || other;
   return one < other ? one : other;
@@ -69,7 +69,7 @@ function chooseOf(fields: readonly string[], one: JsonRecord, other: JsonRecord)
   return text <= otherText ? one : other;
 }
 
-/** The values as text; undefined if there are none. */
+/** Returns the values as text; undefined if there are none. */
 function valuesOf(fields: readonly string[], header: JsonRecord): string | undefined {
   if (fields.every((field) => header[field] === undefined)) return undefined;
   return encodeRecord(fields.map((field) => header[field]));

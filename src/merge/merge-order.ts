@@ -7,8 +7,8 @@ import type { Matching } from "./match-entries.ts";
 /**
  * Finds the parent of each entry of a union.
  *
- * If both copies have the entry and its parent's id means different entries, the one that keeps the id is the parent. A
- * parent that is missing in one copy is searched in the other.
+ * If both copies have the entry and its parent's id means different entries, the one that keeps the id is the parent.
+ * Searches the other copy for a parent that is missing in one.
  *
  * @returns By number; NONE for roots, and for numbers that are not in use.
  * @remarks Cost: O(entries).
@@ -26,7 +26,7 @@ export function findParents(matching: Matching): Int32Array {
   return parents;
 }
 
-/** Of entries that hang on each other, as those of two copies can do, gives the one with the first id. */
+/** Returns the entry with the first id in a cycle, which two copies may form together. */
 function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): number {
   let first = member;
   for (let at = parents[member] ?? member; at !== member; at = parents[at] ?? member) {
@@ -35,7 +35,7 @@ function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): n
   return first;
 }
 
-/** Returns what an entry hangs on in one of the places where it stands. */
+/** Returns the parent of one occurrence of an entry. */
 export function parentOf(member: Member, matching: Matching): number {
   const { side, source, ordinal } = member;
   const { union, lostParents } = matching;
@@ -57,10 +57,9 @@ function firstParent(members: readonly Member[], matching: Matching): number {
 }
 
 /**
- * Orders the entries of a union for the file: by time, and each behind its parent, whatever its time.
+ * Orders the entries of a union for the file: by time, but always after their parents.
  *
- * The order depends on the entries alone and not on their copies, so that the latest name and label are the same however
- * copies are merged.
+ * The order depends only on the entries, so that the latest name and label are the same however copies are merged.
  *
  * @remarks Cost: O(n log n).
  */
@@ -76,7 +75,9 @@ export function orderEntries(union: EntryUnion, parents: Int32Array): Int32Array
   });
 }
 
-/** The depth of each entry, and its time or that of the latest entry above it, which is later if a clock was wrong. */
+/**
+ * Returns the depth of each entry, and the latest time on its path, which is later than its own if a clock was wrong.
+ */
 function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
   const times = new Float64Array(union.size);
   const depths = new Int32Array(union.size).fill(NONE);
@@ -95,7 +96,7 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
   return { times, depths };
 }
 
-/** The time that a line says in the end: an entry without one is written with that of the epoch. */
+/** Returns the time in the written line: the epoch for an entry without a time. */
 function writtenTime(timeMs: number): number {
   return isTime(timeMs) ? timeMs : 0;
 }

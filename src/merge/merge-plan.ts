@@ -39,7 +39,7 @@ export interface MergeReport {
   readonly inBoth: number;
   /** Ids under which the copies had different entries. */
   readonly conflicts: readonly MergeConflict[];
-  /** Where the headers differ, and what was taken. */
+  /** Where the headers differ, and the merged values. */
   readonly headerDifferences: readonly HeaderDifference[];
   /** The issues of each copy. Lines without an entry are not merged; the issues say where they are. */
   readonly issues: { readonly a: readonly SessionIssue[]; readonly b: readonly SessionIssue[] };
@@ -100,7 +100,7 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   );
 }
 
-/** Whether a merge would rewrite a copy even if nothing is added. */
+/** Tells whether a merge would rewrite a copy even if it adds nothing. */
 function isOdd({ index }: LineSource): boolean {
   return index.issues.length > 0 || index.version !== CURRENT_SESSION_VERSION || index.needsUpgrade;
 }

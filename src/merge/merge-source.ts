@@ -16,7 +16,7 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
 /**
  * Returns the header of a copy that can be merged.
  *
- * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`: what is not understood is not written anew.
+ * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`, because an unknown version must not be rewritten.
  */
 export function mergeableHeader({ index }: LineSource, side: MergeSide): SessionHeader {
   const { header, version } = index;
@@ -38,9 +38,9 @@ export function mergeableHeader({ index }: LineSource, side: MergeSide): Session
 }
 
 /**
- * Splits a list into runs whose lines can be held in memory together.
+ * Splits a list into runs whose lines fit into memory.
  *
- * @param bytesOf - Bytes that are held for one.
+ * @param bytesOf - Returns the bytes of an element.
  */
 export function runsToHold<T>(list: Iterable<T>, bytesOf: (one: T) => number): Generator<T[], void> {
   return runsOf(list, MAX_HELD, { most: MAX_HELD_BYTES, of: bytesOf });

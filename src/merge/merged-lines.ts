@@ -11,16 +11,16 @@ import { parentOf } from "./merge-order.ts";
 import { type MergeSide, runsToHold } from "./merge-source.ts";
 import { mapReferences } from "./references.ts";
 
-/** What the file of a merged session is made of. */
+/** The content of a merged session. */
 export interface MergedEntries {
   readonly matching: Matching;
-  /** What each entry hangs on, by number. */
+  /** The parent of each entry, by number. */
   readonly parents: Int32Array;
   /** All entries, parents before children. */
   readonly order: Int32Array;
 }
 
-/** One way to spell an entry. */
+/** A line for an entry. */
 interface Spelling {
   readonly line: Uint8Array | string;
   readonly isDamaged: boolean;
@@ -29,9 +29,9 @@ interface Spelling {
 const SIDES: readonly MergeSide[] = ["a", "b"];
 
 /**
- * Spells the lines of a merged session: the header, then each entry as the current version writes it.
+ * Yields the lines of a merged session: the header, then each entry as the current version writes it.
  *
- * Lines that need no change are copied byte for byte. Bodies that turn out to be damaged are reported to their copy.
+ * Lines that need no change are copied byte for byte. Reports damaged bodies to their copy.
  *
  * @remarks Cost: O(bytes); a few megabytes of lines are held at a time.
  */
@@ -47,7 +47,7 @@ export function* mergedLines(
 }
 
 /**
- * Tells whether the first copy, which has all entries, has each of them in one place and spelled as in the end.
+ * Tells whether the first copy, which has all entries, already has the merged line of each.
  *
  * @remarks Cost: O(bytes).
  */
@@ -87,7 +87,7 @@ function* spelledEntries(
   }
 }
 
-/** Yields each entry with the places whose line may be taken: where its parent is what it is in the end. */
+/** Yields each entry with the occurrences whose line may be used: those with its final parent. */
 function* toChoose({
   matching,
   parents,
@@ -137,7 +137,7 @@ function spell(
   return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
 }
 
-/** Reports an entry with a damaged body wherever it stands with the same line. */
+/** Reports a damaged body at all occurrences with the same line. */
 function reportDamage(members: readonly Member[]): void {
   for (const { source, ordinal } of members) {
     const { index } = source;
@@ -145,7 +145,7 @@ function reportDamage(members: readonly Member[]): void {
   }
 }
 
-/** Tells whether a line holds the text of a damaged one which stands in the copy itself. */
+/** Tells whether a line holds the text of a damaged line of the copy itself. */
 function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   if (!line.includes(DAMAGED_CUSTOM_TYPE)) return false;
   const written = decodeRecord(new TextEncoder().encode(line));
@@ -155,11 +155,11 @@ function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   );
 }
 
-/** Of several spellings of an entry gives the one that every merge of them takes. */
+/** Returns the line that every merge chooses among several for an entry. */
 function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
   const whole = spellings.filter(({ isDamaged }) => !isDamaged);
   const [first, ...others] = whole.length > 0 ? whole : spellings;
-  if (first === undefined) throw new TypeError("an entry stands in no copy");
+  if (first === undefined) throw new TypeError("an entry is in no copy");
   let [line, text] = [first.line, others.length === 0 ? "" : asText(first.line)];
   for (const other of others) {
     const otherText = asText(other.line);

@@ -5,11 +5,11 @@ import { isJsonRecord } from "../schema/json.ts";
 /** Fields of entries that hold the id of another entry. */
 const REFERENCES = ["targetId", "firstKeptEntryId", "fromId"];
 
-/** What the types of our own custom entries begin with; the data of others' is their business. */
+/** Prefix of our own custom types; other programs' data is not changed. */
 const OWN_PREFIX = "sessiontree.";
 
 /**
- * Returns an entry with the ids altered by which it refers to other entries; its own id and parent are left alone.
+ * Maps the ids with which an entry refers to others, except its parent.
  *
  * @param map - Called for each such id.
  * @returns The same object if nothing changes.

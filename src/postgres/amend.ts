@@ -10,11 +10,11 @@ import { sessionSql } from "./queries.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
 /**
- * Replaces, takes out and appends lines, in the transaction of `run`.
+ * Replaces, removes and appends lines, in the transaction of `run`.
  *
- * @returns Undefined, and nothing has changed, if the revision is not the expected one.
+ * @returns Undefined if the revision is not the expected one; nothing changed.
  * @throws {SessionError} `SESSION_NOT_FOUND`
- * @remarks Cost: O(lines concerned), and a look at the session's lines for its facts.
+ * @remarks Cost: O(changed lines), plus a query for the session's facts.
  */
 export async function amendSession(
   run: RunSql,
@@ -47,7 +47,7 @@ export async function amendSession(
   return { ...receipt, revision: revision + 1 };
 }
 
-/** Tells those who watch a session that it has changed. */
+/** Notifies watchers that a session has changed. */
 function notifySql({ sessions }: Names): string {
   return `select pg_notify($1, s.key::text) from ${sessions} s where s.key = $2 and s.watched_until > now()`;
 }
@@ -61,7 +61,7 @@ function replaceSql({ lines }: Names): string {
     where l.session = $1 and l.seq = g.seq`;
 }
 
-/** Where the session ends, found anew, and the facts that came from what was replaced. */
+/** Recomputes the end of the session, and facts that came from replaced lines. */
 function factsSql(
   { sessions, lines }: Names,
   key: string,

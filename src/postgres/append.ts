@@ -7,16 +7,16 @@ import { givenLines } from "./line-rows.ts";
 import type { Names } from "./names.ts";
 import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
 
-/** Where lines are appended, and on whose behalf. */
+/** Where to append lines, and for which tenant. */
 export interface AppendPlace {
   readonly names: Names;
   readonly tenant: string | undefined;
-  /** Undefined if nobody is told. */
+  /** Undefined to notify nobody. */
   readonly channel: string | undefined;
 }
 
 /**
- * Appends entries by one call of a function in the database.
+ * Appends entries with one call of a database function.
  *
  * @throws {SessionError} `SESSION_NOT_FOUND` or `STALE_LEAF`
  */
@@ -44,12 +44,12 @@ export async function appendEntries(
   return { precedingSeq, lastSeq, revision: numberOf(row, "revision") };
 }
 
-/** Returns each line once, and for each line given which of those it is. */
+/** Removes repeated lines; returns the index of each line among the rest. */
 function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLine[]; places: number[] } {
   const known = new Map<string, number>();
   const distinct: NewEntryLine[] = [];
   const places = lines.map((line) => {
-    // A line holds no line break, so that the last one tells the two apart.
+    // A line holds no line break, so the last one separates the two.
     const key = `${line.entry.id}\n${line.text}`;
     const place = known.get(key) ?? distinct.push(line) - 1;
     known.set(key, place);
@@ -58,7 +58,7 @@ function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLin
   return { distinct, places };
 }
 
-/** Returns the places of lines: where they were known already, and one behind the other for the new ones. */
+/** Returns the sequence numbers of lines: those of known lines, and consecutive ones for new lines. */
 function seqsOf(row: Row): number[] {
   const known: unknown = JSON.parse(textOf(row, "known") ?? "[]");
   let next = optionalNumber(row, "first_seq") ?? 0;

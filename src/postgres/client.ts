@@ -3,20 +3,20 @@ export interface PostgresResult {
   readonly rows: unknown[];
 }
 
-/** Whatever runs one statement with parameters. */
+/** Runs a statement with parameters. */
 export interface PostgresQueries {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
 }
 
-/** What a connection tells when a `NOTIFY` arrives. */
+/** A notification, as a connection reports it. */
 export interface PostgresNotification {
   readonly channel: string;
   readonly payload?: string | undefined;
 }
 
-/** One connection of a pool, as `pg` gives it. */
+/** A connection of a pool, as in `pg`. */
 export interface PostgresConnection extends PostgresQueries {
-  /** Releases the connection; with `true` it is closed instead. */
+  /** Releases the connection; with `true`, closes it. */
   release(isBroken?: boolean): void;
   on(event: "notification", listener: (message: PostgresNotification) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -24,7 +24,7 @@ export interface PostgresConnection extends PostgresQueries {
   off(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** A pool of connections: `Pool` of `pg` is one. */
+/** A pool of connections, such as `Pool` of `pg`. */
 export interface PostgresPool extends PostgresQueries {
   connect(): Promise<PostgresConnection>;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -33,16 +33,16 @@ export interface PostgresPool extends PostgresQueries {
   off(event: "acquire", listener: (connection: PostgresConnection) => void): unknown;
 }
 
-/** A database inside the process: `PGlite` is one. */
+/** A database inside the process, such as `PGlite`. */
 export interface PostgresEmbedded extends PostgresQueries {
   transaction<T>(run: (queries: PostgresQueries) => Promise<T>): Promise<T>;
   listen(channel: string, take: (payload: string) => void): Promise<() => Promise<void>>;
 }
 
-/** What a store works over. No driver is among this package's own: the host brings one. */
+/** A database client. The host brings the driver; this package includes none. */
 export type PostgresClient = PostgresPool | PostgresEmbedded;
 
-/** Tells the two kinds of client apart. */
+/** Tells whether a client is a pool. */
 export function isPool(client: PostgresClient): client is PostgresPool {
   return "connect" in client && !("transaction" in client);
 }

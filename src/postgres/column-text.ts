@@ -1,38 +1,38 @@
 import { sha256 } from "../log/digest.ts";
 import { storable } from "../stores/line-facts.ts";
 
-/** Longer ids are kept as their hash: an index takes rows of some 2,700 bytes and no more. */
+/** Longer ids are stored as hashes: an index row has at most about 2,700 bytes. */
 const MAX_KEY_UNITS = 256;
 
-/** What hashes begin with. */
+/** Prefix of hashes. */
 const HASHED = "sha256:";
 
-/** Tells whether a column can hold a text as it is. */
+/** Tells whether a column can hold a text unchanged. */
 export function isStorable(text: string): boolean {
   return storable(text) === text;
 }
 
-/** Returns the form in which a text stands in an indexed column: short, and no two texts have the same. */
+/** Returns the form of a text in an indexed column: short and unique. */
 export function columnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + sha256(text);
 }
 
 /**
- * Returns the form in which texts are compared whatever the case of their letters.
+ * Returns the form of a text for case-insensitive search.
  *
- * Upper case, since what becomes of a letter does not depend on those around it: a part of a text stays a part.
+ * Upper case, because it maps each letter independently of its neighbours: a part of a text stays a part.
  */
 export function searchForm(text: string): string {
   return storable(text.toUpperCase());
 }
 
-/** Returns a pattern for LIKE that finds a text in `searchForm` as any part of another. */
+/** Returns a LIKE pattern that matches texts that contain a text in `searchForm`. */
 export function partPattern(text: string): string {
   return `%${literalPattern(searchForm(text))}%`;
 }
 
-/** Returns a pattern for LIKE that finds exactly a text. */
+/** Returns a LIKE pattern that matches exactly one text. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }

@@ -11,13 +11,13 @@ import { assertPossibleId, NEW_SESSION_COLUMNS, sessionValues } from "./session-
 
 const UNIQUE_VIOLATION = "23505";
 
-/** Sessions whose making was broken off, by a crash, are gone after this time. */
+/** Age at which incomplete sessions, left by crashes, are removed. */
 const ABANDONED_AFTER = "1 day";
 
 /**
- * Makes a session of its lines, which come in pieces; nobody sees it before the last.
+ * Creates a session from pieces of lines. It becomes visible with the last piece.
  *
- * Not in one transaction: the lines may come from the same database, and from the only connection there is.
+ * Does not use one transaction: the lines may come from the same database, over the only connection.
  *
  * @throws {SessionError} `SESSION_EXISTS` or `INVALID_SESSION_ID`
  */
@@ -39,7 +39,7 @@ export async function createSession(
   }
 }
 
-/** A session that is being made, a piece behind: the last piece and the session appear together. */
+/** A session that is being created. Writes one piece late, so that the last piece and the session appear together. */
 class Making {
   readonly #database: Database;
   readonly #names: Names;
@@ -70,7 +70,7 @@ class Making {
     return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: 0 };
   }
 
-  /** Takes away what is there of it. If even that fails, it is gone after a day, and nobody sees it until then. */
+  /** Removes the incomplete session. If that fails, it stays invisible and is removed after a day. */
   async abandon(): Promise<void> {
     if (this.#key === undefined) return;
     const gone = this.#database.query(
@@ -80,7 +80,7 @@ class Making {
     await gone.catch(() => undefined);
   }
 
-  /** Takes away what crashes have left, if the role may; else that is somebody else's to do. */
+  /** Removes what crashes left, if the role may. */
   async #clear(): Promise<void> {
     const cleared = this.#database.query(
       `delete from ${this.#names.sessions} s where not s.is_complete and s.made_at < now() - $1::interval`,

@@ -8,22 +8,22 @@ import {
 import { TENANT_SETTING } from "./names.ts";
 import { type Row, rowsOf } from "./rows.ts";
 
-/** Runs one statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<Row[]>;
 
-/** On whose behalf statements run, and for how long. */
+/** Tenant and time limit of statements. */
 export interface DatabaseOptions {
-  /** Undefined: what the connection says. */
+  /** Default: the connection's setting. */
   readonly tenant?: string | undefined;
   /** Milliseconds after which a connection that does not answer counts as lost. */
   readonly timeoutMs?: number | undefined;
 }
 
 /**
- * The two kinds of client as one, on behalf of one tenant.
+ * One interface for both kinds of client, for one tenant.
  *
- * With a tenant every statement runs in a transaction that says whose it is, since the connections of a pool are
- * shared; without one, the connection's own setting counts.
+ * With a tenant, every statement runs in a transaction that sets it, because the connections of a pool are shared.
+ * Without one, the connection's setting applies.
  */
 export class Database {
   readonly client: PostgresClient;
@@ -37,20 +37,20 @@ export class Database {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Runs one statement that says itself whose it is, or need not. */
+  /** Runs a statement that names the tenant itself, or needs none. */
   readonly run: RunSql = (text, values) => {
     const { client } = this;
     if (!isPool(client)) return runnerOf(client)(text, values);
     return onConnection(client, this.#timeoutMs, (run) => run(text, values));
   };
 
-  /** Runs one statement, in a transaction of its own. */
+  /** Runs a statement in its own transaction. */
   query(text: string, values: unknown[] = []): Promise<Row[]> {
     if (this.#tenant !== undefined) return this.transaction((run) => run(text, values));
     return this.run(text, values);
   }
 
-  /** Runs statements in one transaction: all of them count, or none. */
+  /** Runs statements in one transaction, all or none. */
   transaction<T>(work: (run: RunSql) => Promise<T>): Promise<T> {
     const tenant = this.#tenant;
     const inTransaction = async (run: RunSql) => {
@@ -72,14 +72,14 @@ function runnerOf(queries: PostgresQueries): RunSql {
   return async (text, values = []) => rowsOf((await queries.query(text, values)).rows);
 }
 
-/** Works with one connection of a pool, and gives it back in order, or not at all. */
+/** Uses a connection of a pool, and returns it only if it is intact. */
 async function onConnection<T>(
   pool: PostgresPool,
   timeoutMs: number,
   work: (run: RunSql) => Promise<T>,
 ): Promise<T> {
   const connection = await connected(pool, timeoutMs);
-  // An error between two statements has no promise to go to; the next statement fails by it.
+  // An error between two statements has no promise to reject; the next statement fails with it.
   const ignore = () => undefined;
   connection.on("error", ignore);
   const unlimited = runnerOf(connection);
@@ -88,7 +88,7 @@ async function onConnection<T>(
   try {
     return await work(run);
   } catch (error) {
-    // What does not even roll back is a connection that nobody else should get.
+    // Nobody else should get a connection that cannot even roll back.
     isBroken =
       error instanceof NoAnswerError ||
       !(await run("rollback").then(
@@ -97,22 +97,19 @@ async function onConnection<T>(
       ));
     throw error;
   } finally {
-    // A connection that is closed may still fail, and nobody else listens to it; the pool does to one that it gets back.
+    // A closing connection may still fail, and nobody else listens; the pool listens to one that it gets back.
     if (!isBroken) connection.off("error", ignore);
     connection.release(isBroken);
   }
 }
 
-/**
- * Acquires a connection of a pool. One that fails before its user listens to it does not end the process, whatever has
- * become of the store meanwhile.
- */
+/** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
 export function acquire(pool: PostgresPool): Promise<PostgresConnection> {
   const release = tolerateLostConnections(pool);
   return pool.connect().finally(release);
 }
 
-/** Waits for a connection; one that comes too late goes back at once. */
+/** Waits for a connection; releases one that arrives too late. */
 async function connected(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
   const connecting = acquire(pool);
   try {
@@ -121,7 +118,7 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
     if (error instanceof NoAnswerError) {
       connecting.then(
         (connection) => {
-          // The pool may have been ended meanwhile, and then nobody else listens to the connection.
+          // If the pool was ended meanwhile, nobody else listens to the connection.
           connection.on("error", ignoreError);
           connection.release();
         },
@@ -132,11 +129,11 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
   }
 }
 
-/** Thrown when a server is silent: whether it did what it was asked to is not known. */
+/** Thrown if a server does not answer: it is unknown whether it ran the statement. */
 class NoAnswerError extends Error {}
 
 /**
- * Waits for a promise so many milliseconds.
+ * Waits for a promise for some milliseconds.
  *
  * @throws {Error} If it takes longer.
  */
@@ -153,16 +150,16 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-/** Users of each pool that asked for `tolerateLostConnections` and have not ended it. */
+/** Number of active `tolerateLostConnections` calls for each pool. */
 const tolerated = new WeakMap<PostgresPool, number>();
 
 /**
- * Keeps connections that a pool loses from ending the process, as an `error` event without a listener does.
+ * Prevents lost connections of a pool from ending the process, as an `error` event without a listener would.
  *
- * Nothing is lost with such a connection: the statement that runs on it fails, and the next one gets another connection.
+ * Nothing is lost: the running statement fails, and the next one gets another connection.
  *
- * @param client - A client that is no pool is left alone.
- * @returns Ends this; idempotent.
+ * @param client - Only affects pools.
+ * @returns A function that ends this; idempotent.
  */
 export function tolerateLostConnections(client: PostgresClient): () => void {
   if (!isPool(client)) return () => undefined;
@@ -185,21 +182,21 @@ export function tolerateLostConnections(client: PostgresClient): () => void {
 }
 
 /**
- * Listens to the errors of a connection until whoever acquired it can.
+ * Listens to the errors of a connection until its acquirer can.
  *
- * The pool resolves a promise, and its consumer runs after that. A connection that fails in the same packet in which it
- * becomes ready emits its error in between.
+ * The acquirer runs only after the pool's promise resolves. A connection that fails in the packet in which it becomes
+ * ready emits its error before that.
  */
 function guardHandover(connection: PostgresConnection): void {
   connection.on("error", ignoreHandoverError);
-  // The consumer runs in a microtask, and so before this.
+  // The acquirer runs in a microtask, and so before this.
   setImmediate(() => connection.off("error", ignoreHandoverError));
 }
 
 function ignoreError(): void {
-  // The next statement makes another connection.
+  // The next statement opens another connection.
 }
 
 function ignoreHandoverError(): void {
-  // The first statement on the connection fails by it.
+  // The first statement on the connection fails with it.
 }

@@ -6,13 +6,13 @@ import { numberOf, type Row, textOf } from "./rows.ts";
 const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
 
 /**
- * Columns of a stored line, in the form that `storedLine` reads. A text that begins with a byte order mark comes as
- * bytes, too, since some clients drop the mark.
+ * Columns of a stored line, as `storedLine` reads them. A text with a byte order mark is also returned as bytes,
+ * because some clients drop the mark.
  */
 export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
   case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
 
-/** Returns lines as the JSON that the functions of the database take. */
+/** Returns lines as JSON for the database functions. */
 export function givenLines(lines: readonly NewLine[]): string {
   return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
 }
@@ -34,7 +34,7 @@ function entryColumns(entry: EntryFacts): object {
     type,
     time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
     goes_on: !COMMUTING_TYPES.includes(type),
-    // Empty stands for a name that was taken away, and null for a line that says nothing of it.
+    // Empty means a removed name; null means that the line sets no name.
     ...(sessionName !== undefined && {
       session_name: sessionName ?? "",
       name_search: searchForm(sessionName ?? ""),

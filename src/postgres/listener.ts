@@ -8,34 +8,34 @@ import {
 } from "./client.ts";
 import { acquire, within } from "./database.ts";
 
-/** Milliseconds between attempts to listen again after the connection was lost. */
+/** Milliseconds between attempts to reconnect. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
 
-/** Milliseconds between renewals of what is watched. */
+/** Milliseconds between renewals of the watches. */
 const RENEW_MS = 30_000;
 
-/** Milliseconds in which a notification of our own must arrive; after that, looking from time to time does. */
+/** Milliseconds in which our own test notification must arrive; otherwise watchers poll. */
 const PROBE_MS = 5_000;
 
 /** Ends the listening of one connection. */
 type StopListening = () => Promise<void>;
 
-/** What a listener works with. */
+/** Options of a listener. */
 export interface ListenerOptions {
   readonly client: PostgresClient;
   readonly channel: string;
-  /** Says in the database what is watched, from now on for some renewals. */
+  /** Records in the database which sessions are watched, for the time of some renewals. */
   readonly mark: (payloads: readonly string[]) => Promise<unknown>;
-  /** Sends a notification over another connection than the one that listens. */
+  /** Sends a notification over another connection than the listening one. */
   readonly notify: (payload: string) => Promise<unknown>;
 }
 
 /**
- * Tells who is interested that a session has grown: one connection listens for all sessions of a store.
+ * Notifies watchers that a session has grown. One connection listens for all sessions of a store.
  *
- * It is opened for the first who asks and given back after the last. If it is lost, it is opened again, and then
- * everybody is told, since nobody knows what was said meanwhile. What is watched is said in the database and renewed,
- * so that sessions which nobody watches cost no notifications.
+ * Opens the connection for the first watcher and releases it after the last. After a lost connection, reconnects and
+ * notifies all watchers, since notifications may have been missed. Records in the database what is watched, so that
+ * other sessions cause no notifications.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -49,7 +49,7 @@ export class Listener {
     this.#options = options;
   }
 
-  /** Calls `onMore` for each notification with this payload, from when the promise resolves until the signal. */
+  /** Calls `onMore` for each notification with this payload, from when the promise resolves until the signal aborts. */
   async add(payload: string, onMore: () => void, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const those = this.#interested.get(payload) ?? new Set();
@@ -67,7 +67,7 @@ export class Listener {
   /**
    * Ends all listening.
    *
-   * @param options - `discard`: does not wait until a connection that is being made can be given back.
+   * @param options - `discard`: does not wait for a connection that is being opened.
    */
   async close({ discard = false }: { readonly discard?: boolean } = {}): Promise<void> {
     this.#interested.clear();
@@ -76,7 +76,7 @@ export class Listener {
     this.#renewal = undefined;
     const listening = this.#listening;
     this.#listening = undefined;
-    // What could not be opened needs no end.
+    // A connection that could not be opened need not be closed.
     const ended = listening?.then(
       (stop) => stop(),
       () => undefined,
@@ -90,13 +90,13 @@ export class Listener {
     those?.delete(onMore);
     if (those?.size === 0) this.#interested.delete(payload);
     if (this.#interested.size > 0) return;
-    // Nobody is there to be told that a connection which is lost cannot stop listening.
+    // A lost connection cannot stop listening, and nobody needs to know.
     void this.close({ discard: true });
   }
 
   #listen(): Promise<StopListening> {
     if (this.#listening !== undefined) return this.#listening;
-    const take = (payload: string) => this.#tell(this.#interested.get(payload));
+    const take = (payload: string) => this.#callAll(this.#interested.get(payload));
     const lost = () => {
       if (this.#listening === listening) this.#listening = undefined;
       this.#listenAgain();
@@ -132,7 +132,7 @@ export class Listener {
     this.#retry.unref();
   }
 
-  /** @param isLate - Whether the renewal before has failed, so that something may have been missed. */
+  /** @param isLate - Whether the previous renewal failed, so that notifications may have been missed. */
   #renewLater(isLate: boolean): NodeJS.Timeout {
     const timer = setTimeout(() => {
       this.#options.mark([...this.#interested.keys()]).then(
@@ -149,10 +149,10 @@ export class Listener {
   }
 
   #tellAll(): void {
-    for (const those of this.#interested.values()) this.#tell(those);
+    for (const those of this.#interested.values()) this.#callAll(those);
   }
 
-  #tell(those: Iterable<() => void> | undefined): void {
+  #callAll(those: Iterable<() => void> | undefined): void {
     for (const onMore of [...(those ?? [])]) onMore();
   }
 }
@@ -167,12 +167,12 @@ async function listenEmbedded(
 }
 
 /**
- * Listens over a connection of a pool, and makes sure that notifications arrive there.
+ * Listens over a connection of a pool, and checks that notifications arrive.
  *
- * A pooler such as PgBouncer in transaction mode takes `LISTEN` and gives the server's connection to somebody else, so
- * that nothing ever arrives. A notification of our own shows it.
+ * A pooler such as PgBouncer in transaction mode accepts `LISTEN` but gives the server connection to others, so that
+ * nothing arrives. A test notification detects that.
  *
- * @throws An error that is no `SessionError`, so that whoever watches looks from time to time instead.
+ * @throws An error other than `SessionError`, so that watchers poll instead.
  */
 async function listenAudibly(
   pool: PostgresPool,
@@ -213,7 +213,7 @@ async function listenOnPool(
     if (isOver) return false;
     isOver = true;
     connection.off("notification", onNotification);
-    // The error listener stays: a connection that is being closed may still fail.
+    // The error listener stays: a closing connection may still fail.
     connection.release(isBroken);
     return true;
   };
@@ -228,7 +228,7 @@ async function listenOnPool(
     throw error;
   }
   return async () => {
-    // Closed rather than given back: whoever gets it next must not hear of this.
+    // Closed, not released: its next user must not receive notifications.
     end(true);
   };
 }

@@ -11,40 +11,40 @@ import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
-/** Every step, in order. A step that was released is never changed: another is added. */
+/** All steps, in order. A released step is never changed; add another one. */
 const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines];
 
-/** Version of the tables that this release works with. */
+/** Version of the tables in this release. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The oldest version of the tables that this release works with. */
+/** Oldest version of the tables that this release supports. */
 export const OLDEST_SCHEMA_VERSION = 1;
 
-/** Where tables are made, and up to which version. */
+/** Options of a migration. */
 export interface MigrateOptions {
-  /** A client whose role may make things in the schema. */
+  /** A client whose role may create objects in the schema. */
   readonly client: PostgresClient;
   /** Name of the schema. Default `sessiontree`. */
   readonly schema?: string;
-  /** Version to go to: 0 takes all tables away, with all sessions. Default: that of this release. */
+  /** Target version; 0 drops all tables with all sessions. Default: that of this release. */
   readonly to?: number;
 }
 
-/** Between which versions tables were changed. */
+/** The versions of the tables before and after. */
 export interface MigrationResult {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Makes the tables of a store, changes them to another version, or takes them away, in one transaction.
+ * Creates the tables of a store, migrates them to another version, or drops them, in one transaction.
  *
- * Safe to call at every start of a host, and by several at once: one does the work, the others wait and find it done.
- * The schema is made if it is missing, and is never taken away.
+ * Safe to call at every start, also by several hosts at once: one does the work, the others wait. Creates the schema
+ * if it is missing, and never drops it.
  *
- * @throws {TypeError} If `to` is no version of this release.
+ * @throws {TypeError} If `to` is not a version of this release.
  * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database
- *   refuses it or does not keep text as UTF-8. Then nothing has changed.
+ *   refuses or does not store text as UTF-8. Nothing changed.
  * @throws The client's error if the connection is lost.
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
@@ -63,9 +63,9 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
 }
 
 /**
- * Returns the statements that `migrate` would run now, without running any: for whoever looks at them first.
+ * Returns the statements that `migrate` would run now, for review.
  *
- * @returns One transaction, each statement with its semicolon; empty if there is nothing to do.
+ * @returns One transaction, each statement with its semicolon; empty if nothing is to be done.
  * @throws As `migrate`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
@@ -82,9 +82,9 @@ export async function migrationSql(options: MigrateOptions): Promise<string[]> {
 /**
  * Returns the version of the tables in a schema; 0 if there are none.
  *
- * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses it.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses.
  * @throws The client's error if the connection is lost.
- * @remarks Cost: one statement, or two.
+ * @remarks Cost: one or two statements.
  */
 export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
   const { client, schema = DEFAULT_SCHEMA } = options;
@@ -98,7 +98,7 @@ export async function readVersion(run: RunSql, names: Names): Promise<number> {
   return table?.["is_there"] === true ? versionIn(run, names) : 0;
 }
 
-/** Says that tables are of a newer release. */
+/** Makes the error for tables of a newer release. */
 export function tooNew(schema: string, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
@@ -107,7 +107,7 @@ export function tooNew(schema: string, version: number): SessionError {
   );
 }
 
-/** Works with a client of the host for the time of one task. */
+/** Uses a client of the host for one task. */
 async function withDatabase<T>(
   client: PostgresClient,
   schema: string,
@@ -160,7 +160,7 @@ async function versionIn(run: RunSql, names: Names): Promise<number> {
 }
 
 async function makeSchema(run: RunSql, names: Names): Promise<void> {
-  // Even `if not exists` needs the right to make one.
+  // Even `if not exists` needs the right to create one.
   const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
   if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
   await run(versionsTable(names));
@@ -177,7 +177,7 @@ async function assertUtf8(run: RunSql): Promise<void> {
   );
 }
 
-/** The number of the lock under which a schema is changed. */
+/** Returns the key of the lock for changes of a schema. */
 function lockKey(schema: string): string {
   return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${schema}`).slice(0, 16)}`)).toString();
 }

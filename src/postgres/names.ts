@@ -1,20 +1,20 @@
 import { sha256 } from "../log/digest.ts";
 
-/** PostgreSQL cuts longer names off, so that two could become one. */
+/** PostgreSQL truncates longer names, so that two could become one. */
 const MAX_NAME_BYTES = 63;
 
-/** Where the tables are when nothing else is said. */
+/** Default schema. */
 export const DEFAULT_SCHEMA = "sessiontree";
 
-/** The setting of a connection that says whose sessions it works on. */
+/** Connection setting that names the tenant. */
 export const TENANT_SETTING = "sessiontree.tenant";
 
 /** SQL: the tenant of the connection; empty if it has none. */
 export const TENANT_SQL = `coalesce(current_setting('${TENANT_SETTING}', true), '')`;
 
-/** The names of a store's things in the database, ready to stand in a statement. */
+/** Names of a store's database objects, quoted for statements. */
 export interface Names {
-  /** As it was given, for parameters. */
+  /** Unquoted, for parameters. */
   readonly schema: string;
   readonly quotedSchema: string;
   readonly versions: string;
@@ -24,16 +24,16 @@ export interface Names {
   readonly addLines: string;
   /** Function that appends entries to a session. */
   readonly append: string;
-  /** Function that finds lines by their text, whatever row-level security says of the index. */
+  /** Function that finds lines by text, using the index despite row-level security. */
   readonly findLines: string;
   /** The same with the types of its arguments. */
   readonly findLinesSignature: string;
-  /** Channel of notifications: plain, so that every client spells it the same. */
+  /** Channel of notifications: an unquoted name, so that all clients spell it alike. */
   readonly channel: string;
 }
 
 /**
- * Makes the names of a store's things, each quoted.
+ * Returns the quoted names of a store's database objects.
  *
  * @param schema - Name of the schema, of any characters.
  * @throws {TypeError} If it is empty, holds NUL or takes more than 63 bytes.
@@ -60,12 +60,12 @@ export function namesIn(schema: string): Names {
   };
 }
 
-/** Quotes a text for a place where a statement takes no parameter, as in a definition. */
+/** Quotes a text where a statement takes no parameters, as in a definition. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Quotes the body of a function, whatever stands in it. */
+/** Quotes the body of a function, whatever it contains. */
 export function quoteBody(body: string): string {
   let tag = "$body$";
   for (let i = 0; body.includes(tag); i++) tag = `$body${i}$`;

@@ -8,11 +8,11 @@ import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from
 import { PostgresBackend } from "./postgres-backend.ts";
 import type { PostgresStoreOptions } from "./postgres-store.ts";
 
-/** How a store is opened by its address. What the address says counts more. */
+/** Options to open a store by its address, which takes precedence. */
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {
-  /** Whether tables are made or brought up to date first. Default false. */
+  /** Whether to create or migrate the tables first. Default false. */
   readonly migrate?: boolean;
-  /** Connections at the same time, at most. With one, others' entries are looked for from time to time. Default 4. */
+  /** Maximum number of connections. With one, watching polls. Default 4. */
   readonly maxConnections?: number;
 }
 
@@ -24,7 +24,7 @@ interface OwnConnection {
 /** A pool that can be ended, as `Pool` of `pg`. */
 type OwnPool = InstanceType<typeof import("pg").Pool>;
 
-/** Milliseconds until a connection that is not made, or a statement that is not answered, counts as lost. */
+/** Milliseconds until a connection attempt or an unanswered statement fails. */
 const CONNECT_MS = 10_000;
 const QUERY_MS = 60_000;
 
@@ -34,13 +34,13 @@ export function isPostgresUrl(text: string): boolean {
 }
 
 /**
- * Opens a store by the address of its database, with the package `pg`, which the host has installed.
+ * Opens a store by the address of its database. The host must install the package `pg`.
  *
- * @param url - `postgres://user:password@host:port/database`; `?schema=` and `?tenant=` are this package's own, and
- *   everything else is the driver's.
+ * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, the
+ *   driver everything else.
  * @returns A store that closes its connections when it is closed.
- * @throws {TypeError} If it is no such address.
- * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or tables cannot be made;
+ * @throws {TypeError} If it is not such an address.
+ * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or the tables cannot be created;
  *   `VERSION_TOO_NEW`.
  */
 export async function openPostgresStore(
@@ -53,7 +53,7 @@ export async function openPostgresStore(
   });
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
-  // Listening takes a connection for itself.
+  // Listening occupies a connection.
   const settings = { ...given, ...own, ...(maxConnections < 2 && { notify: false }) };
   const pool = await makePool(address, maxConnections);
   const backend = new OwningBackend({ ...settings, client: pool }, pool);
@@ -69,10 +69,10 @@ export async function openPostgresStore(
 }
 
 /**
- * Makes the tables of a store, changes them or takes them away, as `migrate` does, by the address of their database.
+ * Creates, migrates or drops the tables of a store, like `migrate`, by the address of their database.
  *
- * @param options - `to`: the version to go to; 0 takes all tables away, with all sessions.
- * @throws {TypeError} If it is no such address, or `to` is no version.
+ * @param options - `to`: the target version; 0 drops all tables with all sessions.
+ * @throws {TypeError} If it is not such an address, or `to` is not a version.
  * @throws {SessionError} `STORE_UNAVAILABLE`, or `VERSION_TOO_NEW`.
  */
 export function migratePostgres(
@@ -82,7 +82,7 @@ export function migratePostgres(
   return askPostgres(url, options, migrate);
 }
 
-/** Returns the statements that `migratePostgres` would run now, as `migrationSql` does. */
+/** Returns the statements that `migratePostgres` would run now, like `migrationSql`. */
 export function postgresMigrationSql(
   url: string,
   options: Pick<MigrateOptions, "to"> & RetryOptions = {},
@@ -90,7 +90,7 @@ export function postgresMigrationSql(
   return askPostgres(url, options, migrationSql);
 }
 
-/** Asks a database about its tables until it answers, over a pool that is ended then. */
+/** Uses a pool for one task on the tables of a database, then ends it. */
 async function askPostgres<T>(
   url: string,
   { to, ...pace }: Pick<MigrateOptions, "to"> & RetryOptions,
@@ -106,7 +106,7 @@ async function askPostgres<T>(
   }
 }
 
-/** A backend that ends the pool that was made for it. */
+/** A backend that owns its pool, and ends it. */
 class OwningBackend extends PostgresBackend {
   readonly #pool: OwnPool;
   readonly #connections = new Set<OwnConnection>();
@@ -123,7 +123,7 @@ class OwningBackend extends PostgresBackend {
     await super.close(options);
     this.#ended ??= this.#pool.end();
     if (!options.discard) return this.#ended;
-    // The pool waits for connections in use; these are cut, and one that is being made has a time limit of its own.
+    // The pool waits for connections in use, so these are cut; one that is being opened has its own time limit.
     for (const connection of this.#connections) connection.end().catch(() => undefined);
     this.#ended.catch(() => undefined);
   }

@@ -39,22 +39,22 @@ import {
 import { numberOf, textOf } from "./rows.ts";
 import { sessionFacts } from "./session-rows.ts";
 
-/** Where sessions are kept, and on whose behalf. */
+/** Options of a store in PostgreSQL. */
 export interface PostgresOptions {
-  /** `Pool` of `pg`, a `PGlite`, or what has the same shape. It stays the caller's, who closes it after the store. */
+  /** A `Pool` of `pg`, a `PGlite`, or an object of the same shape. The caller closes it, after the store. */
   readonly client: PostgresClient;
-  /** Name of the schema that the tables are in. Default `sessiontree`. */
+  /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
-  /** Whose sessions these are. Default: what the connection's setting `sessiontree.tenant` says, else nobody's. */
+  /** Tenant that owns the sessions. Default: the connection's setting `sessiontree.tenant`, else none. */
   readonly tenant?: string;
   /**
-   * Whether appends to sessions that somebody watches tell of themselves. Default true. The server lets such transactions
-   * end one after the other: where thousands of watched sessions grow at once, looking from time to time is cheaper.
+   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a
+   * time: if thousands of watched sessions grow at once, polling is cheaper.
    */
   readonly notify?: boolean;
   /**
-   * Milliseconds after which a connection of a pool that does not answer counts as lost, and the call is made again over
-   * another. Default 30,000.
+   * Milliseconds after which an unanswered connection of a pool counts as lost, and the call is retried over another.
+   * Default 30,000.
    */
   readonly timeoutMs?: number;
 }
@@ -74,7 +74,7 @@ const NO_RIGHT = "42501";
 /**
  * Sessions in PostgreSQL: a row for each session, a row for each line.
  *
- * The row of the session is locked while lines are put behind the others, so that the database gives the order.
+ * Appends lock the session's row, so that the database decides the order of lines.
  */
 export class PostgresBackend implements SessionBackend {
   readonly supports: BackendSupport;
@@ -83,15 +83,14 @@ export class PostgresBackend implements SessionBackend {
   readonly #place: AppendPlace;
   readonly #database: Database;
   readonly #listener: Listener;
-  /** Stops the backend from taking lost connections of the pool for granted. */
+  /** Ends `tolerateLostConnections`. */
   readonly #release: () => unknown;
   #hasTables = false;
-  /** Whether the role may call the function that finds lines; asked again until it may. */
+  /** Whether the role may call the function that finds lines; checked again until it may. */
   #mayFindLines = false;
 
   /**
-   * @throws {TypeError} If the schema is no name, the tenant no text that a database can hold, or an option is none that
-   *   can be meant.
+   * @throws {TypeError} If the schema is not a name, a database cannot hold the tenant, or an option is invalid.
    */
   constructor(options: PostgresOptions) {
     assertOptions<PostgresOptions>(options, POSTGRES_RULES);
@@ -183,7 +182,7 @@ export class PostgresBackend implements SessionBackend {
       const added = this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
       await added.catch((error: unknown) => {
         if (sqlState(error) !== NO_RIGHT) throw error;
-        // No refusal of the call, but of this way: whoever may only read looks from time to time.
+        // Only refuses notifications: a role that may only read polls.
         throw new Error("the role may not say that it watches a session", { cause: error });
       });
     });
@@ -193,7 +192,7 @@ export class PostgresBackend implements SessionBackend {
     return this.#database.query(text, values);
   }
 
-  /** Works with a session, if there can be one with this id. */
+  /** Runs work on a session after checking its id. */
   #about<T>(id: string, work: () => Promise<T>): Promise<T> {
     return this.#do(() => {
       if (!isStorable(id)) throw sessionNotFound(id);
@@ -224,7 +223,7 @@ export class PostgresBackend implements SessionBackend {
   }
 }
 
-/** Refuses what would become another tenant on its way: a lone surrogate arrives as U+FFFD, whichever it was. */
+/** Refuses a tenant that would not arrive unchanged: lone surrogates become U+FFFD. */
 function assertTenant(tenant: unknown): void {
   if (typeof tenant === "string" && isStorable(tenant)) return;
   throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");

@@ -2,16 +2,16 @@ import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
 /**
- * Classes of SQLSTATE that the server will give every time: not supported, data, constraints, authorisation, names,
- * rights, limits. After all others, and after errors that the server did not send, the same call may succeed.
+ * Classes of SQLSTATE that are final: not supported, data, constraints, authorisation, names, rights, limits. After
+ * all others, and after errors that the server did not send, a retry may succeed.
  */
 const FINAL_CLASSES = ["0A", "22", "23", "28", "3D", "3F", "42", "44", "54"];
 
-/** What is not there if no tables were made: schema, table, function, column. */
+/** SQLSTATEs for a missing schema, table, function or column. */
 const MISSING_STATES = ["3F000", "42P01", "42883", "42703"];
 
 /**
- * Codes with which Node refuses a server's certificate, and with which a server refuses ours.
+ * Codes of Node for a rejected server certificate, or a client certificate that the server rejected.
  *
  * @remarks Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes
  */
@@ -25,7 +25,7 @@ const CERTIFICATE_CODES: readonly RegExp[] = [
   /^ERR_SSL_.*(?:CERTIFICATE|UNKNOWN_CA)/,
 ];
 
-/** What `pg` says, without a code, of a connection that it will refuse to make every time. */
+/** Messages of `pg`, without a code, for connections that it always refuses. */
 const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
 
 /** Returns the SQLSTATE of an error; empty if it has none. */
@@ -35,9 +35,9 @@ export function sqlState(error: unknown): string {
 }
 
 /**
- * Makes a final error of what will be refused every time; leaves everything else as it is, to be tried again.
+ * Makes a final error if the call will always be refused; returns other errors unchanged, for a retry.
  *
- * @param schema - Where the tables should be.
+ * @param schema - Schema of the tables.
  */
 export function translated(error: unknown, schema: string): unknown {
   if (isSessionError(error)) return error;

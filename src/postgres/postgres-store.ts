@@ -2,16 +2,16 @@ import { type RemoteStoreOptions, remoteStore } from "../stores/remote-store.ts"
 import type { SessionStore } from "../stores/session-store.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
-/** Where a store's sessions are kept, and how it deals with a server that does not answer. */
+/** Options of a store in PostgreSQL, including retries. */
 export type PostgresStoreOptions = PostgresOptions & RemoteStoreOptions;
 
 /**
- * Makes a store of sessions in PostgreSQL, whose tables `migrate` has made.
+ * Makes a store of sessions in PostgreSQL. Create the tables with `migrate` first.
  *
- * Nothing is asked of the database until the first call. With a pool that loses connections nothing is lost: what was
- * appended is written when the server is there again.
+ * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are
+ * written once the server is back.
  *
- * @throws {TypeError} If the schema is no name, or the tenant no text that a database can hold.
+ * @throws {TypeError} If the schema is not a name, or a database cannot hold the tenant.
  * @remarks Source: docs/postgres.md
  */
 export function postgresStore(options: PostgresStoreOptions): SessionStore {

@@ -14,7 +14,7 @@ export interface Query {
 /** Bytes of lines in one answer, beyond the first line. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Collects parameters, and gives each the place where it is named in the statement. */
+/** Collects parameters and returns their placeholders. */
 class Parameters {
   readonly values: unknown[] = [];
 
@@ -25,15 +25,15 @@ class Parameters {
 
 const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
 
-/** Makes a statement about one session; `make` gets the condition that finds it. */
+/** Makes a statement about a session; `make` gets its condition. */
 export function sessionSql(id: string, make: (where: string) => string): Query {
   return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
 }
 
 /**
- * Makes the statement that reads a page of lines: the session's row beside each, and alone if there are none.
+ * Makes the statement that reads a page of lines, each with the session's row; only that row if there are no lines.
  *
- * One statement sees one state of the database, so that lines and revision belong together.
+ * A single statement sees one state of the database, so lines and revision match.
  */
 export function readSql(names: Names, id: string, afterSeq: number, limit: number): Query {
   return {
@@ -49,7 +49,7 @@ export function readSql(names: Names, id: string, afterSeq: number, limit: numbe
   };
 }
 
-/** Makes the statement that gives a page of a list. */
+/** Makes the statement that reads a page of a list. */
 export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: BackendListQuery): Query {
   const parameters = new Parameters();
   const conditions = [IS_SEEN];
@@ -59,7 +59,7 @@ export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: Bac
   if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(partPattern(name))}`);
   if (after !== undefined) {
     const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];
-    // Two conditions: the first is what an index can begin at.
+    // Two conditions: an index can start at the first.
     conditions.push(`s.modified_ms <= ${ms} and (s.modified_ms < ${ms} or s.id > ${id})`);
   }
   return {
@@ -69,7 +69,7 @@ export function listSql(names: Names, { cwd, idPrefix, name, limit, after }: Bac
   };
 }
 
-/** Makes the statement that tells whether the role may search as the owner of the tables does. */
+/** Makes the statement that tells whether the role may search with the owner's rights. */
 export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   return {
     text: "select has_function_privilege(to_regprocedure($1), 'execute') as may_find",
@@ -77,7 +77,7 @@ export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   };
 }
 
-/** Makes the statement that gives a page of lines in which words stand, found by the function of the database. */
+/** Makes the statement that finds a page of lines with words, through the database function. */
 export function foundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
@@ -94,7 +94,7 @@ export function foundLinesSql(names: Names, { words, cwd, limit, after }: Backen
   };
 }
 
-/** Makes the statement that gives a page of lines in which words stand, and reads what the role may see. */
+/** Makes the statement that finds a page of lines with words among those that the role may read. */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
   const conditions = [IS_SEEN, ...words.map((word) => `l.search like ${parameters.add(partPattern(word))}`)];
@@ -111,10 +111,10 @@ export function searchSql(names: Names, { words, cwd, limit, after }: BackendSea
   };
 }
 
-/** How long the database remembers that a session is watched, unless it is said again. */
+/** How long a session stays watched without renewal. */
 const WATCHED_FOR = "2 minutes";
 
-/** Makes the statement that says which sessions are watched, by their keys. */
+/** Makes the statement that marks sessions as watched, by their keys. */
 export function watchSql({ sessions }: Names, keys: readonly string[]): Query {
   return {
     text: `update ${sessions} s set watched_until = now() + $2::interval

@@ -1,6 +1,6 @@
 import { isJsonRecord } from "../schema/json.ts";
 
-/** A row, with whatever the driver made of its columns. */
+/** A row, with columns as the driver parsed them. */
 export type Row = { readonly [column: string]: unknown };
 
 /** Returns rows as records. */
@@ -11,26 +11,26 @@ export function rowsOf(rows: readonly unknown[]): Row[] {
   });
 }
 
-/** Reads a text; null is undefined. */
+/** Reads a text; undefined for null. */
 export function textOf(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
   return typeof value === "string" ? value : refuse(column, "a text");
 }
 
-/** Reads a text that must be there. */
+/** Reads a required text. */
 export function requiredText(row: Row, column: string): string {
   return textOf(row, column) ?? refuse(column, "a text");
 }
 
-/** Reads a whole number; some drivers give eight bytes as a text. */
+/** Reads a whole number; some drivers return bigint as text. */
 export function numberOf(row: Row, column: string): number {
   const value = row[column];
   const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) ? number : refuse(column, "a number");
 }
 
-/** Reads a whole number; null is undefined. */
+/** Reads a whole number; undefined for null. */
 export function optionalNumber(row: Row, column: string): number | undefined {
   return row[column] === null ? undefined : numberOf(row, column);
 }

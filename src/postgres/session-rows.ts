@@ -3,10 +3,10 @@ import type { SessionFacts } from "../stores/session-facts.ts";
 import { columnKey, isStorable, searchForm } from "./column-text.ts";
 import { numberOf, type Row, requiredText, textOf } from "./rows.ts";
 
-/** Bytes of an id at most: it stands in indexes. */
+/** Maximum bytes of an id, because it is indexed. */
 const MAX_ID_BYTES = 512;
 
-/** Columns of a session, in the form that `sessionFacts` reads. */
+/** Columns of a session, as `sessionFacts` reads them. */
 export const SESSION_COLUMNS =
   "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.modified_ms, s.message_count, s.first_message";
 
@@ -32,7 +32,7 @@ export function sessionValues(session: SessionFacts): unknown[] {
 }
 
 /**
- * Refuses an id that no index can hold, or no text.
+ * Refuses an id that an index or a text column cannot hold.
  *
  * @throws {SessionError} `INVALID_SESSION_ID`
  */

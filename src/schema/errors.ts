@@ -70,6 +70,12 @@ function spoken(say: () => unknown): string {
   }
 }
 
+/** Makes the error for an entry that a session does not have. */
+export function entryNotFound(entryId: string): SessionError {
+  const message = `Entry ${entryId} not found in this session; check the id with getEntries().`;
+  return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId } });
+}
+
 /**
  * Tells whether a caught value is a `SessionError`, also one of another copy of this package.
  *

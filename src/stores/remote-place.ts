@@ -22,7 +22,7 @@ export class RemotePlace {
   lines: RemoteLines;
   readonly #backend: SessionBackend;
   readonly #queue: RetryQueue;
-  readonly #tell: (change: LogChange) => void;
+  readonly #notify: (change: LogChange) => void;
   /** The last known line. */
   #knownSeq = 0;
   #revision = 0;
@@ -39,12 +39,12 @@ export class RemotePlace {
     backend: SessionBackend,
     queue: RetryQueue,
     lines: RemoteLines,
-    tell: (change: LogChange) => void,
+    notify: (change: LogChange) => void,
   ) {
     this.#backend = backend;
     this.#queue = queue;
     this.lines = lines;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   get #id(): string {
@@ -259,7 +259,7 @@ export class RemotePlace {
       this.#knownSeq = page.lines.at(-1)?.seq ?? this.#knownSeq;
       const { from, isTaken } = this.lines.merge(page.lines, page.isEnd);
       if (isTaken) return this.#reload();
-      if (from !== undefined) this.#tell({ kind: "foreign", from });
+      if (from !== undefined) this.#notify({ kind: "foreign", from });
     }
   }
 
@@ -273,7 +273,7 @@ export class RemotePlace {
     this.lines.adopt(this.#waiting);
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
     this.#revision = revision;
-    this.#tell({ kind: "reloaded", before });
+    this.#notify({ kind: "reloaded", before });
   }
 }
 

@@ -127,7 +127,7 @@ export class RetryQueue {
   #finish(job: Job): void {
     this.#progress();
     this.#remove(job);
-    this.#tell("ok");
+    this.#emitState("ok");
     for (const waiter of this.#take((one) => one.job === job)) waiter.resolve();
   }
 
@@ -135,7 +135,7 @@ export class RetryQueue {
     this.#progress();
     this.#remove(job);
     // A refusal is an answer as well.
-    this.#tell("ok");
+    this.#emitState("ok");
     for (const waiter of this.#take((one) => one.job === job)) {
       if (waiter.isOwner) waiter.reject(error);
       else waiter.resolve();
@@ -145,7 +145,7 @@ export class RetryQueue {
   /** The job in front stays there, and blocks the others until it is done. */
   #refuse(error: Error): void {
     this.#attempts = 0;
-    this.#tell("degraded", error);
+    this.#emitState("degraded", error);
     for (const waiter of this.#take(() => true)) waiter.reject(error);
   }
 
@@ -160,7 +160,7 @@ export class RetryQueue {
     if (this.isEmpty) return;
     this.#attempts++;
     this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
-    this.#tell("degraded", this.#lastError);
+    this.#emitState("degraded", this.#lastError);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, retryDelay(this.#options, this.#attempts));
       this.#wake = () => {
@@ -209,7 +209,7 @@ export class RetryQueue {
     return taken;
   }
 
-  #tell(state: "ok" | "degraded", error?: Error): void {
+  #emitState(state: "ok" | "degraded", error?: Error): void {
     const isDegraded = state === "degraded";
     if (isDegraded === this.#isDegraded) return;
     this.#isDegraded = isDegraded;

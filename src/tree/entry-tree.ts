@@ -11,9 +11,9 @@ export const NONE = -1;
 /**
  * The tree of a session's entries, made of heads: type, id, parent and time, and no bodies.
  *
- * An entry is known by its ordinal, its number in order of arrival from 0. Columns of numbers hold the heads,
- * because an object with two strings for each entry would cost several times the memory. The tree never has a cycle,
- * so every walk ends.
+ * An ordinal identifies an entry: its number in order of arrival, from 0. Columns of numbers hold the heads, because
+ * an object with two strings for each entry would cost several times the memory. The tree never has a cycle, so every
+ * walk ends.
  *
  * @remarks Cost: about 54 bytes per entry with eight-character ids. Source: docs/architecture.md
  */
@@ -55,7 +55,7 @@ export class EntryTree {
     return this.#size;
   }
 
-  /** Makes room for so many entries at once, which is cheaper than growing step by step. */
+  /** Reserves memory for a number of entries, which is cheaper than growing step by step. */
   reserve(entries: number): void {
     this.#reserve(entries);
     this.#index.reserve(entries);
@@ -64,10 +64,10 @@ export class EntryTree {
   /**
    * Adds an entry, unless its id is taken.
    *
-   * @param parent - Key of the parent, looked up among the entries that are there; null for a root.
-   * @param fallback - Ordinal of the entry that it hangs on if its parent never arrives; NONE makes it a root then.
-   * @returns The entry's ordinal; NONE if another entry has the id, and then nothing was added.
-   * @remarks Cost: O(1). Call `resolveParents` after a batch, to decide about parents that were not there.
+   * @param parent - Key of the parent, looked up among existing entries; null for a root.
+   * @param fallback - Ordinal of the parent if its own never arrives; NONE makes it a root.
+   * @returns The entry's ordinal; NONE if another entry has the id and nothing was added.
+   * @remarks Cost: O(1). Call `resolveParents` after a batch, to resolve missing parents.
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
@@ -89,24 +89,24 @@ export class EntryTree {
   /**
    * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * For a second entry with a taken id: entries behind it mean it and not the first.
+   * For a second entry with a taken id: later entries refer to it, not to the first.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);
   }
 
-  /** Moves an entry under another parent, or NONE; `resolveParents` does it, and breaks the cycle if that makes one. */
+  /** Moves an entry under another parent, or NONE, at the next `resolveParents`, which also breaks cycles. */
   relink(ordinal: number, parent: number): void {
     this.#moved.push({ ordinal, parent });
   }
 
   /**
-   * Decides about the entries whose parent was not found before them: it came later, or the entry becomes a root or
-   * hangs on its fallback. Cycles that late parents close are broken at their first entry.
+   * Resolves the parents that were not found when their entries were added: they came later, or the entry gets its
+   * fallback as parent or becomes a root. Breaks cycles that late parents close at their first entry.
    *
    * The resulting tree does not depend on how the entries are split into batches.
    *
-   * @returns What was decided, for the report.
+   * @returns The findings to report.
    * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
    */
   resolveParents(): LinkFinding[] {
@@ -119,7 +119,7 @@ export class EntryTree {
     if (this.#moved.length === 0) return findings;
     this.#revision++;
     const cuts = this.#cuts;
-    // A broken cycle may no longer be one, so it is judged anew.
+    // A broken cycle may no longer exist, so check again.
     for (const [ordinal, parent] of cuts) this.#parents[ordinal] = parent;
     for (const { ordinal, parent } of this.#moved) this.#parents[ordinal] = parent;
     this.#moved = [];
@@ -178,7 +178,7 @@ export class EntryTree {
     };
   }
 
-  /** Tells whether an entry's head says this, without making an object of it. */
+  /** Tells whether an entry's head has these values, without making an object. */
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
     const parent = this.parentAt(ordinal);
     const isUnder = parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
@@ -224,7 +224,7 @@ export class EntryTree {
     return path;
   }
 
-  /** Returns the deepest entry that is on the paths of both, or NONE. */
+  /** Returns the deepest common ancestor of two entries, or NONE. */
   commonAncestor(a: number, b: number): number {
     let [x, y] = [a, b];
     let [depthX, depthY] = [this.#depth(a), this.#depth(b)];

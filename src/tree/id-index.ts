@@ -5,7 +5,7 @@ const INITIAL_SLOTS = 64;
 /** The most slots that `clear` keeps. */
 const MAX_KEPT_SLOTS = 64 * 1024;
 
-/** Share of the slots that is used before there are more. */
+/** Maximum load of the table. */
 const MOST_USED = 0.5;
 
 /** Slots probed for a key; at half load, random keys need a few. */
@@ -29,7 +29,7 @@ export class IdIndex {
   /** Keys without a free slot nearby: a hostile file may choose ids that all hash alike. */
   readonly #crowded = new Map<number, number>();
 
-  /** Forgets all keys and keeps the memory for others, up to a bound. */
+  /** Removes all keys, and keeps the memory up to a bound. */
   clear(): void {
     if (this.#slots.length > MAX_KEPT_SLOTS * 2) this.#slots = new Int32Array(INITIAL_SLOTS * 2);
     else this.#slots.fill(0);
@@ -38,7 +38,7 @@ export class IdIndex {
     this.#crowded.clear();
   }
 
-  /** Makes room for so many keys. */
+  /** Reserves memory for a number of keys. */
   reserve(keys: number): void {
     let slots = this.#slots.length / 2;
     while (slots * MOST_USED < keys) slots *= 2;
@@ -53,7 +53,7 @@ export class IdIndex {
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
-  /** Remembers where a key stands, unless it is known: then gives the ordinal that it has, else -1. */
+  /** Adds a key unless it is known; returns its known ordinal, else -1. */
   add(key: IdKey, ordinal: number): number {
     if (typeof key === "string" || this.#crowded.size > 0) {
       const known = this.get(key);
@@ -78,7 +78,7 @@ export class IdIndex {
     else this.#put(at, key, ordinal);
   }
 
-  /** Puts a key into its free slot, or beside the table if it has none. */
+  /** Puts a key into its free slot, or into the map if there is none. */
   #fill(at: number, key: number, ordinal: number): void {
     if (at === -1 || ++this.#used <= (this.#slots.length / 2) * MOST_USED) this.#put(at, key, ordinal);
     else {
@@ -96,7 +96,7 @@ export class IdIndex {
     this.#slots[at + 1] = ordinal + 1;
   }
 
-  /** Finds the slot that holds the key, or the free one where it belongs; -1 if neither is near. */
+  /** Returns the slot of a key, or the free one for it; -1 if neither is near. */
   #slotOf(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -2,7 +2,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { isNameType, nameIn, nameOf } from "../schema/session-name.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
-/** A label as it stands: its text and the time it was set. */
+/** A label in force: its text and time. */
 export interface LabelMark {
   readonly label: string;
   /** ISO 8601, as the label entry says. */
@@ -12,9 +12,9 @@ export interface LabelMark {
 }
 
 /**
- * Keeps what labels and names say, the latest in file order, by reading only the bodies of those entries.
+ * The latest labels and name in file order. Reads only the bodies of their entries.
  *
- * @remarks Cost: a question costs O(entries added since the last one) in heads, and one body for each new label or name.
+ * @remarks Cost: per call, O(entries added since the last one) in heads, and one body for each new label or name.
  */
 export class LabelsAndName {
   readonly #tree: EntryTree;
@@ -25,9 +25,9 @@ export class LabelsAndName {
   #seen = 0;
 
   /**
-   * @param entryAt - Gives an entry, or undefined if its body is damaged.
-   * @param inFileOrder - Puts ordinals into the order of the file.
-   * @param title - The name before an entry gives one.
+   * @param entryAt - Returns an entry, or undefined if its body is damaged.
+   * @param inFileOrder - Sorts ordinals into the order of the file.
+   * @param title - The name before an entry sets one.
    */
   constructor(
     tree: EntryTree,
@@ -41,7 +41,7 @@ export class LabelsAndName {
     this.#name = nameOf(title);
   }
 
-  /** Returns the labels in force, by the id of the entry that each stands on; a live view. */
+  /** Returns the labels in force, by the id of the labelled entry; a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
     return this.#labels;
@@ -60,7 +60,7 @@ export class LabelsAndName {
       const type = this.#tree.typeAt(ordinal);
       if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
-    // All are read before any counts, so that what cannot be read now is not passed over for good.
+    // Reads all before applying any, so that an unreadable one is not skipped for good.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
     for (const entry of entries) if (entry !== undefined) this.#note(entry);
     this.#seen = size;

@@ -1,12 +1,12 @@
 import { type IdKey, idOfKey } from "../schema/id-key.ts";
 
-/** What became of an entry whose parent was not found before it. */
+/** The outcome for an entry whose parent was not found when it was added. */
 export interface LinkFinding {
   readonly ordinal: number;
-  /** `missing`: made a root; `bridged`: hung on the entry before it; `cycle`: made a root to break a cycle. */
+  /** `missing`: made a root; `bridged`: made a child of the entry before; `cycle`: made a root to break a cycle. */
   readonly kind: "missing" | "bridged" | "cycle";
   readonly parentId: string;
-  /** Whether it was found at an earlier time and holds no longer: the parent has come, or the cycle is none any more. */
+  /** Whether an earlier finding no longer holds: the parent has arrived, or the cycle is gone. */
   readonly isOver: boolean;
 }
 
@@ -14,14 +14,14 @@ interface Waiting {
   readonly ordinal: number;
   readonly parent: IdKey;
   readonly fallback: number;
-  /** Whether it was decided, and told, that the parent is not there. */
-  isTold: boolean;
+  /** Whether the missing parent was reported. */
+  isReported: boolean;
 }
 
 /** The entries whose parent has not arrived. */
 export class LateParents {
   readonly #waiting = new Map<IdKey, Waiting[]>();
-  #untold: Waiting[] = [];
+  #unreported: Waiting[] = [];
 
   /** Whether any entry waits for its parent. */
   get isAnyWaiting(): boolean {
@@ -30,28 +30,28 @@ export class LateParents {
 
   /** Makes an entry wait for its parent. */
   wait(ordinal: number, parent: IdKey, fallback: number): void {
-    const waiting = { ordinal, parent, fallback, isTold: false };
+    const waiting = { ordinal, parent, fallback, isReported: false };
     const others = this.#waiting.get(parent);
     if (others) others.push(waiting);
     else this.#waiting.set(parent, [waiting]);
-    this.#untold.push(waiting);
+    this.#unreported.push(waiting);
   }
 
-  /** Lets those go that wait for this parent; returns what was told of them, which is over. */
+  /** Releases the entries that wait for this parent; returns their earlier findings, which are over. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(parent);
-    const told = waiting.filter((one) => one.isTold);
-    return { ordinals: waiting.map((one) => one.ordinal), over: told.map((one) => findingOf(one, true)) };
+    const reported = waiting.filter((one) => one.isReported);
+    return { ordinals: waiting.map((one) => one.ordinal), over: reported.map((one) => findingOf(one, true)) };
   }
 
-  /** Returns those whose parent has not come since they were added, and where each hangs now. */
+  /** Returns the entries whose parent has not arrived, with their fallbacks. */
   resolve(): { finding: LinkFinding; fallback: number }[] {
-    const waiting = this.#untold.filter(({ parent }) => this.#waiting.has(parent));
-    this.#untold = [];
+    const waiting = this.#unreported.filter(({ parent }) => this.#waiting.has(parent));
+    this.#unreported = [];
     return waiting.map((one) => {
-      one.isTold = true;
+      one.isReported = true;
       return { finding: findingOf(one, false), fallback: one.fallback };
     });
   }

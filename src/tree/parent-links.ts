@@ -15,7 +15,7 @@ export function cycleBreaks(parents: Int32Array, size: number): number[] {
       walkOf[at] = walk;
       at = parents[at] ?? -1;
     }
-    // Back on its own track: the walk has closed a cycle. On another's track: that one was judged already.
+    // Back on its own track, the walk has closed a cycle; another walk's track was checked before.
     if (at >= 0 && walkOf[at] === walk) breaks.push(firstOfCycle(parents, at));
   }
   return breaks;

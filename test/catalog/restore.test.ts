@@ -13,30 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
-
-// One home for all tests: where the trash is, is asked once, when the first file is deleted.
-const home = mkdtempSync(join(tmpdir(), "sessiontree-restore-"));
-const trash = join(home, "data", "Trash");
-let folder = "";
-
-beforeAll(() => {
-  vi.stubEnv("HOME", home);
-  vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
-  vi.stubEnv("PI_SESSIONS_DIR", join(home, "sessions"));
-});
-
-beforeEach(() => {
-  folder = mkdtempSync(join(home, "sessions-"));
-});
-
-afterEach(() => rmSync(trash, { recursive: true, force: true }));
-
-afterAll(() => {
-  vi.unstubAllEnvs();
-  rmSync(home, { recursive: true, force: true });
-});
+import { folder, home, trash } from "../support/trash-home.ts";
 
 function sessionText(id: string): string {
   const header = {

@@ -1,7 +1,6 @@
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,55 +8,18 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { deleteSession } from "sessiontree/catalog";
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { failing } from "../support/failing-calls.ts";
-
-// One home for all tests: where the trash is, is asked once, when the first file is deleted.
-const home = mkdtempSync(join(tmpdir(), "sessiontree-trash-"));
-const trash = join(home, "data", "Trash");
-let folder = "";
-
-beforeAll(() => {
-  vi.stubEnv("HOME", home);
-  vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
-});
-
-beforeEach(() => {
-  folder = mkdtempSync(join(home, "sessions-"));
-});
-
-afterEach(() => rmSync(trash, { recursive: true, force: true }));
-
-afterAll(() => {
-  vi.unstubAllEnvs();
-  rmSync(home, { recursive: true, force: true });
-});
+import { folder, home, inTrash, trash } from "../support/trash-home.ts";
 
 /** Makes a file whose text is its name. */
 function makeFile(name: string): string {
   const path = join(folder, name);
   writeFileSync(path, name);
   return path;
-}
-
-/** The texts of the files in the trash. */
-function inTrash(): string[] {
-  const files = join(trash, "files");
-  return existsSync(files) ? readdirSync(files).map((name) => readFileSync(join(files, name), "utf8")) : [];
 }
 
 // Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.

@@ -23,7 +23,7 @@ test("a dry run says what would be done, changes nothing, and exits with 1", asy
   expect(stdout).toMatch(/ {2}line 3, offset \d+, \d+ bytes: LINE_UNREADABLE\n/);
   expect(lines.filter((line) => line.includes("→"))).toEqual([
     "    → moved to the side file",
-    "    → written down as a root",
+    "    → rewritten as a root",
   ]);
   expect(stdout).toContain("Nothing was changed");
   expect([readFileSync(path, "utf8"), statSync(path).mtimeMs, readdirSync(folder)]).toEqual(before);
@@ -63,7 +63,7 @@ test("--json gives the report", async () => {
   const path = writeDamaged(temporaryFolder());
   const actions = [
     { issue: { code: "LINE_UNREADABLE", line: 3 }, action: "moved to the side file" },
-    { issue: { code: "PARENT_MISSING", line: 5 }, action: "written down as a root" },
+    { issue: { code: "PARENT_MISSING", line: 5 }, action: "rewritten as a root" },
   ];
   const [plan] = jsonLines(await cli(["repair", path, "--dry-run", "--json"]));
   expect(plan).toMatchObject({ path, isDryRun: true, actions });

@@ -7,7 +7,8 @@ import {
 import type { Summarize, SummarizeRequest } from "../../src/compaction/request-summary.ts";
 import { findLeafPath } from "../../src/context/leaf-path.ts";
 import type { SessionEntry } from "../../src/schema/entry.ts";
-import { assistant, call, knownPathOf, pathOf, result, system, tokens, usage, user } from "./builders.ts";
+import { call, toolResult as result, tokens, usage, user } from "../support/messages.ts";
+import { assistant, knownPathOf, pathOf, system } from "./builders.ts";
 
 /** A session of which only the parents matter. */
 function sessionOf(parents: { [id: string]: string | null }) {
@@ -69,7 +70,7 @@ describe("prepareBranchEntries", () => {
       prepareBranchEntries(path, budget).messages.map((m) => JSON.stringify(m)[35]);
     expect(prepareBranchEntries(path, 20)).toMatchObject({
       totalTokens: 20,
-      messages: [{ content: [{ text: tokens(10, "b") }] }, {}],
+      messages: [{ content: tokens(10, "b") }, {}],
     });
     expect(texts(29)).toHaveLength(2);
     expect(texts(30)).toHaveLength(3);

@@ -1,57 +1,17 @@
-import type { ToolCall, Usage } from "../../src/schema/content.ts";
+import type { ToolCall } from "../../src/schema/content.ts";
 import type { AnySessionEntry, SessionEntry } from "../../src/schema/entry.ts";
-import { isJsonRecord, type JsonObject } from "../../src/schema/json.ts";
+import { isJsonRecord } from "../../src/schema/json.ts";
 import type {
   AgentMessage,
   AssistantMessage,
   BashExecutionMessage,
   SystemMessage,
-  ToolResultMessage,
-  UserMessage,
 } from "../../src/schema/message.ts";
+import { assistant as answer, usage } from "../support/messages.ts";
 
-/** A text of which a model's estimate is exactly `tokens`. */
-export function tokens(count: number, letter = "x"): string {
-  return letter.repeat(count * 4);
-}
-
-export function user(text: string): UserMessage {
-  return { role: "user", content: [{ type: "text", text }], timestamp: 1 };
-}
-
-export function usage(totalTokens: number): Usage {
-  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
-  return { input: totalTokens, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens, cost };
-}
-
-export function call(id: string, name = "bash", args: JsonObject = {}): ToolCall {
-  return { type: "toolCall", id, name, arguments: args };
-}
-
+/** An answer whose usage is that of a context of `totalTokens`. */
 export function assistant(text: string, calls: ToolCall[] = [], totalTokens = 0): AssistantMessage {
-  const content: AssistantMessage["content"] = text === "" ? [...calls] : [{ type: "text", text }, ...calls];
-  const stopReason = calls.length > 0 ? "toolUse" : "stop";
-  return {
-    role: "assistant",
-    content,
-    api: "test",
-    provider: "test",
-    model: "model-1",
-    usage: usage(totalTokens),
-    stopReason,
-    timestamp: 1,
-  };
-}
-
-export function result(toolCallId: string, text: string): ToolResultMessage {
-  return {
-    role: "toolResult",
-    toolCallId,
-    toolName: "bash",
-    content: [{ type: "text", text }],
-    isError: false,
-    timestamp: 1,
-  };
+  return answer(text === "" ? [] : text, { usage: usage(totalTokens) }, ...calls);
 }
 
 export function bash(command: string, output: string): BashExecutionMessage {

@@ -3,7 +3,8 @@ import { compactWithoutModel } from "../../src/compaction/compact-without-model.
 import { type CompactionPreparation, prepareCompaction } from "../../src/compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { assistant, bash, call, pathOf, result, tokens, user } from "./builders.ts";
+import { call, toolResult as result, tokens, user } from "../support/messages.ts";
+import { assistant, bash, pathOf } from "./builders.ts";
 
 function prepare(path: AnySessionEntry[]): CompactionPreparation {
   const preparation = prepareCompaction(path, { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 10 });

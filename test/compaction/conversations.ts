@@ -2,7 +2,8 @@ import type { ToolCall } from "../../src/schema/content.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import fc from "../support/fast-check.ts";
-import { assistant, bash, call, malformed, result, system, user } from "./builders.ts";
+import { call, toolResult as result, user } from "../support/messages.ts";
+import { assistant, bash, malformed, system } from "./builders.ts";
 
 type Draft = { type: string; [field: string]: unknown };
 

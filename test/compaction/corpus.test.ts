@@ -7,8 +7,9 @@ import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
 import { findLeafPath } from "../../src/context/leaf-path.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../src/schema/json.ts";
+import { user } from "../support/messages.ts";
 import { compactAndCheck, conversationOf, project } from "./accounting.ts";
-import { assistant, user } from "./builders.ts";
+import { assistant } from "./builders.ts";
 
 const corpus = fileURLToPath(new URL("../../../shared/corpus", import.meta.url));
 const isThere = existsSync(corpus);

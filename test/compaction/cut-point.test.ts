@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { findCutPoint, findTurnStartIndex } from "../../src/compaction/cut-point.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { assistant, bash, call, malformed, pathOf, result, system, tokens, user } from "./builders.ts";
+import { call, toolResult as result, tokens, user } from "../support/messages.ts";
+import { assistant, bash, malformed, pathOf, system } from "./builders.ts";
 
 const cutAll = (path: AnySessionEntry[], keepRecentTokens: number) =>
   findCutPoint(path, 0, path.length, keepRecentTokens);

@@ -7,7 +7,8 @@ import {
   formatFileOperations,
   withoutFileOperations,
 } from "../../src/compaction/file-operations.ts";
-import { assistant, call, result } from "./builders.ts";
+import { call, toolResult as result } from "../support/messages.ts";
+import { assistant } from "./builders.ts";
 
 describe("extractFileOpsFromMessage", () => {
   it("takes the paths of read, write and edit", () => {

@@ -3,7 +3,8 @@ import { planCompaction, prepareCompaction } from "../../src/compaction/plan.ts"
 import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
 import { sessionEntryToContextMessages } from "../../src/context/project-entry.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { assistant, call, pathOf, result, system, tokens, user } from "./builders.ts";
+import { call, toolResult as result, tokens, user } from "../support/messages.ts";
+import { assistant, pathOf, system } from "./builders.ts";
 
 const keep = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
 
@@ -195,7 +196,7 @@ describe("prepareCompaction", () => {
 
   it("applies the settings of the model at the end of the branch", () => {
     const path = pathOf(user("a"), assistant("b"), user(tokens(5)), assistant(tokens(5)));
-    const settings = { ...keep(1000), models: { "test/model-1": { keepRecentTokens: 10 } } };
+    const settings = { ...keep(1000), models: { "acme/m1": { keepRecentTokens: 10 } } };
     expect(prepareCompaction(path, settings)).toMatchObject({ firstKeptEntryId: "e2", settings: keep(10) });
   });
 

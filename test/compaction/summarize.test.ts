@@ -5,7 +5,8 @@ import { DEFAULT_COMPACTION_SETTINGS } from "../../src/compaction/settings.ts";
 import { compact } from "../../src/compaction/summarize.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
-import { assistant, call, pathOf, result, tokens, usage, user } from "./builders.ts";
+import { call, toolResult as result, tokens, usage, user } from "../support/messages.ts";
+import { assistant, pathOf } from "./builders.ts";
 
 function prepare(path: AnySessionEntry[]): CompactionPreparation {
   const preparation = prepareCompaction(path, { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens: 10 });

@@ -10,7 +10,8 @@ import {
 import { entryPathOf } from "../../src/context/entry-path.ts";
 import { projectPath } from "../../src/context/session-context.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
-import { assistant, bash, call, malformed, pathOf, result, system, tokens, usage, user } from "./builders.ts";
+import { call, toolResult as result, tokens, usage, user } from "../support/messages.ts";
+import { assistant, bash, malformed, pathOf, system } from "./builders.ts";
 
 describe("estimateTokens", () => {
   it("is a quarter of the characters, rounded up once", () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { serializeConversation, shortenText } from "../../src/compaction/transcript.ts";
 import { convertToLlm } from "../../src/context/convert-to-llm.ts";
 import type { Message } from "../../src/schema/message.ts";
-import { assistant, call, malformed, result, system, user } from "./builders.ts";
+import { call, toolResult as result, user } from "../support/messages.ts";
+import { assistant, malformed, system } from "./builders.ts";
 
 describe("serializeConversation", () => {
   it("writes each part under its label, joined by blank lines, text before calls", () => {

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { checkArchitecture, FLOORS, PACKAGE_HOMES } from "./support/architecture.ts";
-import { compareFloors, comparePackages, readFloorPicture } from "./support/house-document.ts";
+import {
+  compareFloors,
+  comparePackages,
+  compareWhereTable,
+  readFloorPicture,
+} from "./support/house-document.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { readSources, readText } from "./support/repository.ts";
 
@@ -10,6 +15,12 @@ test("the sources keep the rules of the house", () => {
 
 test("docs/architecture.md shows the same floors", () => {
   expect(compareFloors(readFloorPicture(readText("docs/architecture.md")))).toEqual([]);
+});
+
+test("what docs/architecture.md says where to find is there", () => {
+  const sources = readSources("src");
+  const faults = compareWhereTable(readText("docs/architecture.md"), (path) => sources.get(`src/${path}`));
+  expect(faults).toEqual([]);
 });
 
 test("every package has one home and a row in docs/architecture.md", () => {
@@ -128,6 +139,20 @@ test("a picture that differs from the table is found", () => {
   expect(compareFloors(readFloorPicture(other))).toEqual([
     'floor 1: the picture has "trees/", FLOORS has "tree/"',
   ]);
+});
+
+test("a row that leads nowhere is found", () => {
+  const rows = ["`log/log.ts` | `Log.append`", "`log/log.ts` | `Log.gone`", "`log/gone.ts` | `a`", "`b`"];
+  const table = rows.map((row) => `| what happens | ${row} |`).join("\n");
+  const document = `## Where is …?\n\n| what | file | look for |\n|---|---|---|\n${table}\n\n## Next\n`;
+  const text = "export class Log {\n  append(): void {}\n}\n";
+  const read = (path: string) => (path === "log/log.ts" ? text : undefined);
+  expect(compareWhereTable(document, read)).toEqual([
+    "log/log.ts declares no gone",
+    "log/gone.ts is not there",
+    "not of the form of the others: | what happens | `b` |",
+  ]);
+  expect(() => compareWhereTable("## Other\n", read)).toThrow("no table");
 });
 
 test("a package without a home, without a row, or without use is found", () => {

@@ -1,11 +1,11 @@
 import { fromAnthropic, fromAnthropicResponse, toAnthropic } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
+import { user } from "../support/messages.ts";
 import { checkAnthropicRequest } from "../support/provider-rules/anthropic.ts";
 import { answerOf } from "./support/conversations.ts";
 
 const model = "claude-sonnet-4-5";
 const identity = { api: "anthropic-messages", provider: "anthropic", model };
-const user = (content: string) => ({ role: "user" as const, content, timestamp: 0 });
 const thinking = { type: "thinking" as const, thinking: "Hm.", thinkingSignature: "c2lnbmVk" };
 const call = (id: string) => ({ type: "toolCall" as const, id, name: "read", arguments: { path: "a" } });
 const result = (toolCallId: string) => ({

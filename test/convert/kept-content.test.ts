@@ -13,9 +13,10 @@ import {
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
+import { user } from "../support/messages.ts";
 
 const timestamp = 1;
-const user: AgentMessage = { role: "user", content: "Look it up.", timestamp };
+const question = user("Look it up.");
 const codes = (issues: readonly { code: string; index: number }[]) =>
   issues.map(({ code, index }) => [code, index]);
 const edited = (message: AssistantMessage): AssistantMessage => ({
@@ -41,7 +42,7 @@ describe("tools that Anthropic ran", () => {
       { timestamp },
     ).message;
   const said = (message: AgentMessage, model = "m") => {
-    const { messages, issues } = toAnthropic([user, message], { model });
+    const { messages, issues } = toAnthropic([question, message], { model });
     return { content: messages[1]?.content, issues: codes(issues) };
   };
 
@@ -68,7 +69,7 @@ describe("tools that Anthropic ran", () => {
     const other = said(answer(content.filter((_, at) => at !== 1)), "other");
     expect(other.content).toEqual(text("Found."));
     expect(other.issues).toContainEqual(["DETAILS_DROPPED", 1]);
-    expect(codes(toOpenAIChat([user, answer(content)]).issues)).toContainEqual(["DETAILS_DROPPED", 1]);
+    expect(codes(toOpenAIChat([question, answer(content)]).issues)).toContainEqual(["DETAILS_DROPPED", 1]);
   });
 });
 
@@ -187,7 +188,8 @@ describe("Gemini's calls without ids", () => {
   });
 
   it("come back with the code that the provider ran; older models get no ids", () => {
-    const sent = (model: string) => toGemini([user, { ...answer("a"), model }], { model }).contents[1]?.parts;
+    const sent = (model: string) =>
+      toGemini([question, { ...answer("a"), model }], { model }).contents[1]?.parts;
     const [id] = idOf(answer("a"));
     expect(sent("gemini-3-pro")).toEqual([
       ...parts.slice(0, 2),

@@ -57,7 +57,7 @@ describe("encodeDeep", () => {
     }
     expect(caught).toBeInstanceOf(TypeError);
     expect(caught).toMatchObject({
-      message: "Cannot store the circular reference at $.list[1]; give plain JSON data.",
+      message: "Cannot store the circular reference at $.list[1]; pass plain JSON data.",
       cause,
     });
   });
@@ -65,7 +65,7 @@ describe("encodeDeep", () => {
   it("shortens the path of a fault that is 100,000 levels down", () => {
     let deep: unknown = 1n;
     for (let i = 0; i < 100_000; i++) deep = { a: deep };
-    expect(() => encodeDeep({ deep })).toThrow(/^Cannot store the BigInt at \$\.deep\.a.{900,1100}\.a; give/);
+    expect(() => encodeDeep({ deep })).toThrow(/^Cannot store the BigInt at \$\.deep\.a.{900,1100}\.a; pass/);
   });
 
   it("gives a BigInt up to its toJSON", () => {

@@ -24,10 +24,10 @@ describe("encodeRecord", () => {
     const ring: { a: { b: unknown[] } } = { a: { b: [0] } };
     ring.a.b.push(ring.a);
     expect(() => encodeRecord(ring)).toThrow(
-      new TypeError("Cannot store the circular reference at $.a.b[1]; give plain JSON data."),
+      new TypeError("Cannot store the circular reference at $.a.b[1]; pass plain JSON data."),
     );
     expect(() => encodeRecord({ list: [1, { big: 2n }] })).toThrow(
-      new TypeError("Cannot store the BigInt at $.list[1].big; give plain JSON data."),
+      new TypeError("Cannot store the BigInt at $.list[1].big; pass plain JSON data."),
     );
   });
 

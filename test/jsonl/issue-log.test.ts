@@ -12,12 +12,12 @@ describe("makeIssue", () => {
       offset: 200,
       length: 7,
       entryId: "e",
-      message: "The parent gone is nowhere in the file; the entry became a root.",
+      message: "The parent gone is not in the file; the entry became a root.",
     });
   });
 
   it("says of the version 0 no more than is true", () => {
-    expect(makeIssue("VERSION_UNCLEAR", at(1)).message).toContain("no whole number above 0");
+    expect(makeIssue("VERSION_UNCLEAR", at(1)).message).toContain("not a whole number above 0");
   });
 
   it("names no entry where there is none", () => {

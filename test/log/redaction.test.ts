@@ -178,7 +178,7 @@ describe("redacting", () => {
     const path = place(sandbox(), "s.jsonl", `${BRANCHED}${JSON.stringify(line)}\n`);
     const session = SessionManager.open(path);
     const before = snapshot(path);
-    expect(() => session.redact("0000000a")).toThrow(/0000000a holds nothing to redact/);
+    expect(() => session.redact("0000000a")).toThrow(/0000000a has nothing to redact/);
     expect(snapshot(path)).toEqual(before);
   });
 

@@ -60,8 +60,8 @@ describe("repair", () => {
     expect(told(report).sort()).toEqual([
       [3, "BODY_DAMAGED", "kept as text in a custom entry at its place"],
       [5, "LINE_UNREADABLE", "moved to the side file"],
-      [6, "RECORDS_GLUED", "split; what is no whole record moved to the side file"],
-      [7, "PARENT_MISSING", "written down as a root"],
+      [6, "RECORDS_GLUED", "split; incomplete records moved to the side file"],
+      [7, "PARENT_MISSING", "rewritten as a root"],
       [8, "TAIL_TORN", "moved to the side file"],
     ]);
     expect(report).toMatchObject({ path, backup: `${path}.bak`, sideFile: `${path}.damaged` });

@@ -28,7 +28,7 @@ test("a file of which nothing but the first record is of the format is read and 
   const before = readFileSync(path, "utf8");
   const session = SessionManager.open(path);
   expect(session.issues).toMatchObject([
-    { code: "FOREIGN_FORMAT", line: 1, offset: 0, message: expect.stringContaining("another program's") },
+    { code: "FOREIGN_FORMAT", line: 1, offset: 0, message: expect.stringContaining("another program wrote") },
   ]);
   expect(session.getEntryCount()).toBe(4);
   expect(() => session.appendMessage(user("x"))).toThrow(readOnly);

@@ -1,8 +1,8 @@
 import type { AssistantMessage, ToolCall, ToolResultMessage, Usage, UserMessage } from "sessiontree";
 
-/** A text of which the estimate is exactly `count` tokens. */
-export function tokens(count: number): string {
-  return "x".repeat(count * 4);
+/** Returns a text whose estimate is exactly `count` tokens. */
+export function tokens(count: number, letter = "x"): string {
+  return letter.repeat(count * 4);
 }
 
 export function user(content: string, timestamp = 1): UserMessage {
@@ -21,8 +21,9 @@ export function usage(totalTokens: number, cost = 0): Usage {
   };
 }
 
-export function call(id: string, name = "bash", path?: string): ToolCall {
-  return { type: "toolCall", id, name, arguments: path === undefined ? {} : { path } };
+/** @param args - Arguments; a text is that of `path`. */
+export function call(id: string, name = "bash", args: string | ToolCall["arguments"] = {}): ToolCall {
+  return { type: "toolCall", id, name, arguments: typeof args === "string" ? { path: args } : args };
 }
 
 export function assistant(

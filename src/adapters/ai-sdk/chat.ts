@@ -66,7 +66,7 @@ export async function saveChat(
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
 }
 
-/** Converts messages one by one, so that the first of what each becomes is known. */
+/** Converts messages one by one, to know the first message that each becomes. */
 function convert(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions,
@@ -86,7 +86,7 @@ function convert(
   return { said, ids, issues };
 }
 
-/** A session whose messages are collected instead of written. */
+/** Makes a session that collects messages instead of writing them. */
 function collecting(
   session: SessionManager,
   ids: ReadonlyMap<Message, string>,
@@ -107,7 +107,7 @@ function collecting(
   };
 }
 
-/** Writes the entries behind the leaf, or that the leaf has moved; if that fails, it has not. */
+/** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
 function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
   try {
     return session.appendAll(drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }]);

@@ -92,7 +92,7 @@ class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;
   readonly #indexes: OpenSessions<ProjectIndex>;
-  /** What is done with one session of the SDK is done in order, its subagents' transcripts included. */
+  /** Runs tasks on a session of the SDK in order, including its subagents' transcripts. */
   readonly #turns = new Turns();
 
   constructor(
@@ -112,7 +112,7 @@ class Transcripts {
     const records = entries.map(storeRecord);
     if (records.length === 0) return;
     await this.#inOrder(key, async () => {
-      // Before its first record, so that nothing is forgotten when the session is deleted.
+      // Before the first record, so that deleting the session finds it.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
       await this.#logs.write(id, nameOf(key), (log) => appendRecords(log, records));
       if (key.subpath === undefined) await this.#noteWritten(key, entries);

@@ -5,31 +5,31 @@ import { isSessionError } from "../../schema/errors.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { Turns } from "../turns.ts";
 
-/** So many sessions are held open when nothing is done with them. */
+/** Maximum number of idle open sessions. */
 const MAX_IDLE = 16;
 
-/** Something that is made of all entries of a session. */
+/** Builds something from all entries of a session. */
 export interface EntryTaker {
   take(entry: AnySessionEntry): void;
 }
 
-/** A session that is open, and what was made of its entries so far. */
+/** An open session, and what was built from its entries so far. */
 export interface OpenSession<State extends EntryTaker> {
   readonly session: SessionManager;
   readonly state: State;
 }
 
 /**
- * Sessions of a store that are written to again and again, held open so that each append costs what it adds.
+ * Sessions of a store that are written to repeatedly. Stay open, so that an append costs only what it adds.
  *
- * One piece of work is done with a session at a time.
+ * Runs one task per session at a time.
  */
 export class OpenSessions<State extends EntryTaker> {
   readonly #store: SessionStore;
   readonly #cwd: string;
   readonly #newState: () => State;
   readonly #turns = new Turns();
-  /** Those used last at the end. */
+  /** The most recently used last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
   constructor(store: SessionStore, cwd: string, newState: () => State) {
@@ -38,7 +38,7 @@ export class OpenSessions<State extends EntryTaker> {
     this.#newState = newState;
   }
 
-  /** Reads a session with all that others have written; undefined if there is none. */
+  /** Reads a session, including what others wrote; undefined if there is none. */
   read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
     return this.#turns.take(id, async () => {
       const open = await this.#latest(id, () => this.#find(id));
@@ -47,9 +47,9 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, which is begun if there is none, and waits until all of it is durable.
+   * Writes to a session, begins it if there is none, and waits until everything is durable.
    *
-   * @param name - Display name of a session that is begun.
+   * @param name - Display name of a new session.
    */
   write(id: string, name: string, work: (open: OpenSession<State>) => void): Promise<void> {
     return this.#turns.take(id, async () => {
@@ -62,14 +62,15 @@ export class OpenSessions<State extends EntryTaker> {
         work(open);
         await open.session.flush();
       } catch (error) {
-        // What could not be written yet stays in the session and is written by the next try; anything else is final.
+        // Entries that could not be written yet stay in the session, and the next try writes them; other errors are
+        // final.
         if (!isSessionError(error, "WRITE_FAILED")) this.#open.delete(id);
         throw error;
       }
     });
   }
 
-  /** Deletes a session; nothing happens if there is none. */
+  /** Deletes a session if there is one. */
   delete(id: string): Promise<void> {
     return this.#turns.take(id, async () => {
       await this.#close(id);
@@ -95,7 +96,7 @@ export class OpenSessions<State extends EntryTaker> {
     return opened;
   }
 
-  /** The session that is open, with what others have written; undefined if it is not open, or was deleted since. */
+  /** Returns an open session with what others wrote; undefined if it is not open, or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
     this.#open.delete(id);
@@ -128,7 +129,7 @@ export class OpenSessions<State extends EntryTaker> {
       await session.flush();
       return session;
     } catch (error) {
-      // Somebody else was faster.
+      // Another process was faster.
       if (isSessionError(error, "SESSION_EXISTS")) return this.#find(id);
       throw error;
     }
@@ -157,7 +158,7 @@ export class OpenSessions<State extends EntryTaker> {
     try {
       await open?.session.close();
     } catch (error) {
-      // Others cannot do anything about it: who appended was told when the append was to become durable.
+      // The caller that appended got this error already.
       if (!isSessionError(error)) throw error;
     }
   }

@@ -5,18 +5,18 @@ import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { loadData } from "../stored-data.ts";
 import type { EntryTaker } from "./open-sessions.ts";
 
-/** What is known of one session of a project. */
+/** The indexed facts of a session. */
 export interface IndexedSession {
-  /** When the main transcript was last written to, Unix milliseconds; undefined if it was not. */
+  /** Last write to the main transcript, Unix milliseconds; undefined if there was none. */
   mtimeMs: number | undefined;
-  /** What the SDK made of it. */
+  /** The SDK's summary. */
   summary: JsonRecord | undefined;
   readonly subpaths: Set<string>;
 }
 
 /** A change of a project's index. */
 export type IndexChange =
-  /** The main transcript was written to. */
+  /** A write to the main transcript. */
   | { readonly kind: "written"; readonly sessionId: string; readonly summary?: object }
   | { readonly kind: "deleted"; readonly sessionId: string }
   | { readonly kind: "subpath"; readonly sessionId: string; readonly subpath: string }
@@ -24,7 +24,7 @@ export type IndexChange =
 
 const INDEX_CUSTOM_TYPE = "claude-code.index";
 
-/** The sessions of a project, and what is known of them without reading their transcripts. */
+/** The sessions of a project, with facts that need no transcript. */
 export class ProjectIndex implements EntryTaker {
   readonly #sessions = new Map<string, IndexedSession>();
 
@@ -51,12 +51,12 @@ export class ProjectIndex implements EntryTaker {
     }
   }
 
-  /** What is known of a session; undefined if it was never written, or deleted. */
+  /** Returns the facts of a session; undefined if it was never written, or was deleted. */
   get(sessionId: string): IndexedSession | undefined {
     return this.#sessions.get(sessionId);
   }
 
-  /** Returns the sessions whose main transcript was written to. */
+  /** Returns the sessions with a main transcript. */
   written(): { readonly sessionId: string; readonly mtime: number; readonly summary: unknown }[] {
     return Array.from(this.#sessions, ([sessionId, { mtimeMs, summary }]) =>
       mtimeMs === undefined ? [] : [{ sessionId, mtime: mtimeMs, summary: loadData(summary) }],

@@ -4,7 +4,7 @@ import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { loadData, storeData } from "../stored-data.ts";
 import type { EntryTaker, OpenSession } from "./open-sessions.ts";
 
-/** One line of a transcript: opaque but for its `uuid`. */
+/** A line of a transcript; opaque except for its `uuid`. */
 export interface ClaudeRecord {
   type: string;
   uuid?: string;
@@ -28,7 +28,7 @@ export class RecordUuids implements EntryTaker {
   }
 }
 
-/** Appends those records that are not there yet, in one write. */
+/** Appends the records that are not stored yet, in one write. */
 export function appendRecords(
   { session, state }: OpenSession<RecordUuids>,
   records: readonly JsonObject[],
@@ -40,7 +40,7 @@ export function appendRecords(
   session.appendAll(drafts);
 }
 
-/** Returns all records, in the order in which they came, as copies. */
+/** Returns copies of all records, in order. */
 export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord[] {
   return session
     .getEntries()
@@ -51,12 +51,15 @@ export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord
     .filter(isRecord);
 }
 
-/** Makes the form in which a record is kept. */
+/** Converts a record for storage. */
 export function storeRecord(record: unknown): JsonObject {
   return storeData(record, "a record");
 }
 
-/** Makes a function that tells whether a record is neither known nor was seen before; those without `uuid` are all new. */
+/**
+ * Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` are
+ * always new.
+ */
 function unrepeated(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {
@@ -77,7 +80,7 @@ function isStored(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }
 
-/** The SDK gave it as a record. */
+/** Stored values are the SDK's records. */
 function isRecord(value: unknown): value is ClaudeRecord {
   return isJsonRecord(value);
 }

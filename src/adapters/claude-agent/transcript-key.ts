@@ -1,6 +1,6 @@
 import { digestOf } from "../../schema/ids.ts";
 
-/** Which transcript is meant: the main one of a session or, with a `subpath`, one of its subagents'. */
+/** Key of a transcript: the main one of a session or, with a `subpath`, that of a subagent. */
 export interface ClaudeSessionKey {
   projectKey: string;
   sessionId: string;
@@ -9,9 +9,9 @@ export interface ClaudeSessionKey {
 }
 
 /**
- * Makes the id of the session that keeps a transcript: keys may hold anything, ids of sessions may not.
+ * Returns the id of the session with a transcript. Keys may hold any characters, session ids may not.
  *
- * @throws {TypeError} If it is no key.
+ * @throws {TypeError} If it is not a key.
  */
 export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
@@ -23,7 +23,7 @@ export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKe
   return idOf([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
 }
 
-/** Makes the id of the session that keeps the index of a project. */
+/** Returns the id of the session with the index of a project. */
 export function indexId(projectKey: string): string {
   return idOf([projectKey]);
 }

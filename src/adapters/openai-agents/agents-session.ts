@@ -17,22 +17,22 @@ import {
   markerDraft,
 } from "./item-record.ts";
 
-/** What the SDK's sessions hold, such as a message, a call or its result: `AgentInputItem` is one. */
+/** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
 export type AgentsItem = object;
 
-/** A change of the history that is made as a whole and once. */
+/** A change of the history that is applied completely and once. */
 export type AgentsHistoryTransaction<Item extends AgentsItem = AgentsItem> =
   | { type: "append_items"; items: Item[] }
   | { type: "replace_suffix"; expectedSuffix: Item[]; replacement: Item[] };
 
-/** A change of an item that is in the history. */
+/** A replacement of an item in the history. */
 export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   type: "replace_function_call";
   callId: string;
   replacement: Item;
 }
 
-/** Who gave the answers, which items do not say; for those who read the session without the SDK. */
+/** Who answered, which items do not tell; for readers of the session without the SDK. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -111,7 +111,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * Replaces the history with the provider's compaction and the items behind it.
    *
    * @param items - The compaction item first.
-   * @throws {TypeError} If the first one is no compaction.
+   * @throws {TypeError} If the first one is not a compaction.
    */
   async replaceHistoryWithCompaction(items: Item[]): Promise<void> {
     const [compaction, ...rest] = items.map(stored);
@@ -129,10 +129,11 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Changes the history in one write, once per operation id and branch: applying the same transaction again has no effect.
+   * Changes the history in one write, once per operation id and branch: applying the same transaction again has no
+   * effect.
    *
    * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed.
-   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; then nothing has changed.
+   * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
    */
   async applyHistoryTransaction(args: {
     operationId: string;
@@ -160,7 +161,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces function calls, found by call id, with context edits: at an earlier leaf, the old call is back.
+   * Replaces function calls, found by call id, with context edits, so that earlier leaves keep the old calls.
    *
    * If several calls have the id, the first is replaced and the others are removed. An unknown id changes nothing.
    */
@@ -176,7 +177,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Keeps so many items of the history and puts others behind them, in one write.
+   * Keeps the first `keep` items of the history and appends others, in one write.
    *
    * @param operation - Recorded in the same write.
    */
@@ -192,13 +193,13 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const left = branch.slice(end);
     const operations = [...operationsOf(left), ...(operation === undefined ? [] : [operation])];
     const items = [...remaining, ...added];
-    // A leaf that moves without an entry would be forgotten when the session is opened again.
+    // Moving the leaf without an entry would not survive reopening the session.
     const drafts =
       items.length === 0 ? [markerDraft(operations)] : draftsOfItems(items, this.#answerer, operations);
     this.#session.appendAll([...editsOf(branch.slice(0, end), left), ...drafts], { parentId });
   }
 
-  /** Finds the entry on which a history of so many items ends, and those of them that must be appended there again. */
+  /** Finds the entry where a history of `keep` items ends, and the items that must be appended there again. */
   #cut(
     parts: readonly HistoryPart[],
     keep: number,
@@ -209,7 +210,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     let before = 0;
     for (const { entry, items } of parts) {
       if (before + items.length > keep) {
-        // What a compaction keeps stands before it on the branch, where no history ends that begins with its summary.
+        // What a compaction keeps is before it on the branch, so no leaf there begins with its summary.
         if (path.indexOf(entry.id) <= start)
           return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
         return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
@@ -222,10 +223,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   #load(kept: JsonObject): Item {
     const item = loadData(kept);
     if (this.#isItem(item)) return item;
-    throw new SessionError("ENTRY_INVALID", "An item of the session is no object; repair the session.");
+    throw new SessionError("ENTRY_INVALID", "An item of the session is not an object; repair the session.");
   }
 
-  /** Items are what was stored: whoever names their type knows what that was. */
+  /** Items are returned as stored; the caller that names their type knows what it stored. */
   #isItem(value: unknown): value is Item {
     return isJsonRecord(value);
   }
@@ -239,14 +240,14 @@ function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
   return parts.flatMap(({ items }) => items);
 }
 
-/** The edits of entries that stay among those that are left, so that they can be made again; the latest of each. */
+/** Returns the latest edit of each kept entry that is on the part being left, so that it can be made again. */
 function editsOf(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
   const ids = new Set(kept.map(({ id }) => id));
   const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
   return [...new Map(edits.map((edit) => [edit.targetId, { ...edit }])).values()];
 }
 
-/** Puts a call in the place of the first one with its id, and takes the others out. */
+/** Replaces the first call with an id, and removes the others. */
 function withCall(parts: readonly HistoryPart[], callId: string, replacement: JsonObject): HistoryPart[] {
   let isPlaced = false;
   return parts.map((part) => {
@@ -262,7 +263,7 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
   });
 }
 
-/** What a transaction expects, what it adds, and by what it is known again. */
+/** Reads what a transaction expects and adds, and computes its digest. */
 function readTransaction(transaction: AgentsHistoryTransaction): {
   expected: JsonObject[];
   added: JsonObject[];
@@ -289,7 +290,7 @@ function partsOf(transaction: AgentsHistoryTransaction): { expected: AgentsItem[
 function suffixDiffers(operationId: string, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The history does not end with the items that operation ${operationId} replaces. Nothing has changed; read the history and decide anew.`,
+    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
     { details: { operationId, leafId } },
   );
 }

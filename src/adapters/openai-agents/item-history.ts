@@ -5,18 +5,18 @@ import type { JsonObject } from "../../schema/json.ts";
 import { type AppliedOperation, recordOf } from "./item-record.ts";
 import { itemsOfMessages } from "./message-items.ts";
 
-/** An entry of the context, and the items that it stands for. */
+/** An entry of the context and its items. */
 export interface HistoryPart {
   readonly entry: SessionEntry;
   readonly items: readonly JsonObject[];
 }
 
 /**
- * Reads the items of the active branch: those that were stored, and for messages that came otherwise, items made of them.
+ * Reads the items of the active branch; makes items from messages that were not stored as items.
  *
- * What a compaction or a context edit takes out of the context is not among them.
+ * Omits what a compaction or a context edit removes from the context.
  *
- * @returns Parts in the order of the context; entries that stand for no item are left out.
+ * @returns Parts in the order of the context, without entries that have no items.
  * @remarks Cost: O(context).
  */
 export function readHistory(session: SessionManager): HistoryPart[] {
@@ -26,9 +26,9 @@ export function readHistory(session: SessionManager): HistoryPart[] {
     if (isContextEdit(sourceEntry)) edits.set(sourceEntry.targetId, sourceEntry);
   }
   return entries.flatMap(({ sourceEntry: entry, messages }): HistoryPart[] => {
-    // A compaction that says nothing is not the one that the context begins with.
+    // A compaction without messages is not the one that the context begins with.
     if (isContextEdit(entry) || (entry.type === "compaction" && messages.length === 0)) return [];
-    // An edit of somebody else says what the message is now; the items that were stored with it are not that.
+    // After another writer's edit, the stored items no longer match the message.
     const record = recordOf(edits.get(entry.id) ?? entry);
     const items = record === undefined ? itemsOfMessages(messages) : record.items;
     return items.length === 0 ? [] : [{ entry, items }];
@@ -36,7 +36,7 @@ export function readHistory(session: SessionManager): HistoryPart[] {
 }
 
 /**
- * Reads which operations were applied on the active branch.
+ * Reads the operations that were applied on the active branch.
  *
  * @returns The digest of each, by id.
  * @remarks Cost: O(branch).

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { assistantMessage } from "../../convert/answer.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
@@ -12,7 +12,7 @@ import type {
   UserMessage,
 } from "../../schema/message.ts";
 
-/** Who answered, which items do not say. */
+/** Who answered, which items do not tell. */
 export interface Answerer {
   readonly api: string;
   readonly provider: string;
@@ -22,7 +22,7 @@ export interface Answerer {
 type UserBlock = TextContent | ImageContent;
 type AnswerBlock = AssistantMessage["content"][number];
 
-/** Items that ask for a tool, by type: the name of the tool if the item has none. */
+/** Types of tool calls, with the tool's name if the item has none. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["function_call", "function"],
   ["computer_call", "computer"],
@@ -30,7 +30,7 @@ const CALLS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call", "apply_patch"],
 ]);
 
-/** Items that answer such a call. */
+/** Types of results of such calls. */
 const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["function_call_result", "function"],
   ["computer_call_result", "computer"],
@@ -38,16 +38,16 @@ const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call_output", "apply_patch"],
 ]);
 
-/** Tells whether an item is part of what a model answered, so that items of its kind in a row make one message. */
+/** Tells whether an item is part of an answer; consecutive ones make one message. */
 export function isAnswer(item: JsonObject): boolean {
   return item["role"] !== "user" && item["role"] !== "system" && !RESULTS.has(item["type"]);
 }
 
 /**
- * Makes the message that says what items say, for those who read the session without the SDK.
+ * Makes a message with the content of items, for readers of the session without the SDK.
  *
  * @param items - One item, or several of one answer.
- * @returns Undefined if there is nothing that a message could say.
+ * @returns Undefined if a message would be empty.
  */
 export function messageOfItems(
   items: readonly JsonObject[],
@@ -94,7 +94,7 @@ function callOf(item: JsonObject): AnswerBlock[] {
   const { type, callId, name, arguments: given, action, operation } = item;
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
-  // Arguments that are no JSON object are in the item itself.
+  // Arguments that are not a JSON object are in the item itself.
   const asked = type === "function_call" ? (parseArguments(given) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
   return [{ type: "toolCall", id: callId, name: textOr(name, tool), arguments: Object.fromEntries(args) }];
@@ -119,7 +119,7 @@ function resultBlocks(output: unknown): UserBlock[] {
   return [{ type: "text", text: JSON.stringify(output) }];
 }
 
-/** The parts of a content that a message can hold; what it cannot hold is named in brackets. */
+/** Returns the blocks of content, with a note in brackets for what a message cannot hold. */
 function blocksOf(content: unknown): UserBlock[] {
   return listOf(content).flatMap(blockOf);
 }
@@ -158,10 +158,6 @@ function imageBlock(image: unknown): UserBlock {
 
 function asText(block: UserBlock): TextContent {
   return block.type === "text" ? block : placeholder("image", undefined);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOr(value: unknown, instead: string): string {

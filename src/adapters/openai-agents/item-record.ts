@@ -1,30 +1,30 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { DraftMaker, EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
 
-/** Where an entry keeps its items: in the `details` of its message, or in its own `details` or `data`. */
+/** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */
 const RECORD_KEY = "openaiAgents";
 
-/** `customType` of entries that hold items without a message, or say that items are gone. */
+/** `customType` of entries that hold items without a message, or record that items were removed. */
 const ITEMS_CUSTOM_TYPE = "openai-agents.items";
 
 /** A change of the history that was applied under an id. */
 export interface AppliedOperation {
   readonly id: string;
-  /** Digest of the transaction, by which a repetition is told from another one. */
+  /** Digest of the transaction, to recognise a repetition. */
   readonly digest: string;
 }
 
-/** What an entry keeps for the SDK. */
+/** The items and operations of an entry. */
 export interface ItemRecord {
   readonly items: readonly JsonObject[];
-  /** Operations of which this entry is the last one. */
+  /** Operations that end with this entry. */
   readonly operations: readonly AppliedOperation[];
 }
 
-/** Reads what an entry keeps for the SDK; undefined if it keeps nothing, or something else under that name. */
+/** Reads an entry's items; undefined if it has none, or something else under that key. */
 export function recordOf(entry: SessionEntry): ItemRecord | undefined {
   const { message, details, data } = fieldsOf(entry);
   const holder = [fieldsOf(message)["details"], details, data].map((one) => fieldsOf(one)[RECORD_KEY]);
@@ -32,12 +32,12 @@ export function recordOf(entry: SessionEntry): ItemRecord | undefined {
   if (record === undefined) return undefined;
   const { items, operations } = record;
   return {
-    items: Array.isArray(items) ? items.filter(isItem) : [],
-    operations: Array.isArray(operations) ? operations.flatMap(operationOf) : [],
+    items: listOf(items).filter(isItem),
+    operations: listOf(operations).flatMap(operationOf),
   };
 }
 
-/** Makes the drafts of entries that hold items: those of one answer in one, each other one in its own. */
+/** Makes drafts of entries for items: one for all items of an answer, and one for each other item. */
 export function draftsOfItems(
   items: readonly JsonObject[],
   answerer: Answerer,
@@ -50,12 +50,12 @@ export function draftsOfItems(
   });
 }
 
-/** Makes the draft of an entry that holds no items. */
+/** Makes the draft of an entry without items. */
 export function markerDraft(operations: readonly AppliedOperation[]): EntryDraft {
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: keep([], operations) };
 }
 
-/** Makes the draft of the entry with which a history begins that its provider has compacted. */
+/** Makes the draft of the entry that begins a history compacted by its provider. */
 export function compactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
@@ -69,7 +69,7 @@ export function compactionDraft(item: JsonObject, tokensBefore: number): DraftMa
 const COMPACTED_BY_PROVIDER =
   "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
 
-/** Makes the draft of an entry that puts other items in the place of those of an answer. */
+/** Makes the draft of an entry that replaces the items of an answer. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
   const message = messageOfItems(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];
@@ -92,7 +92,7 @@ function draftOf(
   return { type: "message", message: { ...message, details: record } };
 }
 
-/** Puts items of one answer that stand in a row together: to every reader but the SDK they are one message. */
+/** Groups consecutive items of an answer, which are one message for every reader except the SDK. */
 function grouped(items: readonly JsonObject[]): JsonObject[][] {
   const groups: JsonObject[][] = [];
   let open: JsonObject[] | undefined;

@@ -1,17 +1,16 @@
 import { textsOf } from "../../context/content-text.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
+import { isUnfinished } from "../../context/unfinished.ts";
 import { dataUrlOf } from "../../convert/images.ts";
 import { callIdOf } from "../../convert/tool-ids.ts";
-import { isUnfinished } from "../../convert/unfinished.ts";
 import type { ImageContent, TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../../schema/message.ts";
 
 /**
- * Makes items of messages that were not stored as items, such as those of a session that another program began.
+ * Makes items from messages that were not stored as items, such as those of another program's session.
  *
- * Thinking stays out, since only the provider's own item could be sent back, and so do answers that failed or were
- * aborted.
+ * Omits thinking, since a provider takes back only its own items, and answers that failed or were aborted.
  */
 export function itemsOfMessages(messages: readonly AgentMessage[]): JsonObject[] {
   return convertToLlm(messages).flatMap(itemsOf);

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { imageOfDataUrl } from "../images.ts";
 
-/** First characters of images as base64. */
+/** First base64 characters of images. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   iVBORw0KGgo: "image/png",
   "/9j/": "image/jpeg",
@@ -9,14 +9,14 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   UklGR: "image/webp",
 };
 
-/** Bytes that are put together at once: an argument list has a bound. */
+/** Bytes per call: argument lists are bounded. */
 const PIECE = 0x8000;
 
 /**
  * Returns the data of a file as base64.
  *
  * @param data - Base64, a `data:` URL, bytes, or one of these in `{ type: "data", data }`.
- * @returns Undefined if it is somewhere else, as an address or a reference.
+ * @returns Undefined for an address or a reference.
  */
 export function base64Of(data: unknown): string | undefined {
   if (data instanceof URL) return imageOfDataUrl(data.href)?.data;
@@ -36,7 +36,7 @@ function encode(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Returns the type of a file's content: as its part says it, or for an image as its first bytes do. */
+/** Returns the type of a file: from its part, or from an image's first bytes. */
 export function mediaTypeOf(part: unknown, base64: string): unknown {
   const { mediaType, type, image, data = image } = fieldsOf(part);
   if (typeof mediaType === "string" && /^[^*]+\/[^*]+$/.test(mediaType)) return mediaType;

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { type AnswerFields, tokens, usageOf } from "../answer.ts";
+import { type AnswerFields, countOf, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -33,7 +33,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   interrupted: "aborted",
 };
 
-/** APIs by the names that the SDK's providers give themselves. */
+/** APIs by the names of the SDK's providers. */
 const PROVIDER_APIS: Readonly<Record<string, string>> = {
   "anthropic.messages": "anthropic-messages",
   "openai.responses": "openai-responses",
@@ -70,9 +70,7 @@ export function fromModelMessages(
 class ModelMessageReader {
   readonly history: History;
   readonly #options: ImportOptions;
-  /** Our id of each call by the one that pairs it. */
-  readonly #callIds = new Map<string, string>();
-  /** Whose state the answers since the user spoke carry. */
+  /** Provider of the answers since the last user message. */
   #family: Family | undefined;
 
   /** @throws {TypeError} If the options have no time. */
@@ -82,9 +80,9 @@ class ModelMessageReader {
   }
 
   /**
-   * Adds what a message says.
+   * Adds a message.
    *
-   * @param facts - What is known of an answer beside its content.
+   * @param facts - Facts about an answer beside its content.
    * @throws {TypeError} If its role is unknown.
    */
   read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
@@ -120,13 +118,11 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const given = storableMessage(message);
     const content = readAnswer(given["content"]);
-    // One model gives all answers until the user speaks again, and not each of them has state.
+    // One model gives all answers until the next user message, and not all of them have state.
     this.#family = familyOfParts(partsOf(message)) ?? this.#family;
     const family = this.#family;
     const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
     const details = this.history.keep(index, given, again, "an answer", plainMessage);
-    for (const block of content)
-      if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
     this.history.answer(index, content, {
       ...identityOfFamily(family, this.#options),
       ...facts,
@@ -142,7 +138,7 @@ class ModelMessageReader {
       this.history.report(
         "BLOCK_DROPPED",
         index,
-        `Dropped a part of type ${String(type)}, which has a meaning during one run only.`,
+        `Dropped a part of type ${String(type)}, which only has a meaning during one run.`,
       );
       return;
     }
@@ -150,8 +146,7 @@ class ModelMessageReader {
     const name = typeof toolName === "string" ? toolName : undefined;
     const again = writeResult(result, name ?? "", result.toolCallId);
     const details = this.history.keep(index, given, again, "a result", plainPart);
-    const toolCallId = this.#callIds.get(result.toolCallId) ?? result.toolCallId;
-    this.history.result(index, { ...result, toolCallId }, details, name);
+    this.history.result(index, result, details, name);
   }
 }
 
@@ -165,7 +160,7 @@ function storableMessage(message: ModelMessageLike): { [name: string]: unknown }
   return typeof content === "string" ? stored : { ...stored, content: partsOf(message).map(storablePart) };
 }
 
-/** Makes two ways to say the same in a message equal. */
+/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { role, content, ...rest } = fieldsOf(message);
   const isAnswer = role === "assistant" && typeof content === "string";
@@ -193,7 +188,7 @@ export function fromModelMessagesResponse(
   const reader = new ModelMessageReader(options);
   const answers = responseMessages.filter(({ role }) => role === "assistant");
   responseMessages.forEach((message, index) => {
-    // Steps that said nothing leave no message, so that the last answers are the last steps'.
+    // Empty steps leave no message, so match the last answers with the last steps.
     const step =
       message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
     reader.read(message, index, step === undefined ? {} : factsOf(step, options));
@@ -227,10 +222,10 @@ function identityOf(name: string, { api, provider }: ImportOptions): Partial<Ans
 function readUsage(usage: object) {
   const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
   const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
-  const cacheRead = tokens(cacheReadTokens);
-  const cacheWrite = tokens(cacheWriteTokens);
+  const cacheRead = countOf(cacheReadTokens);
+  const cacheWrite = countOf(cacheWriteTokens);
   return usageOf({
-    input: noCacheTokens ?? tokens(inputTokens) - cacheRead - cacheWrite,
+    input: noCacheTokens ?? countOf(inputTokens) - cacheRead - cacheWrite,
     output: outputTokens,
     cacheRead,
     cacheWrite,

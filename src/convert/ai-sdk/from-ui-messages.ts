@@ -82,7 +82,7 @@ class UIMessageReader {
   #addTurn(message: UIMessageLike, index: number): void {
     const steps = splitSteps(message.parts);
     const read = steps.map(readStep);
-    // Not each step has state; one without is taken for one of the model that gave the others.
+    // A step without state is attributed to the model of the other steps.
     const families = steps.map((step) => familyOfParts(step) ?? familyOfParts(message.parts));
     const again = read.flatMap((step, at) =>
       writeStep(step.content, resultsOf(step), families[at], callIdOf),
@@ -108,11 +108,7 @@ class UIMessageReader {
       ...withDetails(details),
     });
     for (const { result, toolName, details: kept } of results) {
-      const call = content.find(
-        (block) => block.type === "toolCall" && callIdOf(block.id) === result.toolCallId,
-      );
-      const toolCallId = call?.type === "toolCall" ? call.id : result.toolCallId;
-      this.history.result(index, { ...result, toolCallId }, kept, toolName);
+      this.history.result(index, result, kept, toolName);
     }
   }
 
@@ -128,7 +124,7 @@ class UIMessageReader {
   }
 }
 
-/** Arranges the results of a step by the ids of their calls. */
+/** Returns the results of a step by the ids of their calls. */
 function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
   const calls = new Map(
     content.flatMap((block) => (block.type === "toolCall" ? [[callIdOf(block.id), block.id]] : [])),
@@ -141,7 +137,7 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
   );
 }
 
-/** Makes two ways to say the same in a message equal. */
+/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { parts, ...rest } = fieldsOf(message);
   const steps = splitSteps(Array.isArray(parts) ? parts : []);

@@ -1,7 +1,7 @@
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../open.ts";
 
-/** What a part holds for one provider: signatures, ids of items. */
+/** Provider-specific data of a part, such as signatures and item ids. */
 export type ModelProviderOptions = Record<string, Record<string, string>>;
 
 /** A text. */
@@ -18,7 +18,7 @@ export interface ModelFilePart {
   mediaType: string;
 }
 
-/** What the model thought. */
+/** Thinking of the model. */
 export interface ModelReasoningPart {
   type: "reasoning";
   text: string;
@@ -34,7 +34,7 @@ export interface ModelToolCallPart {
   providerOptions?: ModelProviderOptions;
 }
 
-/** What a tool gave back, as the model is told. */
+/** Output of a tool, as the model gets it. */
 export type ModelToolOutput =
   | { type: "text" | "error-text"; value: string }
   | {

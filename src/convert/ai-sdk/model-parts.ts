@@ -1,4 +1,5 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
@@ -22,10 +23,10 @@ import {
   writeState,
 } from "./provider-state.ts";
 
-/** Fields by which a provider is asked to cache; a matter of one request. */
+/** Fields that ask a provider to cache; they concern only one request. */
 const CACHE_FIELDS = ["cacheControl", "cache_control", "cachePoint"];
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
   return typeof content === "string" ? content : content.map(writeUserBlock);
 }
@@ -38,8 +39,8 @@ function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
 /**
  * Writes an answer.
  *
- * @param family - Whose state goes with it; undefined for none.
- * @param idOf - Makes the id of a call by which its result finds it.
+ * @param family - Provider whose state to include; undefined for none.
+ * @param idOf - Maps our id of a call to the one that its result names.
  */
 export function writeAnswer(
   content: readonly AnswerBlock[],
@@ -64,7 +65,7 @@ export function writeResult(
 }
 
 function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {
-  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const texts = textsOf(content);
   if (isError) return { type: "error-text", value: texts.join("\n") };
   if (content.length === texts.length && texts.length < 2) return { type: "text", value: texts.join("") };
   return {
@@ -77,7 +78,7 @@ function writeOutput(content: readonly UserBlock[], isError: boolean): ModelTool
   };
 }
 
-/** Reads what the user says. */
+/** Reads the content of a user message. */
 export function readUser(content: unknown): UserMessage["content"] | undefined {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(readUserPart) : undefined;
@@ -88,7 +89,7 @@ function readUserPart(part: unknown): UserBlock {
   return type === "text" && typeof text === "string" ? { type: "text", text } : readFile(part);
 }
 
-/** Reads a file, or stands a text for one that cannot be held. */
+/** Reads a file as an image, or as a placeholder text if it is not an image. */
 function readFile(part: unknown): UserBlock {
   const { type, filename, image, data = image, url = data } = fieldsOf(part);
   const base64 = base64Of(data);
@@ -104,10 +105,10 @@ function readFile(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer; parts that have no counterpart, and what the provider did by itself, are passed over. */
+/** Reads an answer. Skips parts without a counterpart, and provider-executed tools. */
 export function readAnswer(content: unknown): AnswerBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  const parts: readonly unknown[] = Array.isArray(content) ? content : [];
+  const parts = listOf(content);
   const blocks: AnswerBlock[] = [];
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at];
@@ -124,7 +125,7 @@ export function readAnswer(content: unknown): AnswerBlock[] {
   return blocks;
 }
 
-/** Returns the end of the reasoning parts that one item of OpenAI's was split into. */
+/** Returns the end of the reasoning parts of one OpenAI item. */
 function endOfItem(parts: readonly unknown[], start: number): number {
   const itemOf = (part: unknown) => fieldsOf(stateOf(part)["openai"])["itemId"];
   const id = itemOf(parts[start]);
@@ -142,7 +143,7 @@ function readCall(part: unknown): AnswerBlock[] {
   return [{ type: "toolCall", name: toolName, arguments: given, ...readCallState(part, toolCallId) }];
 }
 
-/** Reads a result; undefined if the part is none. */
+/** Reads a result; undefined for other parts. */
 export function readResult(part: unknown): ReadResult | undefined {
   const { type, toolCallId, output } = fieldsOf(part);
   if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
@@ -152,14 +153,14 @@ export function readResult(part: unknown): ReadResult | undefined {
   return { toolCallId, content: readOutput(kind, said), isError };
 }
 
-/** Reads output of a tool: text, structure as JSON, or content. */
+/** Reads the output of a tool: text, JSON, or content. */
 export function readOutput(kind: unknown, value: unknown): UserBlock[] {
   if (kind === "content" && Array.isArray(value)) return value.map(readUserPart);
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Copies a part without requests to cache, with bytes as base64 and addresses as texts, so that it can be stored. */
+/** Copies a part for storage: without cache requests, with bytes as base64 and addresses as texts. */
 export function storablePart(part: object): { [name: string]: unknown } {
   const { providerOptions, output, ...rest } = withoutFields(part);
   const options = Object.entries(fieldsOf(providerOptions)).flatMap(([name, state]) => {
@@ -182,7 +183,7 @@ function storableData(data: unknown): unknown {
   return type === "data" && inner !== undefined ? { type, data: storableData(inner) } : data;
 }
 
-/** Makes two ways to say the same in a part equal: a file as it is, in an object, or as an image. */
+/** Normalises equivalent forms of a part: a file bare, in an object, or as an image. */
 export function plainPart(part: object): object {
   const { data, image, output, ...rest } = storablePart(part);
   const file = data ?? image;

@@ -6,7 +6,7 @@ import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/ite
 import { redactedThinking } from "../redacted-thinking.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
-/** The providers whose state the AI SDK carries, by the names of their fields. */
+/** Providers whose state the AI SDK carries, by the names of their fields. */
 export type Family = "anthropic" | "openai" | "google";
 
 const FAMILIES: Readonly<Record<string, Family>> = {
@@ -18,19 +18,19 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   "google-vertex": "google",
 };
 
-/** The API that messages with a provider's state came over. */
+/** The API of messages with a provider's state. */
 const FAMILY_APIS: Readonly<Record<Family, string>> = {
   anthropic: "anthropic-messages",
   openai: "openai-responses",
   google: "google-generative-ai",
 };
 
-/** Returns whose state messages of an API carry; undefined if they carry none. */
+/** Returns the provider whose state messages of an API carry; undefined if they carry none. */
 export function familyOf(api: string): Family | undefined {
   return Object.hasOwn(FAMILIES, api) ? FAMILIES[api] : undefined;
 }
 
-/** Returns whose state parts carry: that of the first one with any. */
+/** Returns the provider of the first state in parts. */
 export function familyOfParts(parts: readonly unknown[]): Family | undefined {
   return parts.map(familyOfPart).find((family) => family !== undefined);
 }
@@ -40,7 +40,10 @@ function familyOfPart(part: unknown): Family | undefined {
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
 
-/** Returns who answered. The state of an answer tells more than options do, which may be those of many answers. */
+/**
+ * Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many
+ * answers.
+ */
 export function identityOfFamily(
   family: Family | undefined,
   options: ImportOptions,
@@ -50,7 +53,7 @@ export function identityOfFamily(
   return familyOf(api) === family ? { api, provider } : { api: FAMILY_APIS[family], provider: family };
 }
 
-/** Returns what a part of a model message or of a UI message holds for providers. */
+/** Returns the provider state of a part of a model message or UI message. */
 export function stateOf(part: unknown): { readonly [name: string]: unknown } {
   const { providerOptions, providerMetadata, callProviderMetadata } = fieldsOf(part);
   return fieldsOf(providerOptions ?? providerMetadata ?? callProviderMetadata);
@@ -107,7 +110,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
 /**
  * Reads thinking.
  *
- * @param parts - One part, or all with the same item of OpenAI's.
+ * @param parts - A part, or all parts of one OpenAI item.
  */
 export function readReasoning(parts: readonly unknown[]): ThinkingContent {
   const { anthropic, openai, google } = stateOf(parts[0]);

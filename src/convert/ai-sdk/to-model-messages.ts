@@ -12,7 +12,7 @@ import { withModelParts } from "./ui-model-parts.ts";
 
 const MAX_ID = 64;
 
-/** What model messages can say, whoever the provider is behind the AI SDK. */
+/** What model messages can hold, whatever the provider. */
 export const MODEL_MESSAGES: Dialect = {
   form: "modelMessage",
   apis: undefined,
@@ -59,7 +59,7 @@ function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessag
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
   const family = item.isOwn ? familyOf(item.api) : undefined;
-  // OpenAI misses the reasoning of items that it knows by id.
+  // OpenAI rejects items with ids if their reasoning is missing.
   const known = family === "openai" && item.isIncomplete ? undefined : family;
   const answer: ModelMessage = isMessage(item.raw)
     ? item.raw
@@ -72,7 +72,7 @@ function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessag
   return [answer, { role: "tool", content: results }];
 }
 
-/** Tells whether a message was kept. Parts that came later are sent as they were received. */
+/** Tells whether a value is a kept message. Unknown parts are sent unchanged. */
 function isMessage(raw: unknown): raw is ModelMessage {
   return typeof fieldsOf(raw)["role"] === "string";
 }

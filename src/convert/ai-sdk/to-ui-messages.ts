@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
@@ -21,7 +21,7 @@ const UI_MESSAGES: Dialect = {
   takesImages: () => true,
   canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
   readUser: (raw) => readUserParts(partsOf(raw)),
-  // What was kept of answers spans a whole message, and is looked at when that is put together.
+  // A kept original spans several answers, and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
 };
@@ -68,14 +68,14 @@ export function toUIMessages(
   };
 }
 
-/** What a message says, beside its id and role. */
+/** The content of a UI message. */
 type Said = Pick<UIMessage, "metadata" | "parts">;
 
 function sayUser({ raw, content }: PlannedUser): Said {
   return raw === undefined ? { parts: writeUserParts(content) } : sayKept(raw);
 }
 
-/** Returns what a message says that was kept. Kinds of parts that came later are given as they were received. */
+/** Returns the content of a kept UI message. Unknown kinds of parts stay unchanged. */
 function sayKept(raw: unknown): Said {
   const { metadata } = fieldsOf(raw);
   return { ...(metadata !== undefined && { metadata }), parts: partsOf(raw).filter(isPart) };
@@ -99,7 +99,7 @@ function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
   return { parts };
 }
 
-/** Tells whether a message that was kept still says what its answers and results do. */
+/** Tells whether a kept UI message still matches its answers and results. */
 function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
   const steps = splitSteps(partsOf(raw)).map(readStep);
   const read = steps.map(({ content, results }) => [
@@ -119,13 +119,12 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
   return isSameJson(read.length === 0 ? [[[], []]] : read, planned);
 }
 
-/** Tells whether a block says something; texts that were just begun when a model was stopped do not. */
+/** Tells whether a block is not empty. A model stopped early may leave empty texts. */
 function isShown(block: AnswerBlock): boolean {
   if (block.type === "text") return block.text.trim() !== "" || block.textSignature !== undefined;
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;
 }
 
 function partsOf(message: unknown): readonly object[] {
-  const { parts } = fieldsOf(message);
-  return Array.isArray(parts) ? parts.map(fieldsOf) : [];
+  return listOf(fieldsOf(message)["parts"]).map(fieldsOf);
 }

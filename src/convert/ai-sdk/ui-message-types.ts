@@ -9,7 +9,7 @@ export interface UITextPart {
   providerMetadata?: ModelProviderOptions;
 }
 
-/** What the model thought. */
+/** Thinking of the model. */
 export interface UIReasoningPart {
   type: "reasoning";
   text: string;
@@ -28,7 +28,7 @@ export interface UIStepStartPart {
   type: "step-start";
 }
 
-/** A tool call and what came of it. */
+/** A tool call and its outcome. */
 export type UIToolPart = {
   type: `tool-${string}`;
   toolCallId: string;
@@ -43,11 +43,11 @@ export type UIToolPart = {
 /** A part of a UI message. */
 export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
 
-/** A message as the AI SDK's user interfaces keep it: all that was said until the user speaks again. */
+/** A message of the AI SDK's user interfaces: a user message, or everything until the next one. */
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
-  /** The host's own; absent if there is none. */
+  /** Data of the host; absent if there is none. */
   metadata?: unknown;
   parts: UIPart[];
 }
@@ -63,7 +63,7 @@ export interface UIMessagesOptions {
 
 /** What `toUIMessages` makes. */
 export interface UIMessagesResult {
-  /** Absent if there is no system message; since version 7, the AI SDK wants none among the others. */
+  /** Absent if there is no system message. Since version 7, the AI SDK wants instructions apart from messages. */
   instructions?: string;
   messages: UIMessage[];
   issues: ConversionIssue[];

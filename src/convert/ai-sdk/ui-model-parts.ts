@@ -5,10 +5,10 @@ import { callIdOf } from "../tool-ids.ts";
 import { isToolPart, splitSteps, toolNameOf } from "./ui-parts.ts";
 
 /**
- * Returns messages with what their UI messages hold beyond them, such as files and tools that the provider ran, as parts of
- * model messages.
+ * Adds to messages, as parts of model messages, what only their UI messages hold, such as files and provider-executed
+ * tools.
  *
- * A UI message is kept with the first of the answers that it became; each of its steps belongs to one of them.
+ * A UI message is kept with the first of its answers; each of its steps belongs to one answer.
  */
 export function withModelParts(messages: readonly AgentMessage[]): AgentMessage[] {
   let steps: object[][] = [];
@@ -36,7 +36,7 @@ export function withModelParts(messages: readonly AgentMessage[]): AgentMessage[
   });
 }
 
-/** Makes the parts that the SDK makes of a part of a UI message. */
+/** Converts a part of a UI message like the SDK. */
 function modelParts(part: object): object[] {
   const { type, url, providerReference, state: _, providerMetadata, ...rest } = withoutFields(part);
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };

@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
@@ -7,10 +8,10 @@ import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts"
 import type { Family } from "./provider-state.ts";
 import type { UIFilePart, UIPart, UITextPart, UIToolPart } from "./ui-message-types.ts";
 
-/** Said for a call that somebody did not allow. */
+/** Result of a call that somebody denied. */
 const DENIED = "Tool execution was denied.";
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUserParts(content: UserMessage["content"]): (UITextPart | UIFilePart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((block) =>
@@ -20,7 +21,7 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
   );
 }
 
-/** Reads what the user says; what is for the host only, such as data, is passed over. A text alone stays one. */
+/** Reads the content of a user message. Skips what is only for the host, such as data. A single text stays a text. */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
   const said = parts.filter((part) => ["text", "file"].includes(String(fieldsOf(part)["type"])));
   const blocks = readUser(said) ?? [];
@@ -28,17 +29,17 @@ export function readUserParts(parts: readonly object[]): UserMessage["content"] 
   return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
 }
 
-/** A call's result, for who writes it. */
+/** A call's result to write. */
 export interface PartResult {
   readonly message: Pick<ToolResultMessage, "content" | "isError" | "details">;
-  /** Whether there is none yet, and the user interface may still give one. */
+  /** Whether it is still missing, and the user interface may add it. */
   readonly isOpen: boolean;
 }
 
 /**
  * Writes one model call.
  *
- * @param results - By our ids of their calls.
+ * @param results - Results by our ids of their calls.
  */
 export function writeStep(
   content: readonly AnswerBlock[],
@@ -76,7 +77,7 @@ type Outcome = UIToolPart extends infer Part
 function writeOutcome(result: PartResult | undefined): Outcome {
   if (result === undefined || result.isOpen) return { state: "input-available" };
   const { message } = result;
-  const texts = message.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const texts = textsOf(message.content);
   if (message.isError) return { state: "output-error", errorText: texts.join("\n") };
   return { state: "output-available", output: outputOf(message, texts) };
 }
@@ -100,7 +101,7 @@ function readToolOutput(output: unknown): UserBlock[] {
   });
 }
 
-/** A model call that was read. */
+/** A model call. */
 export interface ReadStep {
   readonly content: AnswerBlock[];
   readonly results: readonly {
@@ -110,13 +111,13 @@ export interface ReadStep {
   }[];
 }
 
-/** Reads one model call: what was said, the calls, and what came of them. */
+/** Reads one model call: its content, tool calls and their outcomes. */
 export function readStep(parts: readonly object[]): ReadStep {
   const given = parts.map((part) => (isToolPart(part) ? asCallPart(part) : part));
   return { content: readAnswer(given), results: parts.flatMap(readOutcome) };
 }
 
-/** Tells whether a part is a tool call, of a tool that is known in advance or not. */
+/** Tells whether a part is a tool call, of a static or dynamic tool. */
 export function isToolPart(part: object): boolean {
   const { type } = fieldsOf(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
@@ -172,7 +173,7 @@ export function splitSteps(parts: readonly object[]): object[][] {
   return steps.filter((step) => step.length > 0);
 }
 
-/** Makes two ways to say the same in a part equal. */
+/** Normalises equivalent forms of a part. */
 export function plainUIPart(part: object): object {
   const { type, ...rest } = withoutFields(part, isToolPart(part) ? [] : ["state", "id"]);
   return { type, ...rest };

@@ -15,7 +15,7 @@ import type {
   AnthropicToolUse,
 } from "./anthropic-types.ts";
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: readonly UserBlock[]): (AnthropicText | AnthropicImage)[] {
   return content.map(writeUserBlock);
 }
@@ -35,7 +35,7 @@ function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["me
 /**
  * Writes a block of an answer.
  *
- * @param idOf - Makes the provider's id of one of ours.
+ * @param idOf - Maps our id to the provider's.
  */
 export function writeAnswerBlock(
   block: AnswerBlock,
@@ -51,7 +51,7 @@ export function writeAnswerBlock(
     : { type: "thinking", thinking: block.thinking, signature };
 }
 
-/** Writes a result as it is, whether or not the API takes it. */
+/** Writes a result, whether or not the API accepts it. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): AnthropicToolResult {
   const content = result.content.map(writeUserBlock);
   return {
@@ -62,7 +62,7 @@ export function writeResult(result: ReadResult | ToolResultMessage, id: string):
   };
 }
 
-/** Reads blocks that the user may have said; results among them are passed over. */
+/** Reads the content of a user message from blocks; skips results. */
 export function readUser(raw: unknown): UserBlock[] | undefined {
   if (!isBlocks(raw)) return undefined;
   return raw.flatMap((block) => (block.type === "tool_result" ? [] : [readUserBlock(block)]));
@@ -80,7 +80,7 @@ function readUserBlock(block: unknown): UserBlock {
   return placeholder(String(type).replaceAll("_", " "), title ?? from["url"] ?? from["file_id"] ?? source);
 }
 
-/** Reads the blocks of an answer; those that have no counterpart are passed over. */
+/** Reads the blocks of an answer; skips those without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return isBlocks(raw) ? raw.flatMap(readAnswerBlock) : undefined;
 }
@@ -100,12 +100,12 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "toolCall", id, name, arguments: isJsonRecord(input) ? input : {} }];
 }
 
-/** Tells whether a text says nothing: models write such texts, and the API takes none of them back. */
+/** Tells whether a text is blank: models write such texts, and the API rejects them. */
 export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Leaves out texts that say nothing. */
+/** Omits blank texts. */
 export function withoutBlanks<Block extends object>(blocks: readonly Block[]): Block[] {
   return blocks.filter((block) => {
     const { type, text } = fieldsOf(block);
@@ -113,7 +113,7 @@ export function withoutBlanks<Block extends object>(blocks: readonly Block[]): B
   });
 }
 
-/** Reads a result; undefined if it is none. */
+/** Reads a result; undefined for other values. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, tool_use_id, content, is_error } = fieldsOf(raw);
   if (type !== "tool_result" || typeof tool_use_id !== "string") return undefined;
@@ -122,7 +122,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
-/** Copies a block without what belongs to one request (cache marks) and without what says nothing. */
+/** Copies a block without cache marks, which concern one request, and without empty fields. */
 export function strippedBlock(block: object): { [name: string]: unknown } {
   const { content, is_error, caller, ...rest } = withoutFields(block, ["cache_control"]);
   const inner = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -135,7 +135,7 @@ export function strippedBlock(block: object): { [name: string]: unknown } {
   };
 }
 
-/** Tells whether a value is a list of blocks. Blocks of kinds that came later are sent as they were received. */
+/** Tells whether a value is a list of blocks. Unknown kinds are sent unchanged. */
 export function isBlocks(value: unknown): value is AnthropicBlock[] {
   return Array.isArray(value) && value.every((block) => typeof fieldsOf(block)["type"] === "string");
 }

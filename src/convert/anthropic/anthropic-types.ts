@@ -24,7 +24,7 @@ export interface AnthropicThinking {
   signature: string;
 }
 
-/** Thinking that the provider withheld. */
+/** Redacted thinking. */
 export interface AnthropicRedactedThinking {
   type: "redacted_thinking";
   data: string;

@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { type ConvertedAnswer, tokens, usageOf } from "../answer.ts";
+import { type ConvertedAnswer, countOf, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
@@ -182,11 +182,11 @@ function errorOf(response: object, candidate: unknown, reason: string): string {
 }
 
 function readUsage(usage: { readonly [name: string]: unknown }) {
-  const cacheRead = tokens(usage["cachedContentTokenCount"]);
-  const reasoning = tokens(usage["thoughtsTokenCount"]);
+  const cacheRead = countOf(usage["cachedContentTokenCount"]);
+  const reasoning = countOf(usage["thoughtsTokenCount"]);
   return usageOf({
-    input: tokens(usage["promptTokenCount"]) + tokens(usage["toolUsePromptTokenCount"]) - cacheRead,
-    output: tokens(usage["candidatesTokenCount"]) + reasoning,
+    input: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]) - cacheRead,
+    output: countOf(usage["candidatesTokenCount"]) + reasoning,
     cacheRead,
     reasoning,
     total: usage["totalTokenCount"],

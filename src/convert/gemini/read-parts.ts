@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent } from "../../schema/content.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
@@ -9,7 +9,7 @@ import { withoutFields } from "../raw-form.ts";
 /** What newer models accept in place of a signature that there is none of, as for a call that another model made. */
 export const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads what the user says out of parts; results among them are passed over. A text alone stays one. */
+/** Reads the content of a user message from parts; skips results. A single text stays a text. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
@@ -109,12 +109,11 @@ export function readResponse(part: unknown): ReadResult | undefined {
   if (!isId(id)) return undefined;
   const { output, error } = fieldsOf(response);
   const isError = error !== undefined;
-  const blobs = Array.isArray(parts) ? parts : [];
   return {
     toolCallId: id,
     content: [
       ...textsOfOutput(isError ? error : (output ?? response)),
-      ...blobs.map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
+      ...listOf(parts).map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
     ],
     isError,
   };
@@ -125,7 +124,7 @@ function textsOfOutput(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Makes two ways to say the same in a part equal: ids may be made up, and a missing signature may be written out. */
+/** Normalises equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
 export function plainPart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

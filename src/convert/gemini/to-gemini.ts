@@ -87,7 +87,7 @@ function isNewGeneration(target: ModelIdentity | undefined): boolean {
   return generation === undefined || Number(generation) >= NEW_GENERATION;
 }
 
-/** Tells whether parts were kept. Kinds that came later are sent as they were received. */
+/** Tells whether a value is kept parts. Unknown kinds are sent unchanged. */
 function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }

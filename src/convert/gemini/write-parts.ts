@@ -1,3 +1,4 @@
+import { textsOf } from "../../context/content-text.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import type { GeminiPart } from "./gemini-types.ts";
@@ -5,12 +6,12 @@ import { NO_SIGNATURE } from "./read-parts.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Tells whether a signature can be one of Gemini's. */
+/** Tells whether a signature may be Gemini's. */
 export function isSignature(signature: string | undefined): signature is string {
   return signature !== undefined && signature !== "" && BASE64.test(signature);
 }
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): GeminiPart[] {
   return typeof content === "string" ? [{ text: content }] : content.map(writeUserBlock);
 }
@@ -22,9 +23,9 @@ function writeUserBlock(block: UserBlock): GeminiPart {
 
 /** How calls and results are written. */
 export interface CallStyle {
-  /** Whether the model refuses calls without signature and understands ids and images of results. */
+  /** Whether the model requires signatures of calls, and accepts ids and images in results. */
   readonly isNew: boolean;
-  /** Makes the provider's id of one of ours. */
+  /** Maps our id to the provider's. */
   readonly idOf: (id: string) => string;
 }
 
@@ -44,7 +45,7 @@ export function writeAnswer(content: readonly AnswerBlock[], { isNew, idOf }: Ca
   });
 }
 
-/** Writes a part that was kept; older models know no ids. */
+/** Writes a kept part; without ids for older models. */
 export function keptPart(part: GeminiPart, { isNew }: CallStyle): GeminiPart {
   const { functionCall, functionResponse } = part;
   if (isNew || (functionCall === undefined && functionResponse === undefined)) return part;
@@ -69,7 +70,7 @@ export function writeResponse(
   name: string,
   { isNew, idOf }: CallStyle,
 ): GeminiPart {
-  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const text = textsOf(content).join("\n");
   const parts = content.flatMap(({ type, ...image }) =>
     "data" in image ? [{ inlineData: { mimeType: image.mimeType, data: image.data } }] : [],
   );

@@ -84,7 +84,7 @@ function addMessage(history: History, message: object, index: number): void {
   }
 }
 
-/** Gives calls of the time before there were ids the form of today. */
+/** Converts calls from before there were ids to the current form. */
 class LegacyCalls {
   readonly #open: { readonly name: unknown; readonly id: string }[] = [];
 
@@ -148,7 +148,7 @@ export function fromOpenAIChatResponse(
 
 function stopReasonOf(reason: string | undefined, isCalling: boolean): StopReason {
   const said = reason === undefined ? "pending" : (STOP_REASONS[reason] ?? "stop");
-  // Some servers say that the model was done when it waits for its tools.
+  // Some servers report a normal stop although the model waits for its tools.
   return said === "stop" && isCalling ? "toolUse" : said;
 }
 

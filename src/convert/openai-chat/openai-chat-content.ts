@@ -1,10 +1,12 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { textsOf } from "../../context/content-text.ts";
+import { blocksOf, fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
 import type { ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments, parseJson } from "../tool-arguments.ts";
+import { parseArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -15,12 +17,12 @@ import type {
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
 
-/** Fields in which servers show reasoning; the name of the one it came in is its signature. */
+/** Fields in which servers return reasoning; the field's name becomes the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
   return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
 }
@@ -31,9 +33,9 @@ function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
 }
 
 /**
- * Writes an answer. Its texts become one, since many servers take nothing else.
+ * Writes an answer. Joins its texts, because many servers accept only one.
  *
- * @param idOf - Makes the provider's id of one of ours.
+ * @param idOf - Maps our id to the provider's.
  */
 export function writeAnswer(
   content: readonly AnswerBlock[],
@@ -53,13 +55,13 @@ export function writeAnswer(
 function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly ToolCall[]) {
   const details = [
     ...thinking.flatMap(({ thinkingSignature }) => reasoningDetails(thinkingSignature) ?? []),
-    // What older writers stored with the call that it belongs to.
+    // Older writers stored details with the call.
     ...calls.flatMap(({ thoughtSignature }) => {
-      const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature);
+      const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature)?.value;
       return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
-  // Details hold what was shown, too.
+  // Details include the shown reasoning.
   if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
@@ -71,7 +73,7 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
   return shown;
 }
 
-/** Tells whether thinking says something, and its signature where in a message that goes. */
+/** Tells whether thinking can be written: it has text, and its signature names a field. */
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && reasoningField(signature) !== undefined;
   return isShown || reasoningDetails(signature) !== undefined;
@@ -82,7 +84,7 @@ function reasoningField(signature: string | undefined): ReasoningField | undefin
 }
 
 function reasoningDetails(signature: string | undefined): unknown[] | undefined {
-  const details = signature?.startsWith("[") ? parseJson(signature) : undefined;
+  const details = signature?.startsWith("[") ? parseJson(signature)?.value : undefined;
   return Array.isArray(details) && details.length > 0 ? details : undefined;
 }
 
@@ -92,15 +94,14 @@ function writeCall({ name, arguments: given }: ToolCall, id: string): OpenAIChat
 
 /** Writes a result. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
-  const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  return { role: "tool", tool_call_id: id, content: texts.join("\n") };
+  return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
 }
 
-/** Reads what the user says out of a message. */
+/** Reads the content of a user message. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { role, content } = fieldsOf(raw);
   if (role !== "user") return undefined;
-  return typeof content === "string" ? content : partsOf(content).map(readPart);
+  return typeof content === "string" ? content : listOf(content).map(readPart);
 }
 
 function readPart(part: unknown): UserBlock {
@@ -112,7 +113,7 @@ function readPart(part: unknown): UserBlock {
   return placeholder(type === "input_audio" ? "audio" : String(type), fieldsOf(file)["filename"]);
 }
 
-/** An address to show; the data of a `data:` URL is none. */
+/** Returns an address to show; undefined for a `data:` URL. */
 function addressOf(url: unknown): unknown {
   return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
 }
@@ -122,21 +123,20 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = fieldsOf(raw);
   if (message["role"] !== "assistant") return undefined;
   const { content, refusal, audio, tool_calls } = message;
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const { transcript } = fieldsOf(audio);
-  const said = [...parts, { type: "text", text: transcript }, { type: "refusal", refusal }]
+  const said = [...blocksOf(content), { type: "text", text: transcript }, { type: "refusal", refusal }]
     .map(fieldsOf)
     .flatMap((part): AnswerBlock[] => {
       const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
       return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
     });
-  return [...readReasoning(message), ...said, ...partsOf(tool_calls).flatMap(readCall)];
+  return [...readReasoning(message), ...said, ...listOf(tool_calls).flatMap(readCall)];
 }
 
 function readReasoning(message: { readonly [name: string]: unknown }): ThinkingContent[] {
   const field = REASONING_FIELDS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const shown = field === undefined ? undefined : message[field];
-  const details = partsOf(message["reasoning_details"]);
+  const details = listOf(message["reasoning_details"]);
   if (details.length > 0) {
     const thinking = typeof shown === "string" ? shown : details.map(textOfDetail).join("");
     return [{ type: "thinking", thinking, thinkingSignature: JSON.stringify(details) }];
@@ -162,42 +162,44 @@ function readCall(call: unknown): AnswerBlock[] {
     : [];
 }
 
-/** Reads a result out of a message. */
+/** Reads a result from a message. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { role, tool_call_id, content } = fieldsOf(raw);
   if (role !== "tool" || typeof tool_call_id !== "string") return undefined;
-  const parts = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
-  return { toolCallId: tool_call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+  return {
+    toolCallId: tool_call_id,
+    content: blocksOf(content).map(readPart).filter(isSaid),
+    isError: false,
+  };
 }
 
-/** Makes what can be sent of a message that was kept: of what a model spoke, its id. */
+/** Returns a kept message in a form to send: spoken output becomes its id. */
 export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
   const { id } = fieldsOf(fieldsOf(raw)["audio"]);
   const spoken: object = typeof id === "string" ? { audio: { id } } : {};
   return { ...raw, ...spoken };
 }
 
-/** Copies a message without what says nothing, as responses have it. */
+/** Copies a message without the empty fields of responses. */
 export function strippedMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
-  const hasAnnotations = partsOf(annotations).length > 0;
-  const hasDetails = partsOf(reasoning_details).length > 0;
-  // The text of the details stands in a field of its own, too; and some servers always send that field.
+  const hasAnnotations = listOf(annotations).length > 0;
+  const hasDetails = listOf(reasoning_details).length > 0;
+  // The text of the details is also in a field of its own, which some servers always send.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
-/** Makes two ways to say the same in a message equal: JSON with and without spaces, one part and a text. */
+/** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
-  const said = typeof content === "string" ? [{ type: "text", text: content }] : partsOf(content);
   const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";
   return {
     ...rest,
-    content: said.filter(isSaid).map(plainPart),
-    tool_calls: partsOf(tool_calls).map(plainCall),
+    content: blocksOf(content).filter(isSaid).map(plainPart),
+    tool_calls: listOf(tool_calls).map(plainCall),
   };
 }
 
@@ -212,8 +214,4 @@ function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
   const { arguments: given, ...facts } = fieldsOf(called);
   return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
-}
-
-function partsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

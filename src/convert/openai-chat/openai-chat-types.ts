@@ -28,13 +28,13 @@ export interface OpenAIChatSystemMessage {
   content: string;
 }
 
-/** What the user says. */
+/** A user message. */
 export interface OpenAIChatUserMessage {
   role: "user";
   content: string | (OpenAIChatText | OpenAIChatImage)[];
 }
 
-/** An answer. The fields for reasoning are those of servers that speak this API and show it. */
+/** An answer, with the reasoning fields of other servers for this API. */
 export interface OpenAIChatAssistantMessage {
   role: "assistant";
   content: string | null;

@@ -72,7 +72,7 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
   return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];
 }
 
-/** Tells whether a message was kept. Fields that came later are sent as they were received. */
+/** Tells whether a value is a kept message. Unknown fields are sent unchanged. */
 function isMessage(raw: unknown): raw is OpenAIChatMessage {
   return typeof fieldsOf(raw)["role"] === "string";
 }

@@ -3,6 +3,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
+import type { ReadResult } from "../dialect.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -59,11 +60,9 @@ function isItems(
   return Array.isArray(request);
 }
 
-/** Reads items in order, gathering those that make up one answer. */
+/** Reads items in order, and groups those of one answer. */
 class ItemReader {
   readonly #history: History;
-  /** Our id of each call by the one that pairs it. */
-  readonly #callIds = new Map<string, string>();
   #group: { readonly index: number; readonly items: object[] } | undefined;
 
   constructor(history: History) {
@@ -80,7 +79,7 @@ class ItemReader {
         return;
       }
       this.#endAnswer();
-      if (result !== undefined) this.#addResult(item, index);
+      if (result !== undefined) this.#addResult(item, result, index);
       else this.#addMessage(item, index);
     });
     this.#endAnswer();
@@ -91,22 +90,17 @@ class ItemReader {
     const { index, items } = this.#group;
     this.#group = undefined;
     const { content, details } = readOutput(this.#history, items, index);
-    for (const block of content)
-      if (block.type === "toolCall") this.#callIds.set(callIdOf(block.id), block.id);
     this.#history.answer(index, content, withDetails(details));
   }
 
-  #addResult(item: object, index: number): void {
-    const result = readResult(item);
-    if (result === undefined) return;
+  #addResult(item: object, result: ReadResult, index: number): void {
     const type =
       fieldsOf(item)["type"] === "custom_tool_call_output"
         ? "custom_tool_call_output"
         : "function_call_output";
     const again = writeResult(result, type, result.toolCallId);
     const details = this.#history.keep(index, item, again, "a result", plainItem);
-    const toolCallId = this.#callIds.get(result.toolCallId) ?? result.toolCallId;
-    this.#history.result(index, { ...result, toolCallId }, details);
+    this.#history.result(index, result, details);
   }
 
   #addMessage(item: object, index: number): void {
@@ -162,7 +156,7 @@ export function fromOpenAIResponsesResponse(
   });
 }
 
-/** Returns the provider's word for why it stopped. */
+/** Returns the provider's stop reason. */
 function reasonOf(response: object): string {
   const { status, incomplete_details } = fieldsOf(response);
   const { reason } = fieldsOf(incomplete_details);

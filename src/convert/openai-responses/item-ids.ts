@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { parseJson } from "../../jsonl/decode.ts";
 import { digestOf } from "../../schema/ids.ts";
-import { parseJson } from "../tool-arguments.ts";
 import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
 
 /** Types of items that are results. */
@@ -9,26 +9,29 @@ export const OUTPUT_TYPES: ReadonlySet<unknown> = new Set([
   "custom_tool_call_output",
 ]);
 
-/** Tells whether an item is what the host gave back for a tool that is no function, such as a shell or a computer. */
+/** Tells whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
 export function isHostOutput(item: unknown): boolean {
   const { type } = fieldsOf(item);
   if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
   return type.endsWith("_call_output") || type === "mcp_approval_response";
 }
 
-/** Tells whether an item asks the host for a tool that is no function; those that the provider runs have no `call_id`. */
+/**
+ * Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no
+ * `call_id`.
+ */
 export function isHostCall(item: unknown): boolean {
   const { type, call_id } = fieldsOf(item);
   if (type === "function_call" || type === "custom_tool_call") return false;
   return typeof type === "string" && type.endsWith("_call") && typeof call_id === "string";
 }
 
-/** Characters that an id may have. */
+/** Maximum length of an id. */
 export const MAX_ID = 64;
 
 const DIGEST_LENGTH = 24;
 
-/** What the signature of a text says about its item. */
+/** The item of a text, from its signature. */
 export interface TextItem {
   readonly id: string;
   readonly phase: "commentary" | "final_answer" | undefined;
@@ -41,7 +44,7 @@ export interface TextItem {
  */
 export function textItemOf(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
-  const { id = signature, phase } = fieldsOf(parseJson(signature));
+  const { id = signature, phase } = fieldsOf(parseJson(signature)?.value);
   if (typeof id !== "string" || !id.startsWith("msg")) return undefined;
   return {
     id: id.length <= MAX_ID ? id : `msg_${digestOf(id).slice(0, DIGEST_LENGTH)}`,
@@ -50,15 +53,15 @@ export function textItemOf(signature: string | undefined): TextItem | undefined 
 }
 
 /**
- * Reads the reasoning item out of the signature of thinking.
+ * Reads the reasoning item in the signature of thinking.
  *
- * @param needsContent - Whether an item without encrypted content means nothing to the provider.
+ * @param needsContent - Whether the provider needs the encrypted content.
  */
 export function reasoningItemOf(
   signature: string | undefined,
   needsContent: boolean,
 ): OpenAIReasoningItem | undefined {
-  const item = signature === undefined ? undefined : parseJson(signature);
+  const item = signature === undefined ? undefined : parseJson(signature)?.value;
   if (!isReasoning(item) || item.id.length > MAX_ID) return undefined;
   return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
 }
@@ -68,7 +71,7 @@ function isReasoning(item: unknown): item is OpenAIReasoningItem {
   return type === "reasoning" && typeof id === "string" && id.startsWith("rs") && Array.isArray(summary);
 }
 
-/** Returns the part of a call's id that names its item; undefined if the provider would refuse it. */
+/** Returns the part of a call's id that names its item; undefined if the provider would reject it. */
 export function callItemOf(id: string, prefix: "fc" | "ctc"): string | undefined {
   const [, item] = id.split("|");
   return item?.startsWith(prefix) && item.length <= MAX_ID ? item : undefined;

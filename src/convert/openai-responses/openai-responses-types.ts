@@ -2,20 +2,20 @@ import type { ConversionIssue } from "../conversion-issue.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Open } from "../open.ts";
 
-/** A text part of what is put in. */
+/** A text part of an input message. */
 export interface OpenAIInputText {
   type: "input_text";
   text: string;
 }
 
-/** An image part of what is put in, inline as a `data:` URL. */
+/** An image part of an input message, inline as a `data:` URL. */
 export interface OpenAIInputImage {
   type: "input_image";
   detail: "auto";
   image_url: string;
 }
 
-/** What the user or the developer says, or an answer of another model. */
+/** A user or developer message, or an answer of another model. */
 export interface OpenAIInputMessage {
   role: "user" | "developer" | "assistant";
   content: string | (OpenAIInputText | OpenAIInputImage)[];
@@ -32,7 +32,7 @@ export interface OpenAIOutputMessage {
   phase?: "commentary" | "final_answer";
 }
 
-/** Reasoning as the provider gave it; it has to stay with the item behind it. */
+/** Reasoning from the provider, which must stay with the item after it. */
 export interface OpenAIReasoningItem {
   type: "reasoning";
   id: string;
@@ -51,7 +51,7 @@ export interface OpenAIFunctionCall {
   namespace?: string;
 }
 
-/** A call of a tool that takes any text. */
+/** A call of a custom tool, which takes any text. */
 export interface OpenAICustomToolCall {
   type: "custom_tool_call";
   call_id: string;

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
@@ -6,10 +6,12 @@ import { withoutFields } from "../raw-form.ts";
 import { parseArguments } from "../tool-arguments.ts";
 import { isHostOutput, OUTPUT_TYPES } from "./item-ids.ts";
 
-/** Fields that say nothing beside the content, in what a response has and a request may leave out. */
+/** Fields of responses that requests may omit. */
 const SILENT_FIELDS = ["status", "logprobs"];
 
-/** Reads what the user says out of a message item, or what the host gave back for a tool that is no function. */
+/**
+ * Reads the content of a user message from an item: a message, or the host's result for a tool other than a function.
+ */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { type, role, content, output } = fieldsOf(raw);
   if (isHostOutput(raw)) {
@@ -22,7 +24,7 @@ export function readUser(raw: unknown): UserMessage["content"] | undefined {
   return typeof content === "string" ? content : listOf(content).map(readPart);
 }
 
-/** Reads the items of an answer; those that have no counterpart are passed over. */
+/** Reads the items of an answer; skips those without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readAnswerItem) : undefined;
 }
@@ -69,7 +71,7 @@ function reasoningText(item: unknown): string {
     .join("\n\n");
 }
 
-/** Reads a result out of an item. */
+/** Reads a result from an item. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, call_id, output } = fieldsOf(raw);
   if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;
@@ -86,7 +88,7 @@ function readPart(part: unknown): UserBlock {
   return imageOfDataUrl(image_url) ?? placeholder("image", isData ? undefined : (image_url ?? file_id));
 }
 
-/** Makes two ways to say the same in an item equal. */
+/** Normalises equivalent forms of an item. */
 export function plainItem(item: object): object {
   const {
     arguments: given,
@@ -112,8 +114,4 @@ function plainParts(content: unknown, role: unknown): unknown {
   const type = role === "assistant" ? "output_text" : "input_text";
   const parts = typeof content === "string" ? [{ type, text: content }] : listOf(content);
   return parts.filter((part) => fieldsOf(part)["text"] !== "").map((part) => plainItem(fieldsOf(part)));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

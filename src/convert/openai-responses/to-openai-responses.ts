@@ -67,17 +67,20 @@ export function toOpenAIResponses(
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/** Tells whether the provider takes items back: it refuses reasoning at their end, and what it has not stored. */
+/**
+ * Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not
+ * stored.
+ */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
   const isReference = (item: unknown) => fieldsOf(item)["type"] === "item_reference";
   return !endsIn(raw, "reasoning") && (isStored || !itemsOf(raw).some(isReference));
 }
 
-/** Writes items so that none is there twice and none without what belongs to it. */
+/** Writes items, each once and together with those that it needs. */
 class ItemWriter {
   readonly #plan: RequestPlan;
   readonly #usedIds = new Set<string>();
-  /** Calls of other tools than functions that have what the host gave back for them. */
+  /** Ids of calls of host tools that have results. */
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
@@ -149,7 +152,7 @@ function itemsOf(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [raw];
 }
 
-/** Returns the ids by which a call and what the host gave back for it know one another. */
+/** Returns the ids that pair a call with the host's result. */
 function callsOf(item: unknown): string[] {
   const { id, call_id, approval_request_id } = fieldsOf(item);
   return [id, call_id, approval_request_id].filter((one) => typeof one === "string");
@@ -160,7 +163,7 @@ function idsOf(item: OpenAIResponsesItem): string[] {
   return typeof id === "string" ? [id] : [];
 }
 
-/** Tells whether items were kept. Kinds that came later are sent as they were received. */
+/** Tells whether a value is kept items. Unknown kinds are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
 }

@@ -13,7 +13,7 @@ import type {
   OpenAIResponsesItem,
 } from "./openai-responses-types.ts";
 
-/** Writes what the user says. */
+/** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIInputMessage {
   return { role: "user", content: typeof content === "string" ? content : content.map(writePart) };
 }
@@ -23,13 +23,13 @@ function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
   return { type: "input_image", detail: "auto", image_url: dataUrlOf(block) };
 }
 
-/** How the items of an answer are written. */
+/** Options to write the items of an answer. */
 export interface AnswerStyle {
-  /** Whether items are called by their ids and reasoning goes with them: the provider then knows which belongs to which. */
+  /** Whether to include item ids and reasoning, which the provider pairs by these ids. */
   readonly hasItemIds: boolean;
-  /** Whether calls of tools that take any text are written as such. */
+  /** Whether to write calls of custom tools as such. */
   readonly isOwn: boolean;
-  /** Makes the provider's id of a call. */
+  /** Maps our id of a call to the provider's. */
   readonly idOf: (id: string) => string;
 }
 
@@ -47,7 +47,7 @@ export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle)
   return items;
 }
 
-/** Adds a text as an item, or as a part of the item before it if both have one id. */
+/** Adds a text as an item, or as a part of the item before if both have the same id. */
 function addText(
   items: OpenAIResponsesItem[],
   { text, textSignature }: TextContent,
@@ -94,7 +94,7 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): Op
   };
 }
 
-/** Returns what a tool was given that takes any text; undefined if the call is one of a function. */
+/** Returns the input of a custom tool; undefined for a call of a function. */
 function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
   const { input, ...others } = given;
   const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;

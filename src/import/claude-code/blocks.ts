@@ -1,5 +1,6 @@
+import { listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
-import { argumentsOf, type InputBlock, listOf, textOf } from "../source-values.ts";
+import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
 import { blockField } from "./message-parts.ts";
 
 /** Blocks of a message, and those of which it can hold no more than a word. */

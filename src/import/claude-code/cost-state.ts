@@ -1,10 +1,11 @@
+import { countOf, usageOf } from "../../convert/answer.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { countOf, member, type TokenCounts, usageOf } from "../source-values.ts";
+import { member } from "../source-values.ts";
 
 /** Tokens of one call or several. */
-export type Tokens = Required<Pick<TokenCounts, "input" | "output" | "cacheRead" | "cacheWrite">>;
+export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 

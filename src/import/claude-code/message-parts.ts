@@ -1,5 +1,5 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
-import { listOf, member, textOf } from "../source-values.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { member, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
 /** What a record is to the conversation. */

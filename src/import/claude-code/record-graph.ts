@@ -1,7 +1,8 @@
+import { listOf } from "../../context/entry-fields.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { listOf, member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-values.ts";
 
 /** A record that has a place in the conversation, by its `uuid`. */
 export interface RecordNode {

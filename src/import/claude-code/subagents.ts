@@ -1,8 +1,8 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceText } from "../source-text.ts";
-import { listOf, member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-values.ts";
 import { blockField, resultBlocks, userText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 

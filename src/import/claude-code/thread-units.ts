@@ -1,4 +1,5 @@
-import { listOf, member, textOf } from "../source-values.ts";
+import { listOf } from "../../context/entry-fields.ts";
+import { member, textOf } from "../source-values.ts";
 import { blockField, messageKey, type RecordRole, resultBlocks, roleOf, userText } from "./message-parts.ts";
 import type { RecordNode } from "./record-graph.ts";
 

@@ -1,8 +1,11 @@
+import { textsOf } from "../../context/content-text.ts";
+import { listOf } from "../../context/entry-fields.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { countOf, isJsonValue, listOf, member, textOf, usageOf } from "../source-values.ts";
+import { isJsonValue, member, textOf } from "../source-values.ts";
 import { convertAnswer, convertInput } from "./blocks.ts";
 import { blockField, messageKey, resultBlocks } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";
@@ -99,7 +102,7 @@ function emitAnswer(
     unit.nodes,
     content.some(({ type }) => type === "toolCall"),
   );
-  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = textsOf(content).join("");
   const responseId = isSynthetic ? undefined : textOf(message["id"]);
   const first = builder.addMessage(node.uuid, above?.last, timeOf(node), (timestamp) => ({
     role: "assistant",

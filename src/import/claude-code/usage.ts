@@ -1,18 +1,19 @@
+import { usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { countOf, member, usageOf } from "../source-values.ts";
+import { member } from "../source-values.ts";
 import type { RecordNode } from "./record-graph.ts";
 
 /** Converts the tokens of a record; those of a cache are no part of the input. */
 function usageOfRecord({ record: { value } }: RecordNode): Usage {
   const usage = member(member(value, "message"), "usage");
   return usageOf({
-    input: countOf(usage["input_tokens"]),
-    output: countOf(usage["output_tokens"]),
-    cacheRead: countOf(usage["cache_read_input_tokens"]),
-    cacheWrite: countOf(usage["cache_creation_input_tokens"]),
-    cacheWrite1h: countOf(member(usage, "cache_creation")["ephemeral_1h_input_tokens"]),
-    cost: countOf(value["costUSD"]),
+    input: usage["input_tokens"],
+    output: usage["output_tokens"],
+    cacheRead: usage["cache_read_input_tokens"],
+    cacheWrite: usage["cache_creation_input_tokens"],
+    cacheWrite1h: member(usage, "cache_creation")["ephemeral_1h_input_tokens"],
+    cost: value["costUSD"],
   });
 }
 

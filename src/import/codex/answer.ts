@@ -1,8 +1,8 @@
+import { countOf, usageOf } from "../../convert/answer.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
-import { countOf, usageOf } from "../source-values.ts";
 import type { AnswerBlock } from "./response-items.ts";
 import type { ThreadState } from "./thread-state.ts";
 
@@ -54,21 +54,16 @@ export function isText(message: AssistantMessage): boolean {
   return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
 }
 
-/** The text of an answer. */
-export function answerTextOf(message: AssistantMessage): string {
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
-}
-
 /** Converts the tokens of a call: the source's input includes what caches served and took. */
 export function usageOfTokens(tokens: JsonRecord): Usage {
   const cacheRead = countOf(tokens["cached_input_tokens"]);
   const cacheWrite = countOf(tokens["cache_write_input_tokens"]);
   return usageOf({
-    input: Math.max(0, countOf(tokens["input_tokens"]) - cacheRead - cacheWrite),
-    output: countOf(tokens["output_tokens"]),
+    input: countOf(tokens["input_tokens"]) - cacheRead - cacheWrite,
+    output: tokens["output_tokens"],
     cacheRead,
     cacheWrite,
-    reasoning: countOf(tokens["reasoning_output_tokens"]),
-    totalTokens: countOf(tokens["total_tokens"]),
+    reasoning: tokens["reasoning_output_tokens"],
+    total: tokens["total_tokens"],
   });
 }

@@ -1,7 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { countOf } from "../../convert/answer.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { countOf, member, textOf } from "../source-values.ts";
+import { member, textOf } from "../source-values.ts";
 
 /** How a tool call ended, as events tell it. */
 export interface CallOutcome {

@@ -1,7 +1,7 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
-import { listOf } from "../source-values.ts";
 import { type AnsweringModel, addBlocks, emptyAnswer } from "./answer.ts";
 import {
   answerBlocks,
@@ -10,7 +10,6 @@ import {
   isHarnessText,
   itemRole,
   itemType,
-  joinedText,
   resultOf,
 } from "./response-items.ts";
 
@@ -34,7 +33,7 @@ export function readReplacement(
   const reader = new ReplacementReader(model, timestamp);
   const all = listOf(items).map(fieldsOf);
   const userTexts = all.map((item) =>
-    itemRole(item) === "user" ? joinedText(inputBlocks(item["content"])) : "",
+    itemRole(item) === "user" ? textsOf(inputBlocks(item["content"])).join("") : "",
   );
   // The summary stands last; a prompt that says the same before it is a prompt.
   const at = summary === "" ? -1 : userTexts.lastIndexOf(summary);
@@ -100,7 +99,8 @@ class ReplacementReader {
     }
     if (role !== "user" && role !== "instructions" && role !== "agent") return undefined;
     const content = inputBlocks(item["content"]);
-    if (role === "user" && !isHarnessText(joinedText(content))) return { role: "user", content, timestamp };
+    if (role === "user" && !isHarnessText(textsOf(content).join("")))
+      return { role: "user", content, timestamp };
     const customType =
       role === "instructions"
         ? "codex.instructions"

@@ -1,15 +1,9 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import {
-  argumentsOf,
-  type InputBlock,
-  imageOfDataUrl,
-  isJsonObject,
-  listOf,
-  textOf,
-} from "../source-values.ts";
+import { argumentsOf, type InputBlock, isJsonObject, textOf } from "../source-values.ts";
 
 /** A block of an answer. */
 export type AnswerBlock = TextContent | ThinkingContent | ToolCall;
@@ -181,9 +175,7 @@ function inputBlock(block: JsonRecord): InputBlock {
   if (type === "input_image") {
     const url = textOf(block["image_url"]) ?? textOf(fieldsOf(block["image_url"])["url"]);
     const place = url ?? textOf(block["file_id"]);
-    return (
-      imageOfDataUrl(url) ?? { type: "text", text: place === undefined ? "[image]" : `[image: ${place}]` }
-    );
+    return imageOfDataUrl(url) ?? placeholder("image", place);
   }
   return { type: "text", text: `[${textOf(type) ?? "block of no type"}]` };
 }
@@ -194,9 +186,4 @@ const HARNESS =
 /** Tells whether a text that a user's message holds was written by the program. */
 export function isHarnessText(text: string): boolean {
   return HARNESS.test(text);
-}
-
-/** The text of blocks, joined. */
-export function joinedText(blocks: readonly InputBlock[]): string {
-  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -1,8 +1,9 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { textsOf } from "../../context/content-text.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { inputBlocks, isHarnessText, itemRole, itemType, joinedText } from "./response-items.ts";
+import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
 import type { ThreadState } from "./thread-state.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
@@ -178,7 +179,7 @@ export class RolloutReader {
 
   #addUser(record: SourceRecord, item: JsonRecord): void {
     const content = inputBlocks(item["content"]);
-    const text = joinedText(content);
+    const text = textsOf(content).join("");
     if (isHarnessText(text) && !this.#confirmed.has(text)) {
       this.#writer.note(record, item, "codex.context", false);
       return;
@@ -223,6 +224,6 @@ function typedText(value: JsonRecord): string | undefined {
   if (payload["type"] === "user_message") return textOf(payload["message"]);
   const item = member(payload, "item");
   if (payload["type"] !== "item_completed" || item["type"] !== "UserMessage") return undefined;
-  const content = Array.isArray(item["content"]) ? item["content"] : [];
+  const content = listOf(item["content"]);
   return content.map((block) => textOf(fieldsOf(block)["text"]) ?? "").join("");
 }

@@ -1,23 +1,17 @@
+import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { imageOfDataUrl } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import type { Draft, EntryBody, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { imageOfDataUrl, isJsonValue, textOf } from "../source-values.ts";
-import {
-  type Answer,
-  addBlocks,
-  answerTextOf,
-  emptyAnswer,
-  endAnswer,
-  isText,
-  usageOfTokens,
-} from "./answer.ts";
+import { isJsonValue, textOf } from "../source-values.ts";
+import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
 import type { CallOutcome } from "./outcomes.ts";
 import { readReplacement } from "./replacement-history.ts";
-import { answerBlocks, callArguments, callId, inputBlocks, joinedText, resultOf } from "./response-items.ts";
+import { answerBlocks, callArguments, callId, inputBlocks, resultOf } from "./response-items.ts";
 import { beforeTurns, saidInOrder, type ThreadState } from "./thread-state.ts";
 
 /** What all files of a session share. */
@@ -114,7 +108,7 @@ export class ThreadWriter {
     );
     this.#moveTo(draft);
     builder.counts.mapped++;
-    const agentId = startedAgentIn(joinedText(content));
+    const agentId = startedAgentIn(textsOf(content).join(""));
     if (agentId === undefined) return;
     const data = { agentId, toolCallId: call?.id ?? named, sessionId: agentId };
     this.#add(`codex agent ${agentId}`, record, { type: "custom", customType: SUBAGENT_CUSTOM_TYPE, data });
@@ -253,7 +247,7 @@ export class ThreadWriter {
     this.#open = undefined;
     this.#last = undefined;
     if (answer === undefined || answer.draft !== this.state.tip || !isText(answer.message)) return undefined;
-    const text = answerTextOf(answer.message).trim();
+    const text = textsOf(answer.message.content).join("").trim();
     if (text === "" || !told.trim().endsWith(text) || !this.#context.builder.takeBack(answer.draft)) {
       return undefined;
     }

@@ -1,10 +1,11 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { countOf, usageOf } from "../../convert/answer.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
-import { countOf, isJsonValue, member, textOf, usageOf } from "../source-values.ts";
+import { isJsonValue, member, textOf } from "../source-values.ts";
 import { convertModelMessage, convertSentParts, type ModelAnswer, resultOfCall } from "./parts.ts";
 import { applyPatches, type LogNode, textIn } from "./patch-log.ts";
 
@@ -189,12 +190,11 @@ function emitResults(
 function usageOfTokens(tokens: JsonRecord) {
   const cacheRead = countOf(tokens["cached"]);
   const reasoning = countOf(tokens["thoughts"]);
-  const total = countOf(tokens["total"]);
   return usageOf({
-    input: Math.max(0, countOf(tokens["input"]) - cacheRead),
+    input: countOf(tokens["input"]) - cacheRead,
     output: countOf(tokens["output"]) + reasoning,
     cacheRead,
     reasoning,
-    ...(total > 0 && { totalTokens: total }),
+    total: tokens["total"],
   });
 }

@@ -1,7 +1,7 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { argumentsOf, type InputBlock, listOf, textOf } from "../source-values.ts";
+import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
 
 /** What a message of the model comes to. */
 export interface ModelAnswer {

@@ -1,7 +1,7 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { listOf, textOf } from "../source-values.ts";
+import { textOf } from "../source-values.ts";
 
 /** A message, or a compaction, with what it follows. */
 export interface LogNode {

@@ -1,3 +1,4 @@
+import { listOf } from "../../context/entry-fields.ts";
 import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
@@ -7,7 +8,7 @@ import type { ConvertedMessages } from "../../convert/history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { listOf, textOf } from "../source-values.ts";
+import { textOf } from "../source-values.ts";
 import type { MessageDocument } from "./message-form.ts";
 
 type Content = string | readonly { readonly type: string }[];

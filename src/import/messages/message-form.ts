@@ -1,5 +1,6 @@
+import { listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { listOf, member } from "../source-values.ts";
+import { member } from "../source-values.ts";
 
 /** Whose messages an array holds. */
 export type MessageForm =

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../schema/json.ts";
 
-/** Where a version-1 record stands in its file. */
+/** The position of a version-1 record in its file. */
 export interface LinearPlace {
   readonly id: string;
   readonly parentId: string | null;
@@ -9,7 +9,7 @@ export interface LinearPlace {
 }
 
 /**
- * Gives a record of the linear format its place in the tree, and turns a compaction's index into an id.
+ * Gives a record of a list its id and parent, and converts a compaction's index to an id.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -19,7 +19,7 @@ export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRec
   const { firstKeptEntryIndex, firstKeptEntryId } = rest;
   if (type !== "compaction" || typeof firstKeptEntryIndex !== "number") return upgraded;
   delete upgraded["firstKeptEntryIndex"];
-  // A boundary behind all entries keeps nothing, which is what the compaction's own id says.
+  // An index behind all entries keeps nothing, which the compaction's own id expresses.
   if (firstKeptEntryId === undefined) {
     upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
   }

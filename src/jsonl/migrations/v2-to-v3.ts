@@ -1,7 +1,7 @@
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 
 /**
- * Renames the message role `hookMessage` to `custom`; every other record is given back as it is.
+ * Renames the message role `hookMessage` to `custom`; returns other records unchanged.
  *
  * @remarks Source: docs/format.md#versions
  */

@@ -1,13 +1,13 @@
 import type { Names } from "../names.ts";
 
-/** One step between two versions of the tables. */
+/** A step between two versions of the tables. */
 export interface Migration {
-  /** Version of the tables once the step is made. */
+  /** Version of the tables after the step. */
   readonly version: number;
-  /** What it is for, in a few words. */
+  /** Its purpose, in a few words. */
   readonly purpose: string;
-  /** Statements that make the step. */
+  /** Statements of the step. */
   up(names: Names): string[];
-  /** Statements that take it back. */
+  /** Statements that revert it. */
   down(names: Names): string[];
 }

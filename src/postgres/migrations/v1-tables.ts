@@ -1,7 +1,7 @@
 import { type Names, quoteBody, TENANT_SETTING, TENANT_SQL } from "../names.ts";
 import type { Migration } from "./migration.ts";
 
-/** What a line is made of on its way into `add_lines`; `n` counts the lines of one call from 0. */
+/** The fields of a line for `add_lines`; `n` numbers the lines of a call from 0. */
 const GIVEN = `g(n integer, line text, raw text, is_unterminated boolean, entry_id text, parent_id text,
   type text, time_ms bigint, session_name text, name_search text, user_text text, search text, goes_on boolean)`;
 
@@ -45,7 +45,7 @@ create table ${lines} (
   check ((line is null) <> (raw is null))
 )`;
 
-/** Adds lines to a session whose row its caller has locked, and takes from them what the row says of them. */
+/** Adds lines to a session whose row the caller has locked, and updates the row's facts. */
 const addLines = ({ addLines: name, lines, sessions }: Names) => `
 create function ${name}(p_session bigint, p_lines json) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
@@ -85,8 +85,8 @@ begin
 end`)}`;
 
 /**
- * Appends entries in one call: so that the row of the session is locked for the time of a call and not for that of
- * several journeys over the network.
+ * Appends entries in one call, so that the session's row is locked for one call rather than several network round
+ * trips.
  */
 const appendLines = (names: Names) => `
 create function ${names.append}(p_tenant text, p_id text, p_lines json, p_has_condition boolean, p_expected text,

@@ -1,7 +1,7 @@
 import { type Names, TENANT_SQL } from "../names.ts";
 import type { Migration } from "./migration.ts";
 
-/** Rows of other tenants do not exist for whoever is not the owner of the tables. */
+/** Hides rows of other tenants from all roles except the owner of the tables. */
 export const tenants: Migration = {
   version: 2,
   purpose: "row-level security for tenants",

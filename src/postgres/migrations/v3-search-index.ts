@@ -2,8 +2,8 @@ import { quoteBody, quoteLiteral } from "../names.ts";
 import type { Migration } from "./migration.ts";
 
 /**
- * An index by three characters each, which finds any part of a text in any language: words would leave out parts of
- * them, paths, and texts that are written without spaces. Where the extension is not to be had a search reads all texts.
+ * A trigram index, which finds any part of a text in any language; an index of words would miss parts of words,
+ * paths, and texts without spaces. Without the extension, a search reads all texts.
  */
 export const searchIndex: Migration = {
   version: 3,

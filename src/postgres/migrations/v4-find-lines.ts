@@ -2,11 +2,10 @@ import { type Names, quoteBody, quoteLiteral, TENANT_SQL } from "../names.ts";
 import type { Migration } from "./migration.ts";
 
 /**
- * A function that finds lines by their text as the owner of the tables.
+ * A function that finds lines by text with the rights of the tables' owner.
  *
- * Row-level security keeps the index for searching from being used: PostgreSQL shows no row to `like` before the policy
- * has let it through. The function compares the tenant itself. It returns keys only, and whoever calls it reads the
- * lines under the policies of his own role.
+ * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
+ * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
  */
 const findLines = ({ findLines: name, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
@@ -25,7 +24,7 @@ begin
     using ${TENANT_SQL}, p_project, p_after_id, p_after_seq, p_limit;
 end`)}`;
 
-/** Searching with the index also for roles that do not own the tables; the owner says which. */
+/** Lets roles that do not own the tables search with the index, if the owner grants it. */
 export const findingLines: Migration = {
   version: 4,
   purpose: "searching with the index for roles under row-level security",

@@ -47,3 +47,31 @@ export function comparePackages(dependencies: readonly string[], document: strin
   }
   return faults;
 }
+
+/** A row of the table under "Where is …?": `AppendFile.append` in `log/append-file.ts`. */
+const WHERE_ROW = /^\|[^|]+\| `([\w/.-]+)` \| `(?:(\w+)\.)?(\w+)` \|$/;
+
+/**
+ * Compares the table under "Where is …?" with the sources.
+ *
+ * @param read - Returns the text of a file below `src`; undefined if there is none.
+ * @returns A line for each row that names a file that is not there, or what its file does not declare.
+ */
+export function compareWhereTable(document: string, read: (path: string) => string | undefined): string[] {
+  const [, section = ""] = /^## Where is …\?\n([\s\S]*?)^## /m.exec(document) ?? [];
+  const rows = section.split("\n").filter((line) => line.startsWith("| ") && !line.endsWith("look for |"));
+  if (rows.length === 0) throw new Error('There is no table under "## Where is …?".');
+  return rows.flatMap((row) => {
+    const [, path, owner, name] = WHERE_ROW.exec(row) ?? [];
+    if (path === undefined || name === undefined) return [`not of the form of the others: ${row}`];
+    const text = read(path);
+    if (text === undefined) return [`${path} is not there`];
+    const names = owner === undefined ? [name] : [owner, name];
+    return names.filter((one) => !isDeclaredIn(text, one)).map((one) => `${path} declares no ${one}`);
+  });
+}
+
+function isDeclaredIn(text: string, name: string): boolean {
+  const exported = `^export (?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
+  return new RegExp(`${exported}|^ {2}(?:static |async |\\*)*${name}[(<]`, "m").test(text);
+}

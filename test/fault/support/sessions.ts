@@ -1,11 +1,12 @@
 import { type SessionEntry, SessionManager, type SessionOptions } from "sessiontree";
+import { user as userMessage } from "../../support/messages.ts";
 
 /** A moment for all sessions, so that they are the same at every run. */
 export const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** A user's message. */
+/** A user's message at that moment. */
 export function user(text: string) {
-  return { role: "user" as const, content: text, timestamp: NOW };
+  return userMessage(text, NOW);
 }
 
 /** Lines of a file, joined and ended. */
