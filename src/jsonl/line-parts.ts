@@ -1,6 +1,6 @@
-import { legibleHead } from "../jsonl/legible-head.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
+import { legibleHead } from "./legible-head.ts";
 
 /** A part of a line that does not parse, as a range of its bytes. */
 export interface LinePart {

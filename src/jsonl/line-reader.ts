@@ -1,13 +1,13 @@
-import { decodeText, parseJson, parseRecord } from "../jsonl/decode.ts";
-import { EntryHeadReader, headInFront, mayHaveHeadInFront, mayHoldSecondHead } from "../jsonl/entry-head.ts";
-import type { LineSink, ScannedLine } from "../jsonl/line-scanner.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { nameOf } from "../schema/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { recordInFront } from "./concatenated-records.ts";
+import { decodeText, parseJson, parseRecord } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
+import { EntryHeadReader, headInFront, mayHaveHeadInFront, mayHoldSecondHead } from "./entry-head.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
 import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
+import type { LineSink, ScannedLine } from "./line-scanner.ts";
 import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 

@@ -1,8 +1,8 @@
-import { decodeText, parseJson } from "../jsonl/decode.ts";
-import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { FileEntry } from "../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
+import { decodeText, parseJson } from "./decode.ts";
+import { LineScanner } from "./line-scanner.ts";
 
 /**
  * Parses the records of a session file, header and entries, without upgrading them.

@@ -1,8 +1,8 @@
-import { damagedEntry, decodeEntry } from "../jsonl/entry-body.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { damagedEntry, decodeEntry } from "./entry-body.ts";
 import { makeIssue } from "./issue-log.ts";
 import { SessionIndex } from "./session-index.ts";
 

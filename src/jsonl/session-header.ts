@@ -1,7 +1,7 @@
-import { type StatedVersion, statedVersion } from "../jsonl/migrate.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
+import { type StatedVersion, statedVersion } from "./migrate.ts";
 
 /** A header: as in the file, and in the current version. */
 export interface ReadHeader {

@@ -1,4 +1,3 @@
-import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
@@ -9,6 +8,7 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
+import { LineScanner } from "./line-scanner.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
@@ -75,7 +75,7 @@ export class SessionIndex {
     return this.#lines.headerSpan;
   }
 
-  /** Version of the file; the current one if nothing tells. */
+  /** Version of the file; the current one if nothing in the file says. */
   get version(): number {
     return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
   }
@@ -90,7 +90,7 @@ export class SessionIndex {
     return this.#lines.isLaneSession;
   }
 
-  /** Whether nothing in the file, including the header, looks like this format, so that another program wrote it. */
+  /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
@@ -104,7 +104,7 @@ export class SessionIndex {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }
 
-  /** Bytes that were read, or written by this process. */
+  /** Bytes that were read, or written by this session and confirmed. */
   get position(): number {
     return this.#scanner.position;
   }
@@ -140,7 +140,8 @@ export class SessionIndex {
   /**
    * Starts or stops parsing all lines and keeping their records until they are taken.
    *
-   * In a new process, parsing a small file is faster than finding its heads, and the bodies are needed next.
+   * While the engine has not compiled the search for heads yet, parsing a small file is faster, and the bodies are needed
+   * next.
    */
   keepRecords(isKept: boolean): void {
     this.#lines.isKeeping = isKept;
@@ -167,8 +168,8 @@ export class SessionIndex {
   }
 
   /**
-   * Reserves memory for the rest of a file of `bytes`, judged by its beginning: growing step by step would copy
-   * everything twice. A wrong guess takes address space for a moment, but no memory.
+   * Reserves memory for the rest of a file of `bytes`, extrapolating from what was read so far: growing step by step
+   * would copy everything twice. A guess too large takes address space for a moment, but no memory.
    */
   reserve(bytes: number): void {
     const { size } = this.tree;
@@ -185,7 +186,7 @@ export class SessionIndex {
   }
 
   /**
-   * Adds an entry that was written at the end of the file, as far as known before `confirmPending`.
+   * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
    *
    * @param length - Bytes of its line, line break included.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
@@ -221,7 +222,7 @@ export class SessionIndex {
       this.#scanner.skip(length, 1);
       this.#adder.placePending(ordinal);
     }
-    // The entries of a torn line that was completed may have parents.
+    // Closing a torn line may have added entries whose parents are not known yet.
     this.#adder.resolveParents();
   }
 
@@ -233,6 +234,7 @@ export class SessionIndex {
   /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
+      // Only the first can follow a torn line: `isMidLine` is false while anything is pending.
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }

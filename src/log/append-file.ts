@@ -22,7 +22,7 @@ const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 /** The line break. */
 export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
-/** How often lines are written again when others wrote into the middle of them. */
+/** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
 /** Identifies a file, whatever its name. */
@@ -64,18 +64,18 @@ export class AppendFile {
     return this.#descriptor?.fd !== undefined;
   }
 
-  /** Whether the file is open, also if only for reading. */
+  /** Whether the file is open, even if only for reading. */
   get isOpen(): boolean {
     return this.isHeld || this.#pinned !== undefined;
   }
 
-  /** Returns the state of the path; undefined if nothing stands there. */
+  /** Returns the state of the path; undefined if nothing is there. */
   look(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, { throwIfNoEntry: false });
     return stats === undefined ? undefined : stateOf(stats);
   }
 
-  /** Whether a state is that of the file that was read or made. */
+  /** Whether a state is that of the file that this object has read or created. */
   isSame(state: FileIdentity): boolean {
     return isSameFile(this.#identity, state);
   }
@@ -131,11 +131,11 @@ export class AppendFile {
   /**
    * Appends the first `length` bytes in one write, and checks that the file is still at the path.
    *
-   * If the write fails half-way, its part is cut off again, unless somebody else wrote behind it.
+   * If the write fails part-way, what it wrote is truncated, unless another process has written after it.
    *
    * @param expectedEnd - The end of the file if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
-   * @returns False if another file stands at the path: the lines must go there.
+   * @returns False if another file is at the path: the lines must go there.
    */
   append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): boolean {
     const fd = this.#open();
@@ -161,10 +161,10 @@ export class AppendFile {
   }
 
   /**
-   * Calls with a descriptor for reading: the open one, else a temporary one.
+   * Calls `use` with a descriptor for reading: the open one if there is one, otherwise a temporary one.
    *
-   * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
-   * @throws {FileChangedError} If another file stands there.
+   * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
+   * @throws {FileChangedError} If another file is there.
    */
   read<T>(use: (fd: number) => T): T {
     const open = this.#descriptor?.fd ?? this.#pinned;
@@ -206,7 +206,7 @@ export class AppendFile {
     this.#descriptor = undefined;
   }
 
-  /** Opens the file for appending; undefined if another one stands at the path. */
+  /** Opens the file for appending; undefined if another one is at the path. */
   #open(): number | undefined {
     const held = this.#descriptor?.fd;
     if (this.#descriptor !== undefined && held !== undefined) {
@@ -235,9 +235,10 @@ export class AppendFile {
   }
 
   /**
-   * Whether an open file is still at the path, so that whoever replaces it later finds all its lines.
+   * Whether what was just written will be found: by readers of the path, or by whoever replaces the file later.
    *
-   * Whoever replaces it revokes the right to write before reading its last lines.
+   * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
+   * write, any later replacement copies what was written.
    */
   #hasPlace(fd: number): boolean {
     const stats = this.#fs.fstatSync(fd);
@@ -261,7 +262,7 @@ export class AppendFile {
   /**
    * Writes lines; writes them again as a whole if the system split them and others wrote in between.
    *
-   * A line that is in a file twice counts once.
+   * Writing a line twice is safe: readers ignore the repetition.
    */
   #writeLines(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
     let start = expectedEnd;
@@ -288,7 +289,7 @@ export class AppendFile {
     try {
       const { size } = this.#fs.fstatSync(fd);
       const count = size - expectedEnd;
-      // Any other size says that somebody else wrote, too, and then nothing may be cut.
+      // Any other size normally means that another process also wrote, and then nothing may be cut.
       const isOwn = this.#written > 0 && count === this.#written;
       // The system may have written a part of the bytes and reported only the error.
       if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {

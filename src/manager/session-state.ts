@@ -33,7 +33,7 @@ export class SessionState {
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
-  /** Revision of the tree's links that cache and context were made from. */
+  /** Revision of the tree's links that cache and context were built from. */
   #revision: number;
   #isDegraded = false;
   /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
@@ -148,7 +148,7 @@ export class SessionState {
     });
   }
 
-  /** Appends a message under the leaf, as for nearly all entries. */
+  /** Appends a message under the leaf: the fast path, which nearly all entries take. */
   appendMessage(message: AgentMessage): AnySessionEntry {
     this.assertWritable();
     return this.#add(this.#maker.ofMessage(message, this.#leafId));
@@ -228,7 +228,7 @@ export class SessionState {
   /**
    * Switches to another log: a new, branched or opened session.
    *
-   * @param isCopy - Whether it holds the entries of this log, which then stay the same objects.
+   * @param isCopy - Whether the new log holds the entries of this one; those already loaded then stay the same objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
