@@ -1,7 +1,7 @@
-import { headOf } from "../../compaction/message-parts.ts";
 import { COMMON_PARAMETERS, type Command, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import type { Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
+import { truncate } from "../text/width.ts";
 
 /** A word that may stand where somebody is typing. */
 export interface Candidate {
@@ -23,9 +23,9 @@ export interface Candidates {
 /** Characters of a description. */
 const DESCRIPTION_LENGTH = 50;
 
-/** Cuts a description to about as much as a shell shows; to measure its columns would take longer than to find it. */
+/** Cuts a description to about as much as a shell shows. */
 export function shortDescription(text: string): string {
-  return text.length <= DESCRIPTION_LENGTH ? text : `${headOf(text, DESCRIPTION_LENGTH - 1).trimEnd()}…`;
+  return truncate(text, DESCRIPTION_LENGTH);
 }
 
 /** The shells for which there is a script. */
