@@ -5,19 +5,19 @@ import type { SourceName } from "./imported-session.ts";
 import { readMessageDocument } from "./messages/message-form.ts";
 
 /**
- * What a text is: sessions that can be imported, those of pi and oh-my-pi, which open as they are, those of pi's version
- * 4, which do not, or an array of messages.
+ * Format of a text: sessions that can be imported, those of pi and oh-my-pi, which open without an import, those of pi's
+ * version 4, which do not, or an array of messages.
  */
 export type DetectedSource = SourceName | "pi" | "oh-my-pi" | "pi-v4";
 
-/** Lines that are looked at: the first ones of a transcript may say nothing of what it is. */
+/** Number of lines to examine: the first lines of a transcript may not reveal its format. */
 const MOST_LINES = 20;
 
 /**
- * Decides whose session a text is, by its first lines.
+ * Detects which program a session belongs to from its first lines.
  *
  * @param text - A file, or its beginning.
- * @returns Undefined if it looks like none that is known.
+ * @returns Undefined if the format is unknown.
  */
 export function detectSource(text: string): DetectedSource | undefined {
   const lines = text.replace(/^\uFEFF/, "").split("\n", MOST_LINES * 2);

@@ -2,7 +2,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 
-/** Programs whose sessions can be imported, and arrays of messages in files of anybody. */
+/** Programs whose sessions can be imported, and arrays of messages from any file. */
 export const SOURCE_NAMES = ["claude-code", "codex", "gemini", "messages"] as const;
 
 /** One of the programs whose sessions can be imported, or `messages`. */
@@ -14,7 +14,7 @@ export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
 
-/** What an import made of its records. */
+/** Record counts of an import. */
 export interface ImportCounts {
   /** Records read. */
   records: number;
@@ -24,7 +24,7 @@ export interface ImportCounts {
   kept: number;
   /** Records left out; `dropped` names them. */
   dropped: number;
-  /** Entries made, this session's header not among them. */
+  /** Entries made, without this session's header. */
   entries: number;
   userMessages: number;
   assistantMessages: number;
@@ -39,37 +39,37 @@ export interface ImportProvenance {
   sourceId: string;
   /** File that it was read from; the first one if there are several. */
   sourcePath: string | null;
-  /** Version of the program that began the session; of an array of messages, their form. */
+  /** Version of the program that began the session; for an array of messages, their form. */
   sourceVersion: string | null;
-  /** ISO 8601; of the first import. */
+  /** Time of the first import, ISO 8601. */
   importedAt: string;
-  /** Of the first import. */
+  /** Counts of the first import. */
   counts: ImportCounts;
 }
 
-/** Whose session another one descends from, in the source's ids. */
+/** The session that another one descends from, by its id in the source. */
 export interface SourceParent {
   readonly sourceId: string;
   readonly relation: "fork" | "subagent";
 }
 
-/** A session made of another program's records. */
+/** A session made from another program's records. */
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
   /** File that it was read from; the first one if there are several. */
   readonly sourcePath: string | undefined;
-  /** Without `parentSession`: where the parent lies, only whoever writes files knows. */
+  /** Without `parentSession`: only the code that writes files knows where the parent is. */
   readonly header: SessionHeader;
-  /** The first one says where the session is from; each stands behind its parent. */
+  /** The first one says where the session is from; each comes after its parent. */
   readonly entries: readonly AnySessionEntry[];
-  /** Where the source's program would go on: the last entry. */
+  /** Where the source's program would continue: the last entry. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
-  /** Ids of entries that a beginning of the same records makes, and all of them do not. */
+  /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
-  /** Left out: how many records, by reason. */
+  /** Number of records left out, by reason. */
   readonly dropped: { readonly [reason: string]: number };
   readonly issues: readonly SessionIssue[];
 }

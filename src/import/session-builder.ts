@@ -15,7 +15,7 @@ import {
 import type { SourceRecord } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
-/** Whose records a session is made of. */
+/** Source of a session's records. */
 export interface SessionOrigin {
   readonly source: SourceName;
   readonly sourceId: string;
@@ -23,53 +23,53 @@ export interface SessionOrigin {
   readonly sourceVersion: string | undefined;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Id of the session to make. */
+  /** Id of the new session. */
   readonly id: string;
   readonly cwd: string;
-  /** Time at which the session began, as the source has it. */
+  /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
   readonly parent?: SourceParent | undefined;
 }
 
-/** An entry in the making: its body may still change. */
+/** An unfinished entry: its body may still change. */
 export type Draft = UnknownEntry;
 
-/** What an entry holds beside its head. */
+/** The body of an entry. */
 export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** What the id of an entry is derived from that says which entry is the leaf. */
+/** Key for the id of the entry that says which entry is the leaf. */
 function leafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }
 
-/** Tells whether an entry is one with which an import says which entry is the leaf. */
+/** Tells whether an import made an entry to say which entry is the leaf. */
 export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
   return customType === LEAF_CUSTOM_TYPE && parentId !== null && id === entryIdOf(leafMarkerKey(parentId));
 }
 
-/** Derives the id of an entry from a key: of a UUID it is the first eight characters. */
+/** Derives the id of an entry from a key: for a UUID, its first eight characters. */
 export function entryIdOf(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
-/** Makes an id of which a file's name can be made: what it may not hold becomes a dash. */
+/** Makes an id that is safe in a file name: replaces invalid characters with dashes. */
 export function sessionIdOf(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
-/** Time of sessions that tell none: it sorts them before all others. */
+/** Time of sessions without one: sorts them before all others. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
 
 /**
- * Makes a session of another program's records, entry by entry.
+ * Makes a session from another program's records, entry by entry.
  *
- * Ids are derived from keys, so that the same records make the same entries. What has a time keeps it; what has none has
- * that of the entry made before.
+ * Ids are derived from keys, so that the same records yield the same entries. An entry without a time gets that of the
+ * entry made before it.
  */
 export class SessionBuilder {
   readonly counts: ImportCounts = {
@@ -88,7 +88,7 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #ids = new Set<string>();
-  /** For an entry, the one without a place of its own that was put behind it: what follows the first follows the second. */
+  /** For an entry, the one without its own place that was put after it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
   readonly #withdrawnIds = new Set<string>();
@@ -114,7 +114,7 @@ export class SessionBuilder {
     });
   }
 
-  /** The entry made last; of the conversation if any was made, else the one that says where the session is from. */
+  /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
   get tip(): Draft {
     const last = this.#entries.at(-1);
     if (last === undefined) throw new Error("The first entry is made by the constructor.");
@@ -124,9 +124,9 @@ export class SessionBuilder {
   /**
    * Adds an entry.
    *
-   * @param key - What its id is derived from: a UUID gives its first eight characters, if they are free.
-   * @param parent - Undefined for what begins the conversation, or begins it anew; null for a root.
-   * @param time - As the source has it.
+   * @param key - Determines its id: a UUID gives its first eight characters, if they are free.
+   * @param parent - Undefined for an entry that begins the conversation, even anew; null for a root.
+   * @param time - As in the source.
    */
   add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
@@ -158,7 +158,7 @@ export class SessionBuilder {
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry that has no place of its own behind the last one, and so that what follows that one follows this. */
+  /** Adds an entry without its own place after the last one; what would follow that one follows this one. */
   addBehind(key: string, time: unknown, body: EntryBody): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body);
@@ -166,7 +166,7 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Returns the entry itself, or the last one that was put behind it. */
+  /** Returns the entry itself, or the last one that was put after it. */
   lastBehind(draft: Draft | undefined): Draft {
     let last = draft ?? this.tip;
     for (let next = this.#behind.get(last); next !== undefined; next = this.#behind.get(last)) last = next;
@@ -174,9 +174,9 @@ export class SessionBuilder {
   }
 
   /**
-   * Takes back the entry made last.
+   * Removes the last entry.
    *
-   * @returns False if it is not that one: something may hang on it.
+   * @returns False if it is not the last one, because other entries may be attached to it.
    */
   takeBack(draft: Draft): boolean {
     if (this.tip !== draft) return false;
@@ -188,7 +188,7 @@ export class SessionBuilder {
     return true;
   }
 
-  /** Says where the program would go on, if that is not the entry made last; undefined for the beginning. */
+  /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
@@ -201,12 +201,12 @@ export class SessionBuilder {
     this.counts.dropped++;
   }
 
-  /** Reports something wrong with a record. */
+  /** Reports a problem with a record. */
   report(code: SessionIssue["code"], record: SourceRecord, message: string): void {
     this.issues.push({ code, line: record.line, offset: record.offset, length: 0, message });
   }
 
-  /** Ends the session: nothing may be added after it. */
+  /** Finishes the session: nothing may be added after this. */
   finish(): ImportedSession {
     const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;

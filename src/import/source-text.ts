@@ -14,7 +14,7 @@ export interface SourceRecord {
   readonly offset: number;
 }
 
-/** The records of a file, and what is wrong with its other lines. */
+/** The records of a file, and issues with its other lines. */
 export interface SourceText {
   readonly records: readonly SourceRecord[];
   readonly issues: readonly SessionIssue[];
@@ -23,7 +23,7 @@ export interface SourceText {
 /**
  * Parses the lines of another program's file.
  *
- * Never throws: a line that is no JSON object is an issue, and whole records on a damaged line are recovered.
+ * Never throws: a line that is not a JSON object becomes an issue, and intact records on a damaged line are recovered.
  *
  * @param input - The text, its bytes, or its bytes in pieces.
  * @remarks Cost: O(input).
@@ -59,7 +59,7 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
   return { records, issues };
 }
 
-/** Returns the first text that a field of the records has; undefined if it has none. */
+/** Returns the first text that a field of the records has; undefined if none has one. */
 export function firstText(records: readonly SourceRecord[], name: string): string | undefined {
   for (const { value } of records) {
     const text = textOf(value[name]);

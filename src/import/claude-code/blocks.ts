@@ -3,17 +3,17 @@ import type { TextContent, ThinkingContent, ToolCall } from "../../schema/conten
 import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
 import { blockField } from "./message-parts.ts";
 
-/** Blocks of a message, and those of which it can hold no more than a word. */
+/** Blocks of a message, and those that it can represent only by a short text. */
 export interface ConvertedBlocks<Block> {
   readonly content: Block[];
-  /** As the source has them. */
+  /** Blocks as in the source. */
   readonly others: unknown[];
 }
 
-/** The text under which withheld thinking is kept. */
+/** Replaces thinking that the provider withheld. */
 const REDACTED = "[Reasoning redacted]";
 
-/** Converts what a model answered: text, thinking and calls; what the provider's own tools said is among the others. */
+/** Converts a model's answer: text, thinking and calls; output of the provider's own tools is among the other blocks. */
 export function convertAnswer(content: unknown): ConvertedBlocks<TextContent | ThinkingContent | ToolCall> {
   const blocks: (TextContent | ThinkingContent | ToolCall)[] = [];
   const others: unknown[] = [];
@@ -51,7 +51,7 @@ function answerBlock(block: unknown): TextContent | ThinkingContent | ToolCall |
   }
 }
 
-/** Converts what a user or a tool sent: text and inline images; of other blocks a text says what they were. */
+/** Converts what a user or a tool sent: text and inline images; a text describes each other block. */
 export function convertInput(content: unknown): ConvertedBlocks<InputBlock> {
   const blocks: InputBlock[] = [];
   const others: unknown[] = [];
@@ -96,7 +96,7 @@ function whole(block: InputBlock): InputConversion {
   return { converted: [block], isWhole: true };
 }
 
-/** Says in brackets what stands where a message can hold no such block. */
+/** Returns a text in brackets that replaces a block that no message can hold. */
 function mention(what: string): InputConversion {
   return { converted: [{ type: "text", text: `[${what}]` }], isWhole: false };
 }

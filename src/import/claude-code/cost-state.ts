@@ -9,60 +9,60 @@ export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-/** Tokens of no call. */
+/** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Tells the tokens that totals hold beside those of an agent's own messages, by model. */
+/** Returns the tokens that totals include beside those of an agent's own messages, by model. */
 export interface OtherTokens {
-  /** @returns Undefined if nobody can tell. */
+  /** @returns Undefined if unknown. */
   between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined;
 }
 
 /**
  * Follows the running totals that the program writes from time to time.
  *
- * They tell what messages do not: dollars, and the tokens of calls that made summaries. Those are what is left of the
- * difference of two totals without the messages between them, those of subagents included.
+ * They include what messages lack: dollars, and the tokens of calls that wrote summaries. To get those, it subtracts
+ * one total from the next, and then the messages in between, including those of subagents.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
   readonly #dollars = new Map<string, number>();
-  /** By model: as the last totals had them. */
+  /** Last totals, by model. */
   #totals: ReadonlyMap<string, Tokens> = new Map();
-  /** By model: of the answers since the last totals; others, such as those that make titles, have no part in summaries. */
+  /** By model: tokens of answers since the last totals; other calls, such as those for titles, do not affect summaries. */
   readonly #answered = new Map<string, Tokens>();
   #summaries: Draft[] = [];
   readonly #others: OtherTokens;
   #last: SourceRecord | undefined;
-  /** Whether the next totals hold tokens of before the first record. */
+  /** Whether the next totals include tokens from before the first record. */
   #isInheriting = false;
   #number = 0;
 
-  /** @param others - Tells what totals hold beside this agent's tokens. */
+  /** @param others - Returns the tokens that totals include beside this agent's. */
   constructor(builder: SessionBuilder, others: OtherTokens) {
     this.#builder = builder;
     this.#others = others;
   }
 
-  /** Takes note of an answer's tokens. */
+  /** Records an answer's tokens. */
   addAnswer(model: string, tokens: Tokens): void {
     this.#answered.set(model, addTokens(this.#answered.get(model) ?? NO_TOKENS, tokens));
   }
 
-  /** Takes note of an entry that a call of its own wrote. */
+  /** Records an entry that a separate call wrote. */
   addSummary(summary: Draft): void {
     this.#summaries.push(summary);
   }
 
-  /** Takes note that the conversation began elsewhere, and that the first totals hold the tokens of that, too. */
+  /** Records that the conversation began elsewhere, so that the first totals include those tokens. */
   inherit(): void {
     this.#isInheriting = true;
   }
 
   /**
-   * Takes the next totals.
+   * Reads the next totals.
    *
-   * @returns Whether they told anything new.
+   * @returns Whether they contained anything new.
    */
   take(record: SourceRecord): boolean {
     const models = member(record.value, "modelUsage");
@@ -80,7 +80,7 @@ export class CostState {
     return isNews;
   }
 
-  /** Gives what messages do not account for to the summaries made meanwhile. */
+  /** Assigns what messages do not account for to the summaries made since the last totals. */
   #addSummaryTokens(totals: ReadonlyMap<string, Tokens>, record: SourceRecord): boolean {
     const [summary, ...others] = this.#summaries;
     if (summary === undefined || this.#isInheriting) return false;
@@ -111,7 +111,7 @@ export class CostState {
 
   #addDollars(model: string, total: number): boolean {
     const before = this.#dollars.get(model) ?? 0;
-    // Less than before: the program began to count anew.
+    // Less than before: the program restarted its count.
     const spent = rounded(total < before ? total : total - before);
     this.#dollars.set(model, total);
     if (spent === 0) return false;
@@ -127,7 +127,7 @@ export class CostState {
   }
 }
 
-/** What was added to totals; all of them if the program began to count anew. */
+/** Returns the increase of totals; all of them if the program restarted its count. */
 function since(before: Tokens | undefined, now: Tokens): Tokens {
   return before === undefined || now.output < before.output ? now : combined(now, before, -1);
 }
@@ -141,7 +141,7 @@ function tokensOf(model: JsonRecord): Tokens {
   };
 }
 
-/** Adds up. */
+/** Adds tokens. */
 export function addTokens(one: Tokens, other: Tokens): Tokens {
   return combined(one, other, 1);
 }
@@ -156,7 +156,7 @@ function combined(one: Tokens, other: Tokens, times: number): Tokens {
   };
 }
 
-/** Takes away what floating-point numbers add to a difference of dollars. */
+/** Removes floating-point noise from a difference of dollars. */
 function rounded(dollars: number): number {
   return Math.round(dollars * 1e12) / 1e12;
 }

@@ -10,7 +10,7 @@ import { emitThread, type Thread } from "./thread-entries.ts";
 export interface ClaudeCodeInput {
   readonly main: SourceText;
   readonly subagents?: readonly ClaudeSubagentText[];
-  /** Id of the session: the name of its file. Default: what its last record says. */
+  /** Id of the session: the name of its file. Default: the id in its last record. */
   readonly sessionId?: string;
   /** Path of the file. */
   readonly path?: string;
@@ -18,14 +18,14 @@ export interface ClaudeCodeInput {
   readonly cwd?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** The session that this one was forked from, if that is known; records may name it, too. */
+  /** Session that this one was forked from, if known; records may also name it. */
   readonly forkedFrom?: string;
 }
 
 /**
- * Makes sessions of the records of Claude Code: one of the conversation, and one of each subagent.
+ * Converts the records of Claude Code to sessions: one for the conversation, and one for each subagent.
  *
- * A file that holds a subagent alone gives that session alone; one without any message gives none.
+ * A file with only a subagent's records yields only that session; one without messages yields none.
  *
  * @returns The main session first.
  * @remarks Cost: O(records). Source: docs/import.md#claude-code
@@ -49,7 +49,7 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   for (const subagent of subagents) {
     if (!subagent.nodes.some(isTurn)) continue;
     sessions.push(importSubagent(input, id, subagent, { counted, subagentOf }));
-    // One that goes on from what another one said repeats that.
+    // A session that continues another one repeats its records.
     for (const node of subagent.nodes) counted.add(messageIdOf(node) ?? "");
   }
   return sessions;
@@ -113,21 +113,21 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Names a subagent by its main agent's session, since agents of two sessions may share an id. */
+/** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
 function subagentSourceId(sessionId: string, agentId: string): string {
   return `${sessionId}.agent-${agentId}`;
 }
 
 /**
- * Names the session of a subagent.
+ * Returns the id of a subagent's session.
  *
- * Not with the main agent's in front, since the beginning of the one's id would then name the other as well.
+ * The main agent's id is not its prefix, because a prefix of that id would then match both.
  */
 function subagentSessionId(sessionId: string, agentId: string): string {
   return `agent-${agentId}.${sessionId}`;
 }
 
-/** Tells records that are part of a conversation from what a program notes beside it. */
+/** Separates records of a conversation from the program's other notes. */
 function isTurn({ type, record: { value } }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && member(value, "message")["content"] !== undefined;
 }
@@ -136,7 +136,7 @@ function messageIdOf({ type, record: { value } }: RecordNode): string | undefine
   return type === "assistant" ? textOf(member(value, "message")["id"]) : undefined;
 }
 
-/** Parts the records of the main agent from those of subagents in the same file. */
+/** Separates records of the main agent from those of subagents in the same file. */
 function splitByAgent({ nodes }: RecordGraph): {
   own: RecordNode[];
   lanes: ReadonlyMap<string, RecordNode[]>;
@@ -170,7 +170,7 @@ function splitByAgent({ nodes }: RecordGraph): {
   return { own, lanes };
 }
 
-/** Finds the session that this one was copied from: as records say, or by whose id they have. */
+/** Finds the session that this one was copied from: the one that records name, or whose id they have. */
 function forkParent(
   { forkedFrom }: ClaudeCodeInput,
   id: string,

@@ -2,7 +2,7 @@ import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { member, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
-/** What a record is to the conversation. */
+/** Role of a record in the conversation. */
 export type RecordRole =
   | "assistant"
   | "results"
@@ -17,7 +17,7 @@ export type RecordRole =
   | "aside"
   | "progress";
 
-/** The text of a user record, blocks joined; empty if it has none. */
+/** Returns the text of a user record, blocks joined; empty if it has none. */
 export function userText({ record: { value } }: RecordNode): string {
   const { content } = member(value, "message");
   if (typeof content === "string") return content;
@@ -26,24 +26,24 @@ export function userText({ record: { value } }: RecordNode): string {
     .join("");
 }
 
-/** Returns a field of a content block; undefined if the block is no object. */
+/** Returns a field of a content block; undefined if the block is not an object. */
 export function blockField(block: unknown, name: string): unknown {
   return fieldsOf(block)[name];
 }
 
-/** The tool results in a user record. */
+/** Returns the tool results in a user record. */
 export function resultBlocks({ record: { value } }: RecordNode): readonly unknown[] {
   return listOf(member(value, "message")["content"]).filter(
     (block) => blockField(block, "type") === "tool_result",
   );
 }
 
-/** Names the API message that an assistant record is a part of; undefined if it does not say. */
+/** Returns the id of the API message that an assistant record belongs to; undefined if it has none. */
 export function messageKey({ record: { value } }: RecordNode): string | undefined {
   return textOf(member(value, "message")["id"]) ?? textOf(value["requestId"]);
 }
 
-/** Decides what a record is. */
+/** Classifies a record. */
 export function roleOf(node: RecordNode): RecordRole {
   const { value } = node.record;
   switch (node.type) {
@@ -84,7 +84,7 @@ function userRole(node: RecordNode): RecordRole {
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
-/** A prompt that waited while the agent worked is an attachment; other attachments are the program's own. */
+/** A prompt that waited while the agent worked is an attachment; the program writes all other attachments. */
 function queuedRole({ record: { value } }: RecordNode): RecordRole {
   const attachment = member(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";

@@ -4,33 +4,33 @@ import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
-/** A record that has a place in the conversation, by its `uuid`. */
+/** A record with a place in the conversation, identified by its `uuid`. */
 export interface RecordNode {
   readonly uuid: string;
   readonly type: string;
-  /** The last record of this `uuid`, at the place of the first. */
+  /** The last record with this `uuid`, at the place of the first. */
   record: SourceRecord;
-  /** Place of its first record among the records of the file. */
+  /** Index of its first record among the records of the file. */
   readonly place: number;
-  /** The node it follows; undefined for one that begins a conversation. */
+  /** The node it follows; undefined if it begins a conversation. */
   parent: RecordNode | undefined;
   readonly children: RecordNode[];
 }
 
-/** What `linkRecords` found. */
+/** Result of `linkRecords`. */
 export interface RecordGraph {
   /** In file order. */
   readonly nodes: readonly RecordNode[];
   readonly byUuid: ReadonlyMap<string, RecordNode>;
-  /** Records that repeat the `uuid` of an earlier one. */
+  /** Records that repeat an earlier `uuid`. */
   readonly repeated: number;
   readonly issues: readonly SessionIssue[];
 }
 
-/** Records whose `uuid` or `messageId` names another record: not nodes, though they look like it. */
+/** Records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
 const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
 
-/** Tells whether a record has a place of its own in the conversation. */
+/** Tells whether a record has its own place in the conversation. */
 export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
   return typeof uuid === "string" && uuid !== "" && typeof type === "string" && !NO_NODES.has(type);
 }
@@ -40,15 +40,15 @@ export function isSidechain({ record: { value } }: RecordNode): boolean {
   return value["isSidechain"] === true;
 }
 
-/** What a compaction's boundary says of the messages that stay in the context. */
+/** Messages that stay in the context, according to a compaction's boundary. */
 export interface PreservedMessages {
   readonly head: string | undefined;
   readonly tail: string | undefined;
-  /** Whether they stand in front of the summary: then it is one of what came after them. */
+  /** Whether they come before the summary: then the summary covers what came after them. */
   readonly isPrefix: boolean;
 }
 
-/** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the ends. */
+/** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
 export function preservedBy(boundary: JsonRecord): PreservedMessages {
   const metadata = member(boundary, "compactMetadata");
   const listed = member(metadata, "preservedMessages");
@@ -63,10 +63,10 @@ export function preservedBy(boundary: JsonRecord): PreservedMessages {
 }
 
 /**
- * Finds what each record follows.
+ * Finds the parent of each record.
  *
- * A compaction's boundary follows the record that it names as its logical parent. A parent that is missing is bridged to
- * the nearest earlier record of the same agent, as is one that would close a circle.
+ * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close
+ * a cycle, the nearest earlier record of the same agent replaces it.
  *
  * @remarks Cost: O(records).
  */
@@ -98,7 +98,7 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   return { nodes, byUuid, repeated, issues };
 }
 
-/** Names the agent that a record belongs to. */
+/** Returns the agent that a record belongs to. */
 function laneOf({ record: { value } }: RecordNode): string {
   return `${value["isSidechain"] === true} ${textOf(value["agentId"]) ?? ""}`;
 }
@@ -114,7 +114,7 @@ function parentOf(
   const isBoundary = value["subtype"] === "compact_boundary";
   const named = isBoundary ? boundaryParent(value, byUuid) : textOf(parentUuid);
   const parent = named === undefined ? undefined : byUuid.get(named);
-  // A fork has preserved messages behind the summary, though the boundary still names one of them as what it follows.
+  // In a fork, preserved messages follow the summary, though the boundary still names one of them as its parent.
   const isRelinked = isBoundary && parent !== undefined && hangsBelow(parent, node, byUuid);
   if (parent !== undefined && parent !== node && !isRelinked) return parent;
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
@@ -131,14 +131,14 @@ function parentOf(
   return before;
 }
 
-/** Names what a compaction's boundary follows: the last message that it preserves, else its logical parent. */
+/** Returns the parent of a compaction's boundary: the last message that it preserves, else its logical parent. */
 function boundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
   const { tail } = preservedBy(value);
   if (tail !== undefined && byUuid.has(tail)) return tail;
   return textOf(value["logicalParentUuid"]) ?? textOf(value["parentUuid"]);
 }
 
-/** Tells whether a record names another one among its ancestors. */
+/** Tells whether a record is a descendant of another one. */
 function hangsBelow(
   record: RecordNode,
   ancestor: RecordNode,
@@ -153,7 +153,7 @@ function hangsBelow(
   return false;
 }
 
-/** Hangs the record that stands first in the file of those in a circle on the record before it. */
+/** Breaks a cycle: its first record in the file gets the previous record as parent. */
 function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
   const checked = new Set<RecordNode>();
   for (const start of nodes) {
@@ -197,9 +197,9 @@ function isBelow(node: RecordNode, ancestor: RecordNode): boolean {
 }
 
 /**
- * Finds where the program would go on: the end of the branch that was written last.
+ * Finds where the program would continue: the end of the branch that was written last.
  *
- * @param nodes - Of one agent, in file order.
+ * @param nodes - Nodes of one agent, in file order.
  */
 export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);

@@ -5,7 +5,7 @@ import type { CostState } from "./cost-state.ts";
 import type { ThreadUnits } from "./thread-units.ts";
 import { dataOfRecord } from "./unit-entries.ts";
 
-/** Types of records that say nothing of the conversation. */
+/** Types of records that do not matter to the conversation. */
 const DROPPED: ReadonlySet<string> = new Set([
   "agent-name",
   "agent-setting",
@@ -24,10 +24,10 @@ const DROPPED: ReadonlySet<string> = new Set([
   "tools-used",
 ]);
 
-/** How much a name counts: one that the user chose before one that the program made, and that before an old summary. */
+/** Priority of a name: the user's before the program's, and the program's before an old summary's. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 
-/** Takes the records of a transcript that have no place in the conversation: names, costs, and what is not known. */
+/** Reads the records of a transcript that have no place in the conversation: names, costs, and unknown records. */
 export class SessionNotes {
   readonly #builder: SessionBuilder;
   readonly #uuids: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export class SessionNotes {
     this.#uuids = new Set(Array.from(unitOf.keys(), ({ uuid }) => uuid));
   }
 
-  /** Takes a record, the next one of the file. */
+  /** Reads the next record of the file. */
   take(record: SourceRecord): void {
     const { value } = record;
     const type = textOf(value["type"]) ?? "";
@@ -54,7 +54,7 @@ export class SessionNotes {
         this.#takeName(textOf(value["aiTitle"]) ?? "", type);
         break;
       case "summary":
-        // Most summaries name another session: the file's first lines were meant for a list of all of them.
+        // Most summaries name another session: the first lines of a file served as a list of all sessions.
         if (this.#uuids.has(textOf(value["leafUuid"]) ?? "")) {
           this.#takeName(textOf(value["summary"]) ?? "", type);
         } else this.#builder.drop("summary of another session");

@@ -7,19 +7,19 @@ import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread
 import { countingKey } from "./unit-entries.ts";
 import { usageOfMessage } from "./usage.ts";
 
-/** Tools that start subagents, in older versions and in newer ones. */
+/** Tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
 
-/** What a subagent's model was called for, and when its answer was written. */
+/** A call of a subagent's model, and when its answer was written. */
 interface SubagentCall {
   readonly model: string;
-  /** Undefined for a call that no record tells the tokens of: it wrote a summary. */
+  /** Undefined if no record has the call's tokens: it wrote a summary. */
   readonly tokens: Tokens | undefined;
-  /** Unix milliseconds; NaN if it is not known. */
+  /** Unix milliseconds; NaN if unknown. */
   readonly timeMs: number;
 }
 
-/** Between which times totals were written, Unix milliseconds. */
+/** Earliest and latest time at which totals were written, Unix milliseconds. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -28,10 +28,10 @@ interface Span {
 const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
 
 /**
- * The tokens of a session's subagents, which the program's running totals hold as well.
+ * The tokens of a session's subagents, which the program's running totals include.
  *
- * Totals have no time of their own, but stand between records that have one. A call that may have been before them or
- * after makes what lies between two of them unknown, as does a subagent whose transcript is missing.
+ * Totals have no time, but come between records that have one. If a call may have come before or after totals, the
+ * difference from the next totals is unknown. So it is if a subagent's transcript is missing.
  */
 export class SubagentTokens {
   readonly #records: readonly SourceRecord[];
@@ -41,8 +41,8 @@ export class SubagentTokens {
   #isMissing = false;
 
   /**
-   * @param records - Of the main agent's file.
-   * @param counted - Messages of the main agent: what subagents repeat of them is no call of theirs.
+   * @param records - Records of the main agent's file.
+   * @param counted - Messages of the main agent; a subagent's copies of them are not its own calls.
    */
   constructor(
     records: readonly SourceRecord[],
@@ -54,15 +54,15 @@ export class SubagentTokens {
     this.#counted = counted;
   }
 
-  /** Takes note of a call of the main agent: it may start a subagent of which nothing is known. */
+  /** Records a call of the main agent, which may start an unknown subagent. */
   addCall(id: string, toolName: string | undefined): void {
     if (STARTERS.has(toolName) && !this.#isKnown(id)) this.#isMissing = true;
   }
 
   /**
-   * Returns the tokens that subagents took between two totals, by model; undefined if nobody can tell.
+   * Returns the tokens that subagents used between two totals, by model; undefined if unknown.
    *
-   * @param before - The earlier totals; undefined for the beginning of the session.
+   * @param before - The earlier totals; undefined for the start of the session.
    */
   between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined {
     this.#calls ??= this.#findCalls();
@@ -103,7 +103,7 @@ export class SubagentTokens {
     return calls;
   }
 
-  /** Finds the span: from all that was said before, since that was written before, to the next answer. */
+  /** Finds the span: from the latest time of all earlier records to the next answer. */
   #spanOf(totals: SourceRecord): Span {
     const place = this.#records.indexOf(totals);
     const times = (records: readonly SourceRecord[]) =>
@@ -117,12 +117,12 @@ export class SubagentTokens {
   }
 }
 
-/** Tells whether totals were certainly written later than something. */
+/** Tells whether totals were certainly written after something. */
 function isLater({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs <= fromMs && timeMs < toMs;
 }
 
-/** Tells whether totals were certainly written earlier than something. */
+/** Tells whether totals were certainly written before something. */
 function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs >= toMs && timeMs > fromMs;
 }

@@ -6,9 +6,9 @@ import { member, textOf } from "../source-values.ts";
 import { blockField, resultBlocks, userText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 
-/** The transcript of a subagent that has a file of its own. */
+/** The transcript of a subagent in its own file. */
 export interface ClaudeSubagentText extends SourceText {
-  /** As in the file's name. */
+  /** Id in the file's name. */
   readonly agentId: string;
   /** Parsed content of the `.meta.json` beside the file. */
   readonly meta?: unknown;
@@ -19,23 +19,23 @@ export interface ClaudeSubagentText extends SourceText {
 /** A subagent of a session. */
 export interface Subagent {
   readonly agentId: string;
-  /** The call that started it, if that is known. */
+  /** The call that started it, if known. */
   readonly toolCallId: string | undefined;
   /** The subagent that made that call; undefined if the main agent did. */
   readonly callerId: string | undefined;
   readonly nodes: readonly RecordNode[];
-  /** Its own file; undefined if its records stand in that of the main agent. */
+  /** Its own file; undefined if its records are in the main agent's file. */
   readonly text: ClaudeSubagentText | undefined;
   readonly issues: readonly SessionIssue[];
-  /** What else is known of it. */
+  /** Other known facts about it. */
   readonly details: JsonRecord;
 }
 
 /**
- * Finds the subagents of a session, and the call that started each, of the main agent or of another subagent.
+ * Finds the subagents of a session, and the call of the main agent or another subagent that started each.
  *
- * The call is named by the file beside the transcript, by the result of the call, by what was told of the agent's work,
- * or by the prompt: that of the call is the first that the subagent saw.
+ * The file beside the transcript, the result of the call, or a notification of the agent's work names the call. If none
+ * does, the prompt identifies it: the call's prompt is the first that the subagent saw.
  */
 export function findSubagents(
   main: readonly RecordNode[],
@@ -60,12 +60,12 @@ export function findSubagents(
     const details = Object.fromEntries(
       DETAILS.flatMap((name) => (textOf(meta[name]) === undefined ? [] : [[name, meta[name]]])),
     );
-    // One that started itself: its file, or what is told of it, is damaged.
+    // A subagent that started itself: its file, or a record about it, is damaged.
     return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
   });
 }
 
-/** What is known of a subagent that is worth keeping. */
+/** Facts about a subagent that are worth keeping. */
 const DETAILS = ["agentType", "description", "parentAgentId", "worktreePath"] as const;
 
 interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issues"> {
@@ -83,18 +83,18 @@ function firstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : userText(prompt);
 }
 
-/** What the main agent is told when a subagent is done. */
+/** Message that tells the main agent that a subagent is done. */
 const NOTIFICATION =
   /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
 
-/** What transcripts say of the calls that started subagents. */
+/** Facts in transcripts about the calls that started subagents. */
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
   readonly #byPrompt = new Map<string, string[]>();
-  /** By the ids of calls, the agent that made each first: others repeat what they go on from. */
+  /** By call id, the agent that first made the call: other agents repeat the conversation that they continue. */
   readonly #callers = new Map<string, string | undefined>();
 
-  /** @param agentId - Whose transcript it is; undefined for the main agent's. */
+  /** @param agentId - Agent of the transcript; undefined for the main agent. */
   addThread(nodes: readonly RecordNode[], agentId: string | undefined): void {
     for (const node of nodes) {
       if (node.type === "assistant") this.#addCalls(node, agentId);
@@ -107,7 +107,7 @@ class SubagentCalls {
     return this.#byAgent.get(agentId);
   }
 
-  /** Gives each call once: the same prompt may start several subagents. */
+  /** Returns each call once, because the same prompt may start several subagents. */
   withPrompt(prompt: string): string | undefined {
     return prompt === "" ? undefined : this.#byPrompt.get(prompt)?.shift();
   }

@@ -17,24 +17,24 @@ import {
 import { countingKey, type EmittedUnit, emitUnit, type UnitContext } from "./unit-entries.ts";
 import { usageOfMessage } from "./usage.ts";
 
-/** One agent's conversation, and where its entries go. */
+/** One agent's conversation, and the target of its entries. */
 export interface Thread {
   readonly builder: SessionBuilder;
   /** Records with a place in the conversation, in file order. */
   readonly nodes: readonly RecordNode[];
-  /** All records of the agent's file; undefined if that is another agent's, whose notes are none of this one. */
+  /** All records of the agent's file; undefined if the file, and so its notes, belong to another agent. */
   readonly records: readonly SourceRecord[] | undefined;
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
   readonly subagentOf: UnitContext["subagentOf"];
-  /** Subagents whose tokens are in the totals that the agent's file tells. */
+  /** Subagents whose tokens are included in the totals of the agent's file. */
   readonly subagents: readonly Subagent[];
 }
 
 /**
- * Makes the entries of one agent's conversation, in file order but for what stands before its parent.
+ * Makes the entries of one agent's conversation, in file order except where a record precedes its parent.
  *
- * If the entry made last is not where the program would go on, one behind it says where that is.
+ * If the program would not continue at the last entry, another entry after it says where.
  */
 export function emitThread(thread: Thread): void {
   new ThreadEmitter(thread).emit();
@@ -96,11 +96,11 @@ class ThreadEmitter {
     }
   }
 
-  /** Makes the entries of a unit behind those that it follows. */
+  /** Makes the entries of a unit after those that it follows. */
   #emit(unit: Unit): void {
     const waiting: Unit[] = [];
     for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {
-      // What follows itself, by damage that links alone do not show, begins anew.
+      // A unit that follows itself, through damage that links alone do not show, becomes a root.
       if (this.#open.has(at)) break;
       this.#open.add(at);
       waiting.push(at);
@@ -137,7 +137,7 @@ class ThreadEmitter {
   }
 }
 
-/** Chooses, for messages that stand in several branches, the one that counts their tokens: that with the most output. */
+/** Chooses which copy of a message that is on several branches counts its tokens: the one with the most output. */
 function countedOnce(units: readonly Unit[]): Map<string, Unit> {
   const chosen = new Map<string, Unit>();
   for (const unit of units) {

@@ -3,12 +3,12 @@ import { member, textOf } from "../source-values.ts";
 import { blockField, messageKey, type RecordRole, resultBlocks, roleOf, userText } from "./message-parts.ts";
 import type { RecordNode } from "./record-graph.ts";
 
-/** Records that make entries together: the parts of one message, a command and its output, a boundary and its summary. */
+/** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
-  /** In the order of the conversation; the first one gives the unit its key and its place. */
+  /** In the order of the conversation; the first one determines the unit's key and place. */
   readonly nodes: RecordNode[];
-  /** The unit that its entries follow. */
+  /** The unit that it follows. */
   parent: Unit | undefined;
 }
 
@@ -17,22 +17,22 @@ export interface ThreadUnits {
   /** In file order. */
   readonly units: readonly Unit[];
   readonly unitOf: ReadonlyMap<RecordNode, Unit>;
-  /** Names of tools by the ids of their calls. */
+  /** Names of tools by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
 }
 
-/** Units that say nothing: what follows them in the file may follow what they follow. */
+/** Units without content: those after them in the file may follow the units that these follow. */
 const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
 
 /**
  * Groups the records of one agent, and decides what each group follows.
  *
- * The program writes a record for each block of a message, and hangs each tool's result on the record of its call. Here a
- * message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and
- * a prompt beside the results, stay branches.
+ * The program writes a record for each block of a message, and attaches each tool's result to the record of its call. Here
+ * a message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and
+ * a prompt beside the results, remain branches.
  *
- * @param nodes - In file order, parents of the same agent only.
- * @remarks Cost: O(records), for conversations whose messages have few records without say between them.
+ * @param nodes - In file order, with parents of the same agent only.
+ * @remarks Cost: O(records), if few records without content come between those of a message.
  */
 export function groupRecords(nodes: readonly RecordNode[]): ThreadUnits {
   return new Grouping(nodes).group();
@@ -46,7 +46,7 @@ class Grouping {
   readonly #units: Unit[] = [];
   readonly #seen = new Set<RecordNode>();
   readonly #toolNames = new Map<string, string>();
-  /** Messages by the ids of their calls. */
+  /** Messages by call id. */
   readonly #callers = new Map<string, Unit[]>();
   /** The results of a message's calls, in the order in which they follow it. */
   readonly #results = new Map<Unit, Unit[]>();
@@ -70,12 +70,12 @@ class Grouping {
     return { units: this.#units, unitOf: this.#unitOf, toolNames: this.#toolNames };
   }
 
-  /** The parent of a node, if it is of the same agent. */
+  /** Returns the parent of a node, if it belongs to the same agent. */
   #above(node: RecordNode): RecordNode | undefined {
     return node.parent !== undefined && this.#own.has(node.parent) ? node.parent : undefined;
   }
 
-  /** Gives a node, and those above it that have none yet, a unit. */
+  /** Assigns a unit to a node and to its ancestors without one. */
   #assign(start: RecordNode): void {
     const waiting: RecordNode[] = [];
     let node: RecordNode | undefined = start;
@@ -111,7 +111,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Finds the message that a record goes on with: above it, with nothing of another message between. */
+  /** Finds the message that a record continues: an ancestor, with no part of another message in between. */
   #messageToJoin(node: RecordNode): Unit | undefined {
     const key = messageKey(node);
     if (key === undefined) return undefined;
@@ -128,7 +128,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Tells whether a prompt follows a part of a message: then the message was left there, and begun again. */
+  /** Tells whether a prompt follows a part of a message: then the message was abandoned there and begun again. */
   #hasPrompt(part: RecordNode, next: RecordNode): boolean {
     return part.children.some((child) => child !== next && this.#isTyped(child));
   }
@@ -149,7 +149,7 @@ class Grouping {
     }
   }
 
-  /** Puts results into the row behind the message that asked for them, unless they answer what is answered already. */
+  /** Puts results in a row after the message with their calls, unless the calls already have results. */
   #joinResults(unit: Unit): void {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
@@ -177,7 +177,7 @@ class Grouping {
     return [...candidates].findLast((one) => placeOf(one) < node.place) ?? [...candidates][0];
   }
 
-  /** What a unit follows by its records alone. */
+  /** Returns the parent of a unit according to its records alone. */
   #rawParent(unit: Unit): Unit | undefined {
     const [first] = unit.nodes;
     const seen = new Set<RecordNode>();
@@ -190,7 +190,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Hangs results on the message, or on the results before them. */
+  /** Attaches results to the message, or to the results before them. */
   #chain(unit: Unit): void {
     const caller = this.#callerOf.get(unit);
     if (caller === undefined) return;
@@ -206,7 +206,7 @@ class Grouping {
 
   #parentInRow(row: readonly Unit[], place: number, caller: Unit, unit: Unit): Unit {
     let last = row[place - 1] ?? caller;
-    // What says nothing and was written between two results stays between them.
+    // A unit without content that was written between two results stays between them.
     for (let next = this.#asideOf(last, unit); next !== undefined; next = this.#asideOf(last, unit))
       last = next;
     return last;
@@ -223,7 +223,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Lets what goes on from one of several results go on from the last of them. */
+  /** Moves units that continue from one of several results to the last of them. */
   #moveBehindResults(unit: Unit): void {
     if (PASSIVE.has(unit.role) || this.#callerOf.has(unit)) return;
     let base = unit.parent;
@@ -238,7 +238,7 @@ class Grouping {
   }
 }
 
-/** Place of a unit in the file. */
+/** Returns the place of a unit in the file. */
 export function placeOf({ nodes }: Unit): number {
   return nodes[0]?.place ?? 0;
 }
@@ -249,12 +249,12 @@ function callBlocks({ nodes }: Unit): unknown[] {
     .filter((block) => blockField(block, "type") === "tool_use");
 }
 
-/** The model that a message names; empty if it names none. */
+/** Returns the model of a message; empty if the message names none. */
 export function modelOf({ nodes: [node] }: Unit): string {
   return (node && textOf(member(node.record.value, "message")["model"])) ?? "";
 }
 
-/** Ids of the calls in a message. */
+/** Returns the ids of the calls in a message. */
 export function callIds(unit: Unit): string[] {
   return callBlocks(unit).flatMap((block) => textOf(blockField(block, "id")) ?? []);
 }
@@ -267,9 +267,9 @@ function saysInterrupted(node: RecordNode): boolean {
 }
 
 /**
- * Tells whether the user broke an answer off while it came in.
+ * Tells whether the user interrupted an answer while it arrived.
  *
- * Its tokens are those of its beginning then, which the program counts nowhere.
+ * Its tokens are then those of its start, which the program does not count.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(
@@ -290,7 +290,7 @@ function shareResult(one: Unit, other: Unit): boolean {
   return resultIds(other).some((id) => ids.has(id));
 }
 
-/** The text of a bash command and of its output, by the tags in which the program puts them. */
+/** Returns the text of a bash command and of its output, from the program's tags. */
 export function bashParts({ nodes }: Unit): { command: string; output: string } {
   const text = nodes.map(userText).join("\n");
   const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(text)?.[1] ?? "";

@@ -12,27 +12,27 @@ import { preservedBy, type RecordNode } from "./record-graph.ts";
 import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
 import { stopReasonOf, usageOfMessage } from "./usage.ts";
 
-/** Model under which the program writes what no model said. */
+/** Model name that the program uses for its own messages. */
 const SYNTHETIC_MODEL = "<synthetic>";
 
-/** What became of a unit. */
+/** Result of converting a unit. */
 export interface EmittedUnit {
   readonly first: Draft;
-  /** What follows the unit follows this. */
+  /** Parent of what follows the unit. */
   readonly last: Draft;
-  /** Model that answered last on the path. */
+  /** Last model that answered on the path. */
   readonly model: string | undefined;
 }
 
-/** What the entries of a unit need to know of others. */
+/** What converting a unit needs to know about other units. */
 export interface UnitContext {
   readonly builder: SessionBuilder;
   readonly thread: ThreadUnits;
-  /** Whether the tokens of a message are counted elsewhere already. */
+  /** Whether the tokens of a message are already counted elsewhere. */
   readonly isCounted: (unit: Unit) => boolean;
-  /** Id of the session of the subagent that a call started; undefined if it started none. */
+  /** Returns the session id of the subagent that a call started; undefined if it started none. */
   readonly subagentOf: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
-  /** Entries made of a record; undefined if none was. */
+  /** Returns the entries made from a record; undefined if none were. */
   readonly entryOf: (uuid: string) => Draft | undefined;
 }
 
@@ -71,7 +71,7 @@ function contentOf({ record: { value } }: RecordNode): unknown {
   return member(value, "message")["content"];
 }
 
-/** Keeps blocks that a message cannot hold behind it. */
+/** Keeps blocks that a message cannot hold, in an entry after it. */
 function keepOthers(
   node: RecordNode,
   others: readonly unknown[],
@@ -129,7 +129,7 @@ function emitAnswer(
   }
   if (!isSynthetic) return { first, last, model };
   if (above?.model !== undefined) {
-    // What the program said in a model's place must not become the model that the session goes on with.
+    // A message of the program itself must not set the model that the session continues with.
     last = builder.add(`${node.uuid} model`, last, timeOf(node), {
       type: "model_change",
       provider: "anthropic",
@@ -183,7 +183,7 @@ function textIn(block: { type: string; text?: string }): string {
   return block.text ?? "";
 }
 
-/** The structured result of a tool; with the path of the file that holds the whole of a long one. */
+/** Returns the structured result of a tool; for a long one, with the path of the file that holds all of it. */
 function detailsOf(toolUseResult: unknown, text: string): unknown {
   const sideFile = SIDE_FILE.exec(text)?.[1];
   if (sideFile === undefined) return toolUseResult;
@@ -224,7 +224,7 @@ function addUser(
   return builder.addMessage(key, parent, time, (timestamp) => ({ role: "user", content, timestamp }));
 }
 
-/** What was typed: of a user record, or of an attachment that held a prompt back. */
+/** Returns what the user typed: in a user record, or in an attachment for a prompt that waited. */
 function saidIn(node: RecordNode): unknown {
   return node.type === "attachment" ? member(node.record.value, "attachment")["prompt"] : contentOf(node);
 }
@@ -237,7 +237,7 @@ function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitCo
   return { first, last: keepOthers(node, others, first, context) };
 }
 
-/** Puts a text that nobody typed where the model sees it. */
+/** Adds a text that nobody typed where the model sees it. */
 function emitNote(
   node: RecordNode,
   role: "meta" | "command" | "notification" | "bash-output",
@@ -284,7 +284,7 @@ function emitCompaction(
   };
   const { builder, entryOf } = context;
   if (preserved.isPrefix) {
-    // The summary is of what came last, behind what stays: of a branch that was left.
+    // The summary covers the latest part, after what is kept: a branch that the user left.
     const fromId = builder.tip.id;
     const body = { type: "branch_summary", fromId, summary: text, details };
     const draft = builder.add(node.uuid, parent, timeOf(node), body);
@@ -302,14 +302,14 @@ function emitCompaction(
   return { first: draft, last: draft };
 }
 
-/** Fields that say whose a record is and where it stands, which its entry says. */
+/** Fields for a record's owner and place, which its entry already expresses. */
 const ENVELOPE: ReadonlySet<string> = new Set(
   "type uuid parentUuid sessionId timestamp cwd version gitBranch userType entrypoint isSidechain agentId".split(
     " ",
   ),
 );
 
-/** Keeps a record that is no part of the conversation. */
+/** Keeps a record that is not part of the conversation. */
 export function dataOfRecord(value: JsonRecord): JsonRecord {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !ENVELOPE.has(name)));
 }
@@ -324,7 +324,7 @@ function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: Uni
   return { first, last: first };
 }
 
-/** The message of a unit, by which its tokens are counted once. */
+/** Returns the message of a unit, which identifies tokens that must be counted only once. */
 export function countingKey({ nodes }: Unit): string | undefined {
   const [node] = nodes;
   return node && messageKey(node);

@@ -4,7 +4,7 @@ import type { StopReason } from "../../schema/message.ts";
 import { member } from "../source-values.ts";
 import type { RecordNode } from "./record-graph.ts";
 
-/** Converts the tokens of a record; those of a cache are no part of the input. */
+/** Converts the tokens of a record; the input excludes cached tokens. */
 function usageOfRecord({ record: { value } }: RecordNode): Usage {
   const usage = member(member(value, "message"), "usage");
   return usageOf({
@@ -17,7 +17,7 @@ function usageOfRecord({ record: { value } }: RecordNode): Usage {
   });
 }
 
-/** Finds the usage of a message whose records repeat it while it grows: the one with the most output. */
+/** Returns the usage of a message whose growing records repeat it: the one with the most output. */
 export function usageOfMessage(nodes: readonly RecordNode[]): Usage {
   let most = usageOf();
   let cost = 0;
@@ -38,7 +38,7 @@ const STOP_REASONS: ReadonlyMap<unknown, StopReason> = new Map([
   ["refusal", "error"],
 ]);
 
-/** Decides why a message ended: the last reason that its records name, else whether it calls a tool. */
+/** Returns why a message ended: the last reason in its records, else whether it calls a tool. */
 export function stopReasonOf(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
   if (nodes.some(({ record: { value } }) => value["isApiErrorMessage"] === true)) return "error";
   const named = nodes

@@ -6,23 +6,23 @@ import type { Draft } from "../session-builder.ts";
 import type { AnswerBlock } from "./response-items.ts";
 import type { ThreadState } from "./thread-state.ts";
 
-/** An answer in the making: items are added to it, and its usage is told later. */
+/** An unfinished answer: items are added to it, and its usage comes later. */
 export interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;
-  /** Where the thread stood before it. */
+  /** State of the thread before it. */
   readonly before: ThreadState;
-  /** Whether its usage was told. */
+  /** Whether its usage is known. */
   isCounted: boolean;
 }
 
-/** Who answers. */
+/** Provider and model of the answer. */
 export interface AnsweringModel {
   readonly provider: string | undefined;
   readonly model: string | undefined;
 }
 
-/** Makes an answer without blocks. */
+/** Creates an answer without blocks. */
 export function emptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
   return {
     role: "assistant",
@@ -36,25 +36,25 @@ export function emptyAnswer({ provider, model }: AnsweringModel, timestamp: numb
   };
 }
 
-/** Adds blocks; with a call among them the answer ends for the sake of a tool. */
+/** Adds blocks; if a call is among them, the answer ends for a tool. */
 export function addBlocks(message: AssistantMessage, blocks: readonly AnswerBlock[]): void {
   message.content.push(...blocks);
   if (blocks.some(({ type }) => type === "toolCall")) message.stopReason = "toolUse";
 }
 
-/** Says how an answer ended, unless it ended for the sake of a tool. */
+/** Sets why an answer ended, unless it ended for a tool. */
 export function endAnswer(message: AssistantMessage, reason: StopReason, errorMessage?: string): void {
   if (message.stopReason === "toolUse") return;
   message.stopReason = reason;
   if (errorMessage !== undefined) message.errorMessage = errorMessage;
 }
 
-/** Tells whether an answer is nothing but text. */
+/** Tells whether an answer contains only text. */
 export function isText(message: AssistantMessage): boolean {
   return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
 }
 
-/** Converts the tokens of a call: the source's input includes what caches served and took. */
+/** Converts the tokens of a call; the source's input includes cache reads and writes. */
 export function usageOfTokens(tokens: JsonRecord): Usage {
   const cacheRead = countOf(tokens["cached_input_tokens"]);
   const cacheWrite = countOf(tokens["cache_write_input_tokens"]);

@@ -7,11 +7,11 @@ import { RolloutReader } from "./rollout-reader.ts";
 import { THREAD_START, type ThreadState } from "./thread-state.ts";
 import type { SessionContext } from "./thread-writer.ts";
 
-/** A thread of Codex: its files, and those that they go on from. */
+/** A thread of Codex: its files, and those that they continue. */
 export interface CodexInput {
   /** All files of the thread, in any order. */
   readonly rollouts: readonly CodexRolloutText[];
-  /** Files of other threads: those that these ones name as the beginning of their history, and that of the parent. */
+  /** Files of other threads: those that these files name as the start of their history, and the parent's. */
   readonly others?: readonly CodexRolloutText[];
   /** Name of the thread, from the program's own list. */
   readonly title?: string;
@@ -20,12 +20,12 @@ export interface CodexInput {
 }
 
 /**
- * Makes a session of a thread of Codex.
+ * Converts a thread of Codex to a session.
  *
- * What was taken back stays a branch, whether the program says so or begins another file. What a fork has from its parent
- * is made of the parent's file, if the fork does not hold it.
+ * A rollback keeps the old turns as a branch, whether the program records it or begins another file. If a fork does not
+ * contain the history that it shares with its parent, that history comes from the parent's file.
  *
- * @returns Undefined if the files hold no conversation.
+ * @returns Undefined if the files contain no conversation.
  * @remarks Cost: O(records). Source: docs/import.md#codex
  */
 export function importCodex(input: CodexInput): ImportedSession | undefined {
@@ -132,7 +132,7 @@ class ThreadImport {
     return this.#read(found, end);
   }
 
-  /** Says which call of the parent started this thread, if one did. */
+  /** Returns the parent's call that started this thread, if there is one. */
   #linkParent({ meta, threadId }: Rollout): void {
     const parentId = textOf(meta["parent_thread_id"]);
     if (parentId === undefined || threadId === undefined) return;

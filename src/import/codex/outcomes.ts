@@ -4,16 +4,16 @@ import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
-/** How a tool call ended, as events tell it. */
+/** How a tool call ended, according to events. */
 export interface CallOutcome {
   readonly isError: boolean;
   readonly details: JsonRecord;
 }
 
 /**
- * Collects what events tell of calls: how commands ended, and whether tools failed. Outputs do not always say.
+ * Collects the outcomes of calls from events: how commands ended, and whether tools failed. Outputs do not always say.
  *
- * @returns By id of the call.
+ * @returns By call id.
  */
 export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
   const outcomes = new Map<string, CallOutcome>();

@@ -13,13 +13,13 @@ import {
   resultOf,
 } from "./response-items.ts";
 
-/** What a compaction put in place of the history. */
+/** The history after a compaction. */
 export interface ReplacedHistory {
-  /** The messages that stay, without the summary. */
+  /** The messages that are kept, without the summary. */
   readonly messages: AgentMessage[];
   /** Text of the item that looks like the summary; empty if there is none. */
   readonly summary: string;
-  /** Whether there is an item that only its provider can read. */
+  /** Whether it contains an item that only its provider can read. */
   readonly isOpaque: boolean;
 }
 
@@ -35,7 +35,7 @@ export function readReplacement(
   const userTexts = all.map((item) =>
     itemRole(item) === "user" ? textsOf(inputBlocks(item["content"])).join("") : "",
   );
-  // The summary stands last; a prompt that says the same before it is a prompt.
+  // The summary comes last; an earlier prompt with the same text is a prompt.
   const at = summary === "" ? -1 : userTexts.lastIndexOf(summary);
   for (const [i, item] of all.entries()) if (i !== at) reader.take(item);
   const found = summary === "" ? (userTexts.findLast((text) => text !== "") ?? "") : summary;

@@ -8,10 +8,10 @@ import { argumentsOf, type InputBlock, isJsonObject, textOf } from "../source-va
 /** A block of an answer. */
 export type AnswerBlock = TextContent | ThinkingContent | ToolCall;
 
-/** What an item is to the conversation. */
+/** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
-/** Decides what an item is. */
+/** Classifies an item. */
 export function itemRole(item: JsonRecord): ItemRole {
   switch (itemType(item)) {
     case "message":
@@ -40,7 +40,7 @@ export function itemRole(item: JsonRecord): ItemRole {
   }
 }
 
-/** The type of an item; one of the oldest and of test files has a role and no type. */
+/** Returns the type of an item; the oldest items and those in test files have a role and no type. */
 export function itemType(item: JsonRecord): string {
   return textOf(item["type"]) ?? (textOf(item["role"]) === undefined ? "" : "message");
 }
@@ -50,7 +50,7 @@ function messageRole(role: unknown): ItemRole {
   return role === "user" ? "user" : "instructions";
 }
 
-/** Converts an item that is part of an answer. */
+/** Converts an item that belongs to an answer. */
 export function answerBlocks(item: JsonRecord): AnswerBlock[] {
   switch (itemType(item)) {
     case "message":
@@ -73,7 +73,7 @@ function answerText(item: JsonRecord, block: JsonRecord): TextContent {
   };
 }
 
-/** Converts reasoning; the signature is the item itself, since that is what the provider wants back. */
+/** Converts reasoning; the signature is the item itself, because the provider expects it back. */
 function thinkingBlock(item: JsonRecord): ThinkingContent {
   const textsOf = (list: unknown) => listOf(list).flatMap((part) => textOf(fieldsOf(part)["text"]) ?? []);
   const summary = textsOf(item["summary"]);
@@ -100,7 +100,7 @@ function callBlock(item: JsonRecord): ToolCall {
   };
 }
 
-/** The id of a call: that by which its result names it, and that of the item. */
+/** Returns the id of a call: the one that its result refers to, and that of the item. */
 export function callId(item: JsonRecord): string {
   const call = textOf(item["call_id"]);
   const id = textOf(item["id"]);
@@ -108,14 +108,14 @@ export function callId(item: JsonRecord): string {
   return id === undefined ? call : `${call}|${id}`;
 }
 
-/** The arguments of a call; undefined if they are no JSON object. */
+/** Returns the arguments of a call; undefined if they are not a JSON object. */
 export function callArguments(item: JsonRecord): ToolCall["arguments"] | undefined {
   if (itemType(item) === "custom_tool_call") return { input: textOf(item["input"]) ?? "" };
   if (itemType(item) === "local_shell_call") return argumentsOf(item["action"]);
   return argumentsOf(item["arguments"]);
 }
 
-/** What a tool gave back. */
+/** The output of a tool. */
 export interface ItemResult {
   readonly content: InputBlock[];
   /** Undefined if the output does not say. */
@@ -123,7 +123,7 @@ export interface ItemResult {
   readonly details: JsonRecord | undefined;
 }
 
-/** Converts the output of a tool; old ones hold a JSON text of the output and how the command ended. */
+/** Converts the output of a tool; old outputs are a JSON text with the output and how the command ended. */
 export function resultOf(item: JsonRecord): ItemResult {
   const { output } = item;
   if (typeof output === "string") return textResult(output);
@@ -136,7 +136,7 @@ export function resultOf(item: JsonRecord): ItemResult {
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
-/** How tools say at which code a command ended, above its output. */
+/** How tools state a command's exit code, above its output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
 function textResult(text: string): ItemResult {
@@ -147,7 +147,7 @@ function textResult(text: string): ItemResult {
     const isError = typeof exitCode === "number" ? exitCode !== 0 : undefined;
     return { content: [{ type: "text", text: output }], isError, details: metadata };
   }
-  // Only the head says it: what a command printed may say anything.
+  // Search only the head, because a command may print anything.
   const [head = ""] = text.split("\nOutput:\n", 1);
   const code = head === text ? undefined : EXIT_CODE.exec(head)?.[1];
   const isError = code === undefined ? undefined : code !== "0";
@@ -156,7 +156,7 @@ function textResult(text: string): ItemResult {
 
 const IMAGE_LABEL = /^<image name=\[Image #\d+\][^>]*>$/;
 
-/** Converts what was sent to a model. Labels that the program puts around images are left out. */
+/** Converts input to a model, without the labels that the program puts around images. */
 export function inputBlocks(content: unknown): InputBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   const blocks = listOf(content).map((block) => inputBlock(fieldsOf(block)));
@@ -183,7 +183,7 @@ function inputBlock(block: JsonRecord): InputBlock {
 const HARNESS =
   /^\s*(?:<(?:environment_context|user_instructions|INSTRUCTIONS|permissions instructions|turn_aborted|skill|user_shell_command|subagent_notification)>|# AGENTS\.md instructions)/;
 
-/** Tells whether a text that a user's message holds was written by the program. */
+/** Tells whether the program wrote a text in a user's message. */
 export function isHarnessText(text: string): boolean {
   return HARNESS.test(text);
 }

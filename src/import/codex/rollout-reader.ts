@@ -8,7 +8,7 @@ import { ordinalOf, type Rollout } from "./rollout.ts";
 import type { ThreadState } from "./thread-state.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
-/** Record types that say nothing of the conversation. */
+/** Record types that do not matter to the conversation. */
 const DROPPED: ReadonlySet<string> = new Set([
   "dynamic_tools_updated",
   "inter_agent_communication_metadata",
@@ -20,7 +20,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   "world_state",
 ]);
 
-/** Item types that say nothing of the conversation. */
+/** Item types that do not matter to the conversation. */
 const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "additional_tools",
   "compaction_trigger",
@@ -29,14 +29,14 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "other",
 ]);
 
-/** Makes entries of the records of one file, in order. */
+/** Makes entries from the records of one file, in order. */
 export class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #context: SessionContext;
-  /** Records that were copied from a parent: their tokens are counted there. */
+  /** Records copied from a parent, which counts their tokens. */
   readonly #copied: number;
-  /** Where the thread stood after a record, by its number. */
+  /** State of the thread after a record, by the record's number. */
   readonly #states: { ordinal: number; state: ThreadState }[] = [];
   readonly #confirmed: ReadonlySet<string>;
   readonly #hasItems: boolean;
@@ -55,15 +55,15 @@ export class RolloutReader {
     this.#confirmed = new Set(records.flatMap(({ value }) => typedText(value) ?? []));
   }
 
-  /** Where the thread stands. */
+  /** Current state of the thread. */
   get state(): ThreadState {
     return this.#writer.state;
   }
 
   /**
-   * Reads on.
+   * Continues reading.
    *
-   * @param end - Number of the first record that is not read any more. Default: all are.
+   * @param end - Number of the first record not to read. Default: reads all records.
    */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
@@ -78,7 +78,7 @@ export class RolloutReader {
     }
   }
 
-  /** Returns where the thread stood before a record; undefined if nothing was read before it. */
+  /** Returns the state of the thread before a record; undefined if nothing was read before it. */
   stateBefore(ordinal: number): ThreadState | undefined {
     return this.#states.findLast((one) => one.ordinal < ordinal)?.state;
   }
@@ -112,7 +112,7 @@ export class RolloutReader {
     }
   }
 
-  /** Whether the record was copied from a parent, so that its tokens are counted there. */
+  /** Tells whether the record was copied from a parent, which counts its tokens. */
   get #isCopied(): boolean {
     return this.#next < this.#copied;
   }
@@ -187,7 +187,7 @@ export class RolloutReader {
     this.#writer.addPrompt(record, this.#writer.keyOf(item), content);
   }
 
-  /** Takes what was said in files so old that they hold events alone. */
+  /** Reads messages from files so old that they contain only events. */
   #takeSpoken(record: SourceRecord, type: string, event: JsonRecord): void {
     if (type === "user_message") {
       this.#writer.addPrompt(record, this.#writer.keyOf(event), textOf(event["message"]) ?? "");
@@ -200,7 +200,7 @@ export class RolloutReader {
     }
   }
 
-  /** Takes running totals: they tell of a call if they have grown, and nobody else tells of calls. */
+  /** Reads running totals: if they have grown and nothing else reports calls, they reveal one. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
     const total = member(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;
@@ -218,7 +218,7 @@ function itemOf(value: JsonRecord): JsonRecord {
   return value["type"] === "response_item" ? member(value, "payload") : {};
 }
 
-/** What an event says that the user typed; undefined if it is another event. */
+/** Returns what the user typed, according to an event; undefined if it is another event. */
 function typedText(value: JsonRecord): string | undefined {
   const payload = member(value, "payload");
   if (payload["type"] === "user_message") return textOf(payload["message"]);

@@ -10,7 +10,7 @@ export interface CodexRolloutText extends SourceText {
   readonly path?: string;
 }
 
-/** Parses the one JSON object that the first versions of Codex wrote; undefined if the text is none. */
+/** Parses the single JSON object that the first versions of Codex wrote; undefined if the text is not one. */
 export function readOldCodexText(text: string): SourceText | undefined {
   const { session, items } = fieldsOf(parseJson(text)?.value);
   if (!isJsonRecord(session) || !Array.isArray(items)) return undefined;
@@ -18,30 +18,30 @@ export function readOldCodexText(text: string): SourceText | undefined {
   return { records: values.map((value) => ({ value, line: 1, offset: 0 })), issues: [] };
 }
 
-/** A file of Codex, and which part of which thread it holds. */
+/** A file of Codex, and the part of a thread that it holds. */
 export interface Rollout {
   readonly text: CodexRolloutText;
-  /** In the order in which they were written, each once. */
+  /** In the order in which they were written, without duplicates. */
   readonly records: readonly SourceRecord[];
-  /** What the first `session_meta` says; empty if there is none. */
+  /** Content of the first `session_meta`; empty if there is none. */
   readonly meta: JsonRecord;
   readonly threadId: string | undefined;
-  /** By what other files name this one: the last id in its name, else the thread's. */
+  /** Id by which other files refer to this one: the last id in its name, else the thread's. */
   readonly rolloutId: string | undefined;
-  /** How many records repeat another one. */
+  /** Number of records that repeat another one. */
   readonly repeated: number;
 }
 
 const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/;
 
-/** Reads what a file is a part of. */
+/** Determines which part of a thread a file holds. */
 export function readRollout(text: CodexRolloutText): Rollout {
   const first = text.records.find(({ value }) => isMeta(value));
   const meta = first === undefined ? bareMeta(text.records[0]) : member(first.value, "payload");
   const threadId = textOf(meta["id"]);
   const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
   const enveloped = text.records.map(withEnvelope);
-  // Where a history was copied, all of it may have one time: what is the same was then said twice.
+  // All records of a copied history may have the same time: then equal records are real repetitions.
   const threads = new Set(
     enveloped.flatMap(({ value }) => (isMeta(value) ? member(value, "payload")["id"] : [])),
   );
@@ -54,7 +54,7 @@ function isMeta({ type }: JsonRecord): boolean {
   return type === "session_meta";
 }
 
-/** The oldest files begin with what later ones call the payload of `session_meta`. */
+/** Converts the start of the oldest files, which is the payload of a later `session_meta`. */
 function bareMeta(record: SourceRecord | undefined): JsonRecord {
   const value = fieldsOf(record?.value);
   return value["type"] === undefined && textOf(value["id"]) !== undefined ? value : {};
@@ -70,14 +70,14 @@ const ITEM_TYPES: ReadonlySet<unknown> = new Set([
   "local_shell_call",
 ]);
 
-/** Gives a bare item, as the oldest files have them, the form of later ones. */
+/** Wraps a bare item, as in the oldest files, in the form of later ones. */
 function withEnvelope(record: SourceRecord): SourceRecord {
   const { value } = record;
   if (value["payload"] !== undefined || !ITEM_TYPES.has(value["type"])) return record;
   return { ...record, value: { type: "response_item", timestamp: value["timestamp"], payload: value } };
 }
 
-/** Puts numbered records in order, and leaves out those that repeat another one. */
+/** Sorts numbered records, and leaves out those that repeat another one. */
 function inOrder(
   records: readonly SourceRecord[],
   isCopy: boolean,
@@ -87,7 +87,7 @@ function inOrder(
   for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
     const isNumbered = ordinalOf(record) !== undefined;
-    // Only what has the same time can be the same, and to spell it takes longer than all the rest.
+    // Only records with the same time can be equal, and serializing them takes longer than all the rest.
     if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
     const key = identityOf(record);
     if (seen.has(key)) return false;
@@ -101,25 +101,25 @@ function inOrder(
   return { records: kept, repeated };
 }
 
-/** By what a record is known again: its number, else all that it says, with the time. */
+/** Returns a key that identifies a record: its number, else its content and time. */
 function identityOf({ value }: SourceRecord): string {
   const { ordinal } = value;
   return typeof ordinal === "number" ? String(ordinal) : JSON.stringify(value);
 }
 
-/** The number of a record; undefined if its file does not number them. */
+/** Returns the number of a record; undefined if its file does not number them. */
 export function ordinalOf({ value }: SourceRecord): number | undefined {
   const { ordinal } = value;
   return typeof ordinal === "number" ? ordinal : undefined;
 }
 
 /**
- * Counts the records that a fork copied from its parent in front of its own.
+ * Counts the records that a fork copied from its parent ahead of its own.
  *
- * Such a file names the parent by a second `session_meta`. The copy ends where the first one returns, else where the
- * records leave those of the parent, else with the burst of time in which they were copied.
+ * Such a file names the parent in a second `session_meta`. The copy ends where the first one returns, else where the
+ * records differ from the parent's, else with the burst of time in which they were copied.
  *
- * @param parent - The parent's file, if it is there.
+ * @param parent - The parent's file, if it exists.
  */
 export function copiedRecords(rollout: Rollout, parent: Rollout | undefined): number {
   const { records, threadId } = rollout;

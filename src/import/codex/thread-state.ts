@@ -1,7 +1,7 @@
 import type { UserMessage } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
 
-/** A turn of the user, and what stood before it. */
+/** A turn of the user, and the state before it. */
 export interface Turn {
   readonly before: ThreadState;
   readonly previous: Turn | undefined;
@@ -13,7 +13,7 @@ export interface Said {
   readonly previous: Said | undefined;
 }
 
-/** Where a thread stands after some record: never changed, so that going back is taking an older one. */
+/** State of a thread after some record. Immutable, so that a rollback only needs an older one. */
 export interface ThreadState {
   /** The entry that the next one follows; undefined at the beginning. */
   readonly tip: Draft | undefined;
@@ -21,11 +21,11 @@ export interface ThreadState {
   readonly effort: string | undefined;
   readonly turns: Turn | undefined;
   readonly said: Said | undefined;
-  /** Size of the context as the last answer told it. */
+  /** Size of the context, according to the last answer. */
   readonly contextTokens: number;
 }
 
-/** What is known of a thread before its first record. */
+/** What is known about a thread before its first record. */
 export const THREAD_START: ThreadState = {
   tip: undefined,
   model: undefined,
@@ -46,7 +46,7 @@ export function beforeTurns(state: ThreadState, count: number): ThreadState {
   return before;
 }
 
-/** Returns all that the user said, in order. */
+/** Returns everything that the user said, in order. */
 export function saidInOrder(state: ThreadState): UserMessage[] {
   const messages: UserMessage[] = [];
   for (let said = state.said; said !== undefined; said = said.previous) messages.push(said.message);

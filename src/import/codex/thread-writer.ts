@@ -14,26 +14,26 @@ import { readReplacement } from "./replacement-history.ts";
 import { answerBlocks, callArguments, callId, inputBlocks, resultOf } from "./response-items.ts";
 import { beforeTurns, saidInOrder, type ThreadState } from "./thread-state.ts";
 
-/** What all files of a session share. */
+/** State that all files of a session share. */
 export interface SessionContext {
   readonly builder: SessionBuilder;
   readonly provider: string | undefined;
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Calls by the id that their results name: whole id and tool. */
+  /** Calls by the id that their results refer to: full id and tool. */
   readonly calls: Map<string, { id: string; name: string }>;
-  /** How often a record without an id of its own was seen, by what it says. */
+  /** Number of records without an id seen so far, by content. */
   readonly seen: Map<string, number>;
 }
 
-/** Makes the entries of a thread, one behind the other. */
+/** Makes the entries of a thread, one after the other. */
 export class ThreadWriter {
   state: ThreadState;
   readonly #context: SessionContext;
-  /** The answer to which items are still added. */
+  /** The unfinished answer, to which items are still added. */
   #open: Answer | undefined;
-  /** The answer made last. */
+  /** The last finished answer. */
   #last: Answer | undefined;
-  /** Where the turn began, if its beginning is told, and whether the user has said anything in it. */
+  /** Start of the turn, if known, and whether the user has said anything in it. */
   #turn: { before: ThreadState; isUsers: boolean } | undefined;
 
   constructor(context: SessionContext, start: ThreadState) {
@@ -127,7 +127,7 @@ export class ThreadWriter {
     builder.counts.mapped++;
   }
 
-  /** Takes note that the user has said something: that makes a turn one that can be taken back. */
+  /** Records that the user said something, so that the turn can be rolled back. */
   #beginUsersTurn(): void {
     if (this.#turn?.isUsers === true) return;
     const before = this.#turn?.before ?? this.state;
@@ -135,7 +135,7 @@ export class ThreadWriter {
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Puts a text that the user did not type where the model sees it. */
+  /** Adds a text that the user did not type where the model sees it. */
   note(record: SourceRecord, item: JsonRecord, customType: string, isShown: boolean): void {
     this.#open = undefined;
     const content = inputBlocks(item["content"]);
@@ -193,7 +193,7 @@ export class ThreadWriter {
     }
   }
 
-  /** Counts the tokens of a call, whose answer they follow. */
+  /** Counts the tokens of a call; they follow its answer. */
   count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined, isCopied: boolean): void {
     const { builder } = this.#context;
     const usage = usageOfTokens(tokens);
@@ -205,7 +205,7 @@ export class ThreadWriter {
       if (!isCopied) answer.message.usage = usage;
       if (responseId !== undefined) answer.message.responseId = responseId;
     } else if (!isCopied && usage.totalTokens > 0) {
-      // The answer itself was lost, as those are that somebody interrupts.
+      // The answer itself was lost, as happens when somebody interrupts it.
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? JSON.stringify(record.value)}`;
       const model = this.state.model ?? "unknown";
@@ -241,7 +241,7 @@ export class ThreadWriter {
     builder.counts.mapped++;
   }
 
-  /** Takes back the answer that is the summary, which stands in the thread like any other before it is used. */
+  /** Removes the answer that is the summary, which is in the thread like any other before it is used. */
   #takeBackSummary(told: string): Answer["message"] | undefined {
     const answer = this.#last;
     this.#open = undefined;
@@ -255,7 +255,7 @@ export class ThreadWriter {
     return answer.message;
   }
 
-  /** Adds an entry behind the last one of the thread. */
+  /** Adds an entry after the last one of the thread. */
   #add(key: string, record: SourceRecord, body: EntryBody): Draft {
     const draft = this.#context.builder.add(key, this.state.tip, record.value["timestamp"], body);
     this.#moveTo(draft);
@@ -266,7 +266,7 @@ export class ThreadWriter {
     this.state = { ...this.state, tip };
   }
 
-  /** Names a record by the id of its item, else by what it says and how often that was said. */
+  /** Derives a record's key from its item's id, else from its content and the number of equal records before it. */
   keyOf(item: JsonRecord): string {
     const id = textOf(item["id"]);
     const key = id === undefined ? `codex ${JSON.stringify(item)}` : `codex ${id}`;
@@ -276,9 +276,9 @@ export class ThreadWriter {
   }
 }
 
-/** Reads the id of the agent that a call started from what the call gave back; undefined if it started none. */
+/** Reads the id of the agent that a call started from the call's output; undefined if it started none. */
 function startedAgentIn(output: string): string | undefined {
-  // Most outputs are no JSON, and finding that out takes longer than all the rest.
+  // Most outputs are not JSON, and trying to parse them takes longer than all the rest.
   const isLikely = output.startsWith("{") && output.includes('"agent_id"');
   return isLikely ? textOf(fieldsOf(parseJson(output)?.value)["agent_id"]) : undefined;
 }

@@ -13,9 +13,9 @@ import { applyPatches, type LogNode, textIn } from "./patch-log.ts";
 export interface GeminiInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Working directory: the file holds no more than a digest of it. */
+  /** Working directory: the file contains only a digest of it. */
   readonly cwd?: string;
-  /** Id of the session that this one's agent worked for. */
+  /** Id of the session for which this one's agent worked. */
   readonly parentId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -31,11 +31,11 @@ export function readGeminiText(text: string): SourceText {
 }
 
 /**
- * Makes a session of the records of Gemini CLI.
+ * Converts the records of Gemini CLI to a session.
  *
- * What was taken back stays a branch, and a compressed history becomes a compaction.
+ * A rollback keeps the old messages as a branch, and a compressed history becomes a compaction.
  *
- * @returns Undefined if the file holds no conversation.
+ * @returns Undefined if the file contains no conversation.
  * @remarks Cost: O(records). Source: docs/import.md#gemini-cli
  */
 export function importGemini(input: GeminiInput): ImportedSession | undefined {
@@ -99,7 +99,7 @@ function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: S
   return builder.add(keyOf(node), parent, timestamp, { type: "custom", customType, data });
 }
 
-/** Tells what is no prompt: commands to the program, and what it or a hook put in front of one. */
+/** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
 function isAside({ content }: JsonRecord): boolean {
   const text = textIn(content).trim();
   if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
@@ -128,7 +128,7 @@ function emitCompaction(
   return draft;
 }
 
-/** Size of the context that the last answer before told. */
+/** Returns the size of the context according to the previous answer. */
 function tokensBefore({ parent }: LogNode): number {
   for (let node = parent; node !== undefined; node = node.parent) {
     const total = countOf(member(node.message, "tokens")["total"]);
@@ -186,7 +186,7 @@ function emitResults(
   return last;
 }
 
-/** Converts the tokens of a call: the source's input includes what a cache served, and its output no thoughts. */
+/** Converts the tokens of a call; the source's input includes cached tokens, and its output excludes thoughts. */
 function usageOfTokens(tokens: JsonRecord) {
   const cacheRead = countOf(tokens["cached"]);
   const reasoning = countOf(tokens["thoughts"]);

@@ -3,7 +3,7 @@ import type { TextContent, ThinkingContent, ToolCall } from "../../schema/conten
 import type { JsonRecord } from "../../schema/json.ts";
 import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
 
-/** What a message of the model comes to. */
+/** A converted message of the model. */
 export interface ModelAnswer {
   readonly content: (TextContent | ThinkingContent | ToolCall)[];
   /** Parts that a message cannot hold. */
@@ -18,7 +18,7 @@ export interface CallWithResult {
   readonly record: JsonRecord | undefined;
 }
 
-/** Converts a message of the model: its parts if they tell calls and thoughts, else what is kept beside a text. */
+/** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = partsOf(message["content"]);
   const records = listOf(message["toolCalls"]).map(fieldsOf);
@@ -95,7 +95,7 @@ function partsOf(content: unknown): JsonRecord[] {
   });
 }
 
-/** Converts what was sent: texts and images; of other parts a text says what they were. */
+/** Converts what was sent: texts and images; a text describes each other part. */
 export function convertSentParts(content: unknown): InputBlock[] {
   return partsOf(content).flatMap(sentBlock);
 }
@@ -123,7 +123,7 @@ function responseBlocks({ response, parts }: JsonRecord): InputBlock[] {
   return [...blocks, ...convertSentParts(listOf(parts))];
 }
 
-/** What a tool gave back, as far as the program kept it; undefined if it kept nothing. */
+/** Returns a tool's output, as far as the program kept it; undefined if it kept nothing. */
 export function resultOfCall(record: JsonRecord): { content: InputBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";

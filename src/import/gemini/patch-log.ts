@@ -3,7 +3,7 @@ import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 
-/** A message, or a compaction, with what it follows. */
+/** A message, or a compaction, with its parent. */
 export interface LogNode {
   /** Unique in the session: the message's id, with a number if the id was used before. */
   readonly key: string;
@@ -11,34 +11,34 @@ export interface LogNode {
   message: JsonRecord;
   readonly parent: LogNode | undefined;
   readonly isCompaction: boolean;
-  /** Of a compaction: the first message that stays in the context. */
+  /** For a compaction: the first message that stays in the context. */
   readonly firstKept: LogNode | undefined;
-  /** Whether the message was there before under another key, so that its tokens are counted there. */
+  /** Whether the message was there before under another key, which counts its tokens. */
   readonly isCopy: boolean;
 }
 
-/** What a file of patches comes to. */
+/** Result of applying a file of patches. */
 export interface PatchedLog {
   /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
   readonly metadata: JsonRecord;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly nodes: readonly LogNode[];
-  /** The last message of the session as it is now. */
+  /** The last message of the session's current state. */
   readonly tip: LogNode | undefined;
   /** Records that are newer versions of a message. */
   readonly replaced: number;
-  /** Messages that came in lists, not as records of their own. */
+  /** Messages that came in lists rather than as separate records. */
   readonly listed: number;
-  /** Those of them that the program put behind a summary as the model's thanks for it, which were never said. */
+  /** Those of them that the program added after a summary as the model's thanks for it, and that nobody said. */
   readonly thanks: number;
-  /** Records that are none of what is known. */
+  /** Records of unknown types. */
   readonly unknown: readonly SourceRecord[];
 }
 
 const SNAPSHOT = "<state_snapshot>";
 
 /**
- * Applies the patches of a file of Gemini CLI, and keeps what they take away as branches.
+ * Applies the patches of a file of Gemini CLI, and keeps what they remove as branches.
  *
  * @remarks Cost: O(records · messages of a checkpoint).
  */
@@ -55,9 +55,9 @@ class PatchLog implements PatchedLog {
   replaced = 0;
   listed = 0;
   thanks = 0;
-  /** The session as it is now. */
+  /** Current state of the session. */
   #current: LogNode[] = [];
-  /** Its messages by their ids. */
+  /** Its messages by id. */
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
 
@@ -120,7 +120,7 @@ class PatchLog implements PatchedLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Takes a list of messages that is the session from now on. */
+  /** Applies a list of messages that replaces the session. */
   #checkpoint(messages: readonly JsonRecord[]): void {
     const isSame = (node: LogNode | undefined, message: JsonRecord | undefined) =>
       node !== undefined && message !== undefined && node.message["id"] === message["id"];
@@ -142,7 +142,7 @@ class PatchLog implements PatchedLog {
     this.listed += this.nodes.length - before;
   }
 
-  /** Takes a list that begins with a summary of what was: that goes on behind it all. */
+  /** Applies a list that begins with a summary of the history: it continues after all of that. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
     const kept = isThanks(following[0]) ? following.slice(1) : following;
     this.thanks += following.length - kept.length;
@@ -161,7 +161,7 @@ function isThanks(message: JsonRecord | undefined): boolean {
   return message?.["type"] === "gemini" && textIn(message["content"]).startsWith("Got it.");
 }
 
-/** The text of parts, joined. */
+/** Returns the text of parts, joined. */
 export function textIn(content: unknown): string {
   if (typeof content === "string") return content;
   const parts = Array.isArray(content) ? content : [content];

@@ -14,9 +14,9 @@ import type { MessageDocument } from "./message-form.ts";
 type Content = string | readonly { readonly type: string }[];
 
 /**
- * Converts the messages of a document by the converter of their SDK.
+ * Converts the messages of a document with the converter of their SDK.
  *
- * @throws {TypeError} If an item is no message of the form.
+ * @throws {TypeError} If an item is not a message of the form.
  */
 export function convertItems(document: MessageDocument, options: ImportOptions): ConvertedMessages {
   const { form, items } = document;
@@ -71,7 +71,7 @@ export function convertItems(document: MessageDocument, options: ImportOptions):
   }
 }
 
-/** Items have a type; messages among them may do without. */
+/** Tells the type of items; messages among them may omit it. */
 function responsesItem(item: JsonRecord, index: number) {
   const type = textOf(item["type"]);
   return type === undefined
@@ -103,7 +103,7 @@ function contentOf({ content }: JsonRecord, index: number): Content {
   return content.flatMap(typedBlock);
 }
 
-/** Takes a block that says what it is; one that does not says nothing to anybody. */
+/** Accepts a block with a type; without one, nobody knows what it is. */
 function typedBlock(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
   const type = isJsonRecord(block) ? textOf(block["type"]) : undefined;
   return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];

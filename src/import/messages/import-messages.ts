@@ -7,7 +7,7 @@ import { isoTimeOf, member, textOf } from "../source-values.ts";
 import { convertItems } from "./convert-items.ts";
 import { readMessageDocument } from "./message-form.ts";
 
-/** Messages of an SDK that somebody has kept. */
+/** Stored messages of an SDK. */
 export interface MessagesInput {
   /** An array of messages or items, a request with its instructions, or a stored chat; parsed from JSON. */
   readonly document: unknown;
@@ -16,20 +16,20 @@ export interface MessagesInput {
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time of messages that tell none, ISO 8601; those behind one that tells its time have that. */
+  /** Time of messages without one, ISO 8601; after a message with a time, they get that time. */
   readonly startedAt: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
 /**
- * Makes a session of an array of messages, by the converters of `sessiontree/convert`.
+ * Converts an array of messages to a session, with the converters of `sessiontree/convert`.
  *
- * Ids are derived from content and what is in front: a longer array appends, and one that was changed in the middle makes
- * a branch.
+ * Ids are derived from a message's content and everything before it: a longer array appends, and one that was changed in
+ * the middle makes a branch.
  *
- * @returns Undefined if the value is no such array, or an empty one.
- * @throws {TypeError} If one of the messages is none of its SDK's.
+ * @returns Undefined if the value is not such an array, or is empty.
+ * @throws {TypeError} If a message is not one of its SDK's.
  * @remarks Cost: O(messages). Source: docs/import.md#arrays-of-messages
  */
 export function importMessages(input: MessagesInput): ImportedSession | undefined {
@@ -63,18 +63,18 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   return builder.finish();
 }
 
-/** What the id of a message's entry is derived from: all that is said up to there. */
+/** Returns the source of a message entry's id: all messages up to there. */
 function keyOf(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${JSON.stringify(said)}`;
 }
 
-/** Tells whether an entry was made of a message in an array, this one or an older one. */
+/** Tells whether an entry was made from a message in an array, this one or an older one. */
 export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
   return parentId !== null && isJsonRecord(message) && id === entryIdOf(keyOf(parentId, message));
 }
 
-/** Finds the time of each message: its own, else that of the one before. */
+/** Finds the time of each message: its own, else that of the previous one. */
 function timesOf(items: readonly JsonRecord[], startedAt: string): string[] {
   let time = startedAt;
   return items.map((item) => {
@@ -94,7 +94,7 @@ function issueOf({ index, message }: ConversionIssue) {
   };
 }
 
-/** The id that a document gives to its conversation; undefined if it gives none. */
+/** Returns the id that a document gives its conversation; undefined if it gives none. */
 export function conversationIdOf(document: unknown): string | undefined {
   return textOf(readMessageDocument(document)?.id);
 }

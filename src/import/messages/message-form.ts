@@ -2,7 +2,7 @@ import { listOf } from "../../context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { member } from "../source-values.ts";
 
-/** Whose messages an array holds. */
+/** The SDK whose messages an array contains. */
 export type MessageForm =
   | "anthropic"
   | "openai-chat"
@@ -11,20 +11,20 @@ export type MessageForm =
   | "model-messages"
   | "ui-messages";
 
-/** Messages of an SDK, alone or with the instructions that a request has beside them. */
+/** Messages of an SDK, alone or with a request's instructions. */
 export interface MessageDocument {
   readonly form: MessageForm;
   readonly items: readonly JsonRecord[];
-  /** Instructions in the words of the form; undefined if there are none. */
+  /** Instructions in the terms of the form; undefined if there are none. */
   readonly instructions: unknown;
   /** Id of the conversation, if the document names one. */
   readonly id: unknown;
 }
 
-/** Fields under which requests and stored chats hold their messages. */
+/** Fields in which requests and stored chats keep their messages. */
 const LISTS = ["messages", "input", "contents"] as const;
 
-/** Reads what a JSON value holds of messages; undefined if it is neither an array of them nor a request. */
+/** Finds the messages in a JSON value; undefined if it is neither an array of them nor a request. */
 export function readMessageDocument(value: unknown): MessageDocument | undefined {
   const fields: JsonRecord = isJsonRecord(value) ? value : {};
   const list = Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray);
@@ -45,7 +45,7 @@ const RESPONSES_TYPES: ReadonlySet<unknown> = new Set([
   "item_reference",
 ]);
 
-/** Types of blocks by the SDKs that alone have them. */
+/** Block types that only one SDK has, by SDK. */
 const BLOCK_FORMS: readonly (readonly [form: MessageForm, types: ReadonlySet<unknown>])[] = [
   ["anthropic", new Set(["tool_use", "tool_result", "thinking", "redacted_thinking", "document"])],
   ["model-messages", new Set(["tool-call", "tool-result", "reasoning", "file"])],
@@ -53,7 +53,7 @@ const BLOCK_FORMS: readonly (readonly [form: MessageForm, types: ReadonlySet<unk
   ["openai-chat", new Set(["image_url", "input_audio", "refusal"])],
 ];
 
-/** Decides by what only one SDK's messages have; those that all would take are Anthropic's, or OpenAI's with a system message. */
+/** Detects the SDK from features that only it has; the rest are Anthropic's, or OpenAI's if there is a system message. */
 function formOf(items: readonly JsonRecord[], { contents, input }: JsonRecord): MessageForm | undefined {
   if (contents !== undefined || items.some(({ role }) => role === "model")) return "gemini";
   if (items.every(({ parts, role }) => Array.isArray(parts) && role !== undefined)) {
