@@ -22,9 +22,9 @@ export interface FileFacts {
   readonly startedAt?: string | undefined;
   /** Claude Code: the first record of the conversation, which identifies forks. */
   readonly firstUuid?: string | undefined;
-  /** Claude Code: whether the conversation is older than the file. */
+  /** Claude Code: whether the conversation began before the file. */
   readonly isCopy?: boolean | undefined;
-  /** Claude Code: when the file was begun, ISO 8601, if known. */
+  /** Claude Code: when the file began, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
   /** Codex: the thread or file in which the history begins. */
   readonly baseId?: string | undefined;
@@ -32,7 +32,7 @@ export interface FileFacts {
   readonly parentId?: string | undefined;
 }
 
-/** Bytes read first, and read next if they are not enough. */
+/** Number of bytes to read first, and next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
 /**
@@ -49,7 +49,7 @@ export function readFileFacts(file: SourceFile): FileFacts | undefined {
   return factsIn(decodeText(readSource(file.path)), file.path);
 }
 
-/** Tells whether all facts are known that the file can tell. */
+/** Tells whether all facts that the file can provide are known. */
 function isEnough({ source, cwd, startedAt, firstUuid }: FileFacts): boolean {
   if (cwd === undefined || startedAt === undefined) return false;
   return source !== "claude-code" || firstUuid !== undefined;
@@ -132,7 +132,7 @@ function codexFacts(records: readonly SourceRecord[], path: string): FileFacts |
   };
 }
 
-/** Returns the facts of an array of messages, with place and time from its file. */
+/** Returns the facts of an array of messages; its file's folder is the working directory. */
 function messagesFacts(text: string, path: string): FileFacts {
   const name = basename(path).replace(/\.[^.]*$/, "");
   const sessionId = conversationIdOf(parseJson(text)?.value) ?? `${name}-${digestOf(path).slice(0, 8)}`;

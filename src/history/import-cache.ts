@@ -23,7 +23,7 @@ export interface KnownImport {
 const CACHE_VERSION = 2;
 
 /**
- * Remembers for one target which files hold which session, and what they became.
+ * Remembers, for one target, which files hold which session, and the results of importing them.
  *
  * Without it, an import reads all files again, and still writes only what is new.
  */

@@ -36,7 +36,7 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly now?: () => number;
   /** Called with the number of finished sessions and their total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Ends the import with `ABORTED`; what was imported stays. */
+  /** Ends the import with `ABORTED`; sessions already imported are kept. */
   readonly signal?: AbortSignal;
   /**
    * Number of additional threads, at most 16. Default: two if there is much to read, more than one core, and the
@@ -73,7 +73,7 @@ export interface SessionImport {
   readonly status: ImportStatus;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** What is wrong with the source; empty if it was unchanged and not read. */
+  /** Issues with the source; empty if it was unchanged and not read. */
   readonly issues: readonly SessionIssue[];
 }
 
@@ -94,7 +94,7 @@ export function importSessions(
 }
 
 /**
- * Does the same with a given program for the threads.
+ * Imports as `importSessions` does, with a given program for the threads.
  *
  * @param program - Undefined if there is none.
  */
@@ -184,7 +184,7 @@ interface Job {
   readonly known: readonly KnownImport[] | undefined;
 }
 
-/** Bytes from which on threads are worth starting. */
+/** Minimum number of bytes for which threads are worth starting. */
 const MUCH_BYTES = 16 * 1024 * 1024;
 
 /** Default number of threads; each holds a session in memory. */
@@ -202,9 +202,9 @@ class ImportRun {
   readonly #facts: RunFacts;
   readonly #importer: SessionImporter;
   #threads: ImportThreads | undefined;
-  /** Sessions that were not given to a thread yet. */
+  /** Sessions not yet given to a thread. */
   #waiting: SourceSession[] = [];
-  /** Results of the sessions that were given to threads. */
+  /** Results of the sessions given to threads. */
   readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
@@ -233,7 +233,7 @@ class ImportRun {
       this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
       this.#waiting = changed;
     } catch (error) {
-      // A process that may not start threads does without.
+      // If the process may not start threads, the calling thread does all the work.
       if (!(error instanceof Error)) throw error;
     }
   }
@@ -268,7 +268,7 @@ class ImportRun {
     if (threads === undefined) return NOTHING_MADE;
     for (const next of this.#waiting.splice(0, MOST_AHEAD - this.#asked.size)) {
       const result = threads.import(next).then((one) => {
-        // At once, because the caller may stop before this one's turn.
+        // Immediately, because the caller may stop before this one's turn.
         if (one.isWhole)
           this.#remember(
             next,

@@ -19,7 +19,7 @@ export interface ThreadResult {
 /** Result for a session that no thread could import. */
 export const NOTHING_MADE: ThreadResult = { made: [], isWhole: false };
 
-/** Sessions given to a thread at a time, so that it need not wait for the next one. */
+/** Number of sessions given to a thread at a time, so that it need not wait for the next one. */
 const MOST_AT_ONCE = 2;
 
 interface Request {
@@ -57,7 +57,7 @@ export class ImportThreads {
   /**
    * Imports a session in a thread.
    *
-   * @returns The result; not whole if it failed, or if there is no thread.
+   * @returns The result; incomplete if it failed, or if there is no thread.
    */
   import(session: SourceSession): Promise<ThreadResult> {
     let resolve: Request["resolve"] = () => undefined;

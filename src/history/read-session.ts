@@ -21,7 +21,7 @@ export interface ReadOptions {
   readonly importedAt: string;
   /** Files in which Claude Code stores the folders of its projects. */
   readonly claudeStateFiles: readonly string[];
-  /** Start of the session at its first import, ISO 8601; applies to records without a time. */
+  /** Start of the session at its first import, ISO 8601; used for records without a time. */
   readonly begunAt: string | undefined;
 }
 

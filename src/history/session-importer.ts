@@ -43,7 +43,7 @@ export class SessionImporter {
   /**
    * Imports a session and its subagents.
    *
-   * @param made - Results of the first ones, before a failure; they are not imported again.
+   * @param made - Results from before a failure; these sessions are not imported again.
    */
   async *import(
     session: SourceSession,

@@ -45,7 +45,7 @@ export function stampOf({ path, size, mtimeMs }: SourceFile): string {
 /**
  * Reads a file, and decompresses it if necessary.
  *
- * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
+ * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot decompress it.
  */
 export function readSource(path: string): Uint8Array {
   const bytes = readFileSync(path);
@@ -55,7 +55,7 @@ export function readSource(path: string): Uint8Array {
 /**
  * Reads a file in pieces, each valid until the next is requested; a compressed file is one piece.
  *
- * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot unpack it.
+ * @throws {SessionError} `NOT_A_SESSION` if this version of Node cannot decompress it.
  */
 export function* readSourcePieces(path: string): Generator<Uint8Array, void> {
   if (path.endsWith(".zst")) {

@@ -16,7 +16,7 @@ export interface SourceQuery {
   readonly sources?: readonly SourceName[];
   /** Only sessions of this working directory. */
   readonly project?: string;
-  /** Only sessions written to since then, Unix milliseconds. */
+  /** Only sessions written to since this time, Unix milliseconds. */
   readonly sinceMs?: number;
   /** Environment variables that locate the programs' folders. Default: those of the process. */
   readonly env?: Environment;

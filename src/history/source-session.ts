@@ -8,7 +8,7 @@ import type { FileFacts } from "./file-facts.ts";
 import { cwdOfGeminiFile } from "./project-folders.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 
-/** A file whose front was read. */
+/** A file with the facts from its front. */
 export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
@@ -20,7 +20,7 @@ export interface SourceSession {
   readonly sourceId: string;
   /** Files of the session, including those of subagents. */
   readonly files: readonly KnownFile[];
-  /** Files of other sessions in which this one's history begins, or which tell how it began. */
+  /** Files of other sessions in which this one's history begins, or that show how it began. */
   readonly others: readonly KnownFile[];
   readonly cwd: string;
   readonly startedAt: string;
@@ -28,7 +28,7 @@ export interface SourceSession {
   readonly origins: readonly KnownFile[];
   /** Name, from the program's separate list. */
   readonly title: string | undefined;
-  /** Latest change of its files, Unix milliseconds. */
+  /** Latest modification of its files, Unix milliseconds. */
   readonly modifiedMs: number;
   /** State of its files, which changes whenever one is written to. */
   readonly stamp: string;

@@ -28,7 +28,7 @@ export function* linesOfSession(
 /**
  * Compares a session with what its source now yields.
  *
- * What somebody added after the import stays, and stays the leaf. In that case, a changed entry is added beside the
+ * What somebody added after the import is kept, and remains the leaf. In that case, a changed entry is added beside the
  * old one.
  *
  * @param existing - The session's bytes as text.
@@ -83,7 +83,7 @@ function existingEntries(lines: readonly string[]): ExistingEntry[] {
   });
 }
 
-/** Keeps time and counts of the first import. */
+/** Keeps the time and counts of the first import. */
 function withOldProvenance(entries: readonly AnySessionEntry[], line: string): readonly AnySessionEntry[] {
   const [first, ...rest] = entries;
   const old = fieldsOf(parseRecord(line));
@@ -145,7 +145,7 @@ function markLeaf(leafId: string, end: UnknownEntry): AnySessionEntry | undefine
   return current === leafId ? undefined : leafMarker(movedKey(leafId, end), leafId, end);
 }
 
-/** Tells whether an import made an entry to move the leaf behind another one. */
+/** Tells whether an import added an entry after another one to move the leaf. */
 function isMovedMarker(
   { id, parentId, customType }: UnknownEntry,
   before: UnknownEntry | undefined,

@@ -40,7 +40,7 @@ export interface EntryBody {
   readonly [field: string]: unknown;
 }
 
-/** Key for the id of the entry that says which entry is the leaf. */
+/** Returns the key for the id of an entry that says which entry is the leaf. */
 function leafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }

@@ -11,12 +11,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Casts a value that was parsed from JSON to a JSON value. */
+/** Narrows a value that was parsed from JSON to a JSON value. */
 export function isJsonValue(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Casts a record that was parsed from JSON to a JSON object. */
+/** Narrows a record that was parsed from JSON to a JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }

@@ -10,7 +10,7 @@ export interface ConvertedBlocks<Block> {
   readonly others: unknown[];
 }
 
-/** Replaces thinking that the provider withheld. */
+/** Text in place of thinking that the provider withheld. */
 const REDACTED = "[Reasoning redacted]";
 
 /** Converts a model's answer: text, thinking and calls; output of the provider's own tools is among the other blocks. */

@@ -12,7 +12,7 @@ const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 /** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
-/** Returns the tokens that totals include beside those of an agent's own messages, by model. */
+/** Tokens that totals include beside those of an agent's own messages, by model. */
 export interface OtherTokens {
   /** @returns Undefined if unknown. */
   between(before: SourceRecord | undefined, totals: SourceRecord): ReadonlyMap<string, Tokens> | undefined;

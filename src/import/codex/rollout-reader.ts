@@ -34,7 +34,7 @@ export class RolloutReader {
   readonly #writer: ThreadWriter;
   readonly #rollout: Rollout;
   readonly #context: SessionContext;
-  /** Records copied from a parent, which counts their tokens. */
+  /** Number of records copied from a parent, which counts their tokens. */
   readonly #copied: number;
   /** State of the thread after a record, by the record's number. */
   readonly #states: { ordinal: number; state: ThreadState }[] = [];
@@ -200,7 +200,7 @@ export class RolloutReader {
     }
   }
 
-  /** Reads running totals: if they have grown and nothing else reports calls, they reveal one. */
+  /** Reads running totals: if nothing else reports calls, their growth reveals one. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
     const total = member(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;

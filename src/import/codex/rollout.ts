@@ -54,7 +54,7 @@ function isMeta({ type }: JsonRecord): boolean {
   return type === "session_meta";
 }
 
-/** Converts the start of the oldest files, which is the payload of a later `session_meta`. */
+/** Returns the first record of the oldest files, which has the form of a later `session_meta` payload; else empty. */
 function bareMeta(record: SourceRecord | undefined): JsonRecord {
   const value = fieldsOf(record?.value);
   return value["type"] === undefined && textOf(value["id"]) !== undefined ? value : {};

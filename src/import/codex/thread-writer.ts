@@ -31,7 +31,7 @@ export class ThreadWriter {
   readonly #context: SessionContext;
   /** The unfinished answer, to which items are still added. */
   #open: Answer | undefined;
-  /** The last finished answer. */
+  /** The last answer, finished or not. */
   #last: Answer | undefined;
   /** Start of the turn, if known, and whether the user has said anything in it. */
   #turn: { before: ThreadState; isUsers: boolean } | undefined;

@@ -71,7 +71,7 @@ export function convertItems(document: MessageDocument, options: ImportOptions):
   }
 }
 
-/** Tells the type of items; messages among them may omit it. */
+/** Normalizes an item; messages among them may have no type. */
 function responsesItem(item: JsonRecord, index: number) {
   const type = textOf(item["type"]);
   return type === undefined
@@ -103,7 +103,7 @@ function contentOf({ content }: JsonRecord, index: number): Content {
   return content.flatMap(typedBlock);
 }
 
-/** Accepts a block with a type; without one, nobody knows what it is. */
+/** Returns a block with a type; drops one without, because its meaning is unknown. */
 function typedBlock(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
   const type = isJsonRecord(block) ? textOf(block["type"]) : undefined;
   return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];

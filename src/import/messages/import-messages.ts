@@ -63,7 +63,7 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   return builder.finish();
 }
 
-/** Returns the source of a message entry's id: all messages up to there. */
+/** Returns the key for a message entry's id, which depends on all messages up to there. */
 function keyOf(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${JSON.stringify(said)}`;
