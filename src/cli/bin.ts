@@ -9,10 +9,11 @@ process.exitCode = (await answered()) ?? (await (await import("./main.ts")).main
 
 /** Answers a shell that completes a command line; gives undefined if somebody else runs the program. */
 async function answered(): Promise<number | undefined> {
-  const { argv, stdout, stderr, env } = process;
-  if (argv[2] !== "completion") return undefined;
+  const { stdout, stderr, env } = process;
+  const [, , command, ...given] = process.argv;
+  if (command !== "completion") return undefined;
   const { answerShell } = await import("./completion/answer-shell.ts");
-  return answerShell(argv.slice(2), { stdout, stderr, env, cwd: process.cwd() });
+  return answerShell(given, { stdout, stderr, env, cwd: process.cwd() });
 }
 
 /** Has Node keep what it compiles for the next start, where it can do so: from version 22.8 on. */

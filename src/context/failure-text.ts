@@ -54,8 +54,9 @@ interface Failure {
  */
 export function failureText(message: unknown): string {
   const { what, exitCode, line } = failureOf(message);
-  const told = what.startsWith("$") ? joined(`${what} (${exitCode})`, line) : joined(what, line || exitCode);
-  return told || "the model failed";
+  if (fieldsOf(message)["role"] !== "bashExecution")
+    return joined(what, line || exitCode) || "the model failed";
+  return joined(exitCode === "" ? what : `${what} (${exitCode})`, line);
 }
 
 /**
@@ -80,10 +81,10 @@ function failureOf(message: unknown): Failure {
   const isTool = role === "toolResult";
   const lines = linesOf(isTool ? textsOf(content).join("\n") : stringOf(output));
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
-  const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : String(exitCode);
+  const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
     what: isTool ? `${stringOf(toolName)} failed`.trimStart() : `$ ${stringOf(command)}`,
-    exitCode: code === undefined ? "" : `exit code ${code}`,
+    exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
     line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
   };
 }

@@ -40,11 +40,11 @@ describe("what a shell is answered at once", () => {
       ["show", path, ""],
       ["show", "none", ""],
     ]) {
-      const argv = ["completion", shell, "--", ...words];
+      const given = [shell, "--", ...words];
       const written: string[] = [];
       const stream = { write: (text: string) => written.push(text) };
-      const code = await answerShell(argv, { stdout: stream, stderr: stream, env, cwd: folder });
-      const { stdout } = await cli(argv, { env, cwd: folder });
+      const code = await answerShell(given, { stdout: stream, stderr: stream, env, cwd: folder });
+      const { stdout } = await cli(["completion", ...given], { env, cwd: folder });
       expect([code, written.join("")], words.join(" ")).toEqual([0, stdout]);
     }
   });
@@ -52,8 +52,8 @@ describe("what a shell is answered at once", () => {
   test("anything else is left to the command", async () => {
     const stream = { write: () => undefined };
     const io = { stdout: stream, stderr: stream, env: {}, cwd: "/" };
-    for (const argv of [["tree"], ["completion"], ["completion", "bash"], ["completion", "tcsh", "--", "x"]])
-      expect(await answerShell(argv, io)).toBeUndefined();
+    for (const given of [[], ["bash"], ["bash", "--"], ["tcsh", "--", "x"]])
+      expect(await answerShell(given, io)).toBeUndefined();
   });
 });
 

@@ -70,6 +70,9 @@ test("names the tool or the command with its exit code; of an answer, tells its 
     "$ make (exit code 2): a.c:1: error: no main",
   );
   expect(failureText({ ...command, output: "" })).toBe("$ make (exit code 2)");
+  expect(failureText({ role: "bashExecution", command: "make", output: "no rule" })).toBe("$ make: no rule");
+  const dollar = { role: "toolResult", toolName: "$make", content: "exit code 1" };
+  expect(failureText(dollar)).toBe("$make failed: exit code 1");
   expect(failureText({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
   expect(failureText({ role: "toolResult", content: "gone" })).toBe("failed: gone");
   expect(failureText({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(

@@ -12,8 +12,9 @@ const place = cluster();
 
 const isUnavailable = (error: unknown) => isSessionError(error, "STORE_UNAVAILABLE");
 
+/** Lists the sessions; what is tried again and again outlasts the test. */
 async function ids(url: string): Promise<string[]> {
-  const store = await openPostgresStore(url);
+  const store = await openPostgresStore(url, { giveUpAfterMs: 600_000 });
   const found: string[] = [];
   for await (const { id } of store.list()) found.push(id);
   await store.close();
@@ -53,7 +54,6 @@ test("a single connection is enough to watch, by looking from time to time", asy
 
 test("what the server refuses is told at once, and by name", async () => {
   const { server } = place;
-  // Whoever tries each of these again and again outlasts this test.
   const refused = [
     server.url({ password: "wrong" }),
     server.url().replace(/:[^:@]*@/, "@"),
@@ -62,7 +62,9 @@ test("what the server refuses is told at once, and by name", async () => {
   ];
   for (const url of refused) {
     await expect(ids(url)).rejects.toSatisfy(isUnavailable);
-    await expect(openPostgresStore(url, { migrate: true })).rejects.toSatisfy(isUnavailable);
+    await expect(openPostgresStore(url, { migrate: true, giveUpAfterMs: 600_000 })).rejects.toSatisfy(
+      isUnavailable,
+    );
     await expect(postgresMigrationSql(url)).rejects.toSatisfy(isUnavailable);
   }
 });

@@ -1,9 +1,9 @@
 import { type ContextUsageEstimate, estimateTokens } from "../../compaction/tokens.ts";
 import { convertToLlm } from "../../context/convert-to-llm.ts";
-import { outcomeOf } from "../../context/outcome.ts";
 import { type ModelChoice, modelSetBy } from "../../context/path-settings.ts";
 import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
+import { isUnfinished } from "../../context/unfinished.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
@@ -47,8 +47,6 @@ interface ContextLine {
   readonly message: AgentMessage;
   /** The entry that it comes from; undefined if it was made to repair a tool pair. */
   readonly entryId: string | undefined;
-  /** Whether it is an answer that failed or was aborted. */
-  readonly isUnfinished: boolean;
 }
 
 /** What a context is, and what was done to make a valid request of it. */
@@ -96,10 +94,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
   const answer = moveTo(call, session, path);
   const { entries, model, thinkingLevel } = session.buildSessionProjection();
   const all = entries.flatMap(({ sourceEntry, messages }) =>
-    messages.map((message): ContextLine => {
-      const isUnfinished = message.role === "assistant" && outcomeOf(sourceEntry) !== undefined;
-      return { message, entryId: sourceEntry.id, isUnfinished };
-    }),
+    messages.map((message): ContextLine => ({ message, entryId: sourceEntry.id })),
   );
   const size = contextUsage(session);
   const { lines, repairs, leftOut } = call.get(LLM)
@@ -147,7 +142,7 @@ function moveTo({ get }: CommandCall, session: SessionManager, path: string): As
 /** Turns the messages into those of a valid request. */
 function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
   const sources = new Map<AgentMessage, string | undefined>();
-  const finished = lines.filter(({ isUnfinished }) => !isUnfinished);
+  const finished = lines.filter(({ message }) => !isUnfinished(message));
   const converted = finished.flatMap(({ message, entryId }) => {
     const messages = convertToLlm([message]);
     for (const one of messages) sources.set(one, entryId);
@@ -155,9 +150,9 @@ function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | 
   });
   const { messages, repairs } = repairToolPairs(converted);
   return {
-    lines: messages.map((message) => ({ message, entryId: sources.get(message), isUnfinished: false })),
+    lines: messages.map((message) => ({ message, entryId: sources.get(message) })),
     repairs,
-    leftOut: lines.flatMap(({ isUnfinished, entryId }) => (isUnfinished ? (entryId ?? []) : [])),
+    leftOut: lines.flatMap(({ message, entryId }) => (isUnfinished(message) ? (entryId ?? []) : [])),
   };
 }
 

@@ -8,16 +8,15 @@ import { findCandidates, lineFor } from "./find-candidates.ts";
  * Answers what the script of a shell asks at each press of a key, `completion SHELL -- WORDS`, without the parser of
  * command lines and whatever else no answer needs: somebody waits.
  *
- * @param argv - Arguments, without those of Node and the program.
+ * @param given - Arguments of `completion`.
  * @returns Undefined if they ask something else.
  */
 export async function answerShell(
-  [command, named, dashes, ...words]: readonly string[],
+  [named, dashes, ...words]: readonly string[],
   io: Pick<CliIo, "stdout" | "stderr" | "env" | "cwd">,
 ): Promise<ExitCode | undefined> {
   const shell = SHELLS.find((one) => one === named);
-  if (command !== "completion" || shell === undefined || dashes !== "--" || words.length === 0)
-    return undefined;
+  if (shell === undefined || dashes !== "--" || words.length === 0) return undefined;
   const isStored = Boolean(io.env["SESSIONTREE_STORE"]);
   const asked = { io, dir: undefined, words, commands: COMMANDS, isStored, isDescribed: shell !== "bash" };
   const found = await findCandidates(asked);

@@ -34,7 +34,7 @@ export class FactsReader {
 function readFacts(path: string): SessionFacts {
   const session = new SessionView(path);
   let [failed, cost] = [0, 0];
-  session.readEntries(Array(session.tree.size).keys(), (_, entry) => {
+  session.readEntries(session.tree.ordinals(), (_, entry) => {
     if (entry !== undefined && outcomeOf(entry) === "failed") failed++;
     cost += usageOf(entry)?.cost ?? 0;
   });
