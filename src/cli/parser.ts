@@ -31,8 +31,8 @@ const EXITS =
 /**
  * Makes the parser of the command line.
  *
- * @param commands - All of them, for the list in the help and for suggestions.
- * @param named - The one that the command line names; the others need not be loaded.
+ * @param commands - Those that it can name: all, for the list in the help and for suggestions, or the one that it names.
+ * @param named - The one that it names; the others need not be loaded.
  * @param runCommand - Called when the command line is understood.
  * @param out - Help and version go there.
  */
@@ -44,7 +44,6 @@ export function makeParser(
 ): CommanderCommand {
   const parser = new CommanderCommand("sessiontree")
     .description(ABOUT)
-    .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
     .exitOverride()
@@ -69,6 +68,8 @@ export function makeParser(
       ];
       return paragraphs.map((text) => `\n${wrap(text, out.columns).join("\n")}`).join("\n");
     });
+  // The search for it takes as long as all else here, and the help of one command says nothing of it.
+  if (commands.length > 1) parser.version(packageVersion(), "-V, --version", "print the version");
   for (const { name, summary } of commands) {
     const made = parser.command(name).summary(summary);
     if (name === named?.name) fillIn(made, named, runCommand, out);

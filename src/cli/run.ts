@@ -31,7 +31,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
   let failure = await failureOf(async () => {
     const named = await loadNamed(words);
     const parser = makeParser(
-      COMMANDS,
+      named !== undefined && words[0] === named.name ? [named] : COMMANDS,
       named,
       async (given) => {
         if (named === undefined) throw new TypeError("a command that runs is loaded");

@@ -24,7 +24,7 @@ function twoSessions(folder = temporaryFolder()) {
 }
 
 async function values(...words: string[]): Promise<string[]> {
-  return (await candidatesFor(words, COMMANDS)).words.map(({ value }) => value);
+  return candidatesFor(words, COMMANDS).words.map(({ value }) => value);
 }
 
 describe("what a shell is answered at once", () => {
@@ -98,11 +98,11 @@ describe("what may stand at the end of a command line", () => {
     [["export", "--output", "x", ""], "sessions"],
     [["tree", "--", ""], undefined],
   ])("of %j is looked up among: %s", async (words, lookUp) => {
-    expect((await candidatesFor(words, COMMANDS)).lookUp).toBe(lookUp);
+    expect(candidatesFor(words, COMMANDS).lookUp).toBe(lookUp);
   });
 
   test("knows the folder that the line gives", async () => {
-    expect(await candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
+    expect(candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
       dir: "/projects/a",
     });
   });

@@ -1,7 +1,7 @@
-import { COMMON_PARAMETERS, type Command, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
-import type { Parameter } from "../parameters.ts";
+import { COMMON_PARAMETERS, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import { LATEST } from "../session-argument.ts";
 import { truncate } from "../text/width.ts";
+import parametersOfAll from "./parameters.json" with { type: "json" };
 
 /** A word that may stand where somebody is typing. */
 export interface Candidate {
@@ -19,6 +19,20 @@ export interface Candidates {
   /** The folder that the line gives for sessions. */
   readonly dir?: string;
 }
+
+/** What completion needs to know of a parameter. */
+interface KnownParameter {
+  readonly form: string;
+  readonly description: string;
+}
+
+/**
+ * The parameters of every command: by its name, what describes each, by its form.
+ *
+ * To load a command would tell the same, but with all that it runs, and somebody waits. The file is made from the
+ * commands by `npm run update:cli-docs`, and a test compares the two.
+ */
+const PARAMETERS: { readonly [command: string]: { readonly [form: string]: string } } = parametersOfAll;
 
 /** Characters of a description. */
 const DESCRIPTION_LENGTH = 50;
@@ -51,26 +65,21 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
  *
  * Where nothing is known, the shell has its own idea: files.
  *
- * Only the command that the line names is loaded.
- *
  * @param words - Those behind the name of the program; the last is the one that is being typed, maybe empty.
  * @returns Words that begin with the last one; what is to be looked up must begin so, too.
  */
-export async function candidatesFor(
-  words: readonly string[],
-  commands: readonly ListedCommand[],
-): Promise<Candidates> {
+export function candidatesFor(words: readonly string[], commands: readonly ListedCommand[]): Candidates {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? "";
-  const found = await allCandidates(before, typed, commands);
+  const found = allCandidates(before, typed, commands);
   return { ...found, words: found.words.filter(({ value }) => value.startsWith(typed)) };
 }
 
-async function allCandidates(
+function allCandidates(
   before: readonly string[],
   typed: string,
   commands: readonly ListedCommand[],
-): Promise<Candidates> {
+): Candidates {
   const [name, ...given] = before;
   const names = commands.map(({ name: value, summary }) => ({ value, description: summary }));
   if (name === undefined) {
@@ -79,14 +88,13 @@ async function allCandidates(
     return { words: typed.startsWith("-") ? [HELP, version] : [...names, help] };
   }
   if (name === "help") return given.length === 0 ? { words: names } : NOTHING;
-  const command = commands.find((one) => one.name === name);
-  return command === undefined ? NOTHING : candidatesOf(await command.load(), given, typed);
+  return Object.hasOwn(PARAMETERS, name) ? candidatesOf(name, given, typed) : NOTHING;
 }
 
-function candidatesOf(command: Command, given: readonly string[], typed: string): Candidates {
-  const parameters = [...command.parameters, ...COMMON_PARAMETERS];
-  const options = parameters.filter(({ kind }) => kind === "option");
-  const args = command.parameters.filter(({ kind }) => kind === "argument");
+function candidatesOf(command: string, given: readonly string[], typed: string): Candidates {
+  const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, description]) => ({ form, description }));
+  const options = [...own.filter(isOption), ...COMMON_PARAMETERS];
+  const args = own.filter((parameter) => !isOption(parameter));
   const { awaited, places, dir, isOfStore } = read(given, options);
   const within: Pick<Candidates, "dir" | "session"> = {
     ...(dir !== undefined && { dir }),
@@ -109,24 +117,21 @@ function candidatesOf(command: Command, given: readonly string[], typed: string)
 }
 
 /** The session that a line names before the entry, or that it means without naming one. */
-function sessionIn(
-  places: readonly string[],
-  args: readonly Parameter<unknown>[],
-): Pick<Candidates, "session"> {
+function sessionIn(places: readonly string[], args: readonly KnownParameter[]): Pick<Candidates, "session"> {
   const at = args.findIndex(({ form }) => /^[<[]session/.test(form));
   const session = places[at] ?? (args[at]?.form.startsWith("[") ? LATEST : undefined);
   return session === undefined ? {} : { session };
 }
 
 /** Goes through the words before the one that is typed. */
-function read(given: readonly string[], options: readonly Parameter<unknown>[]) {
-  let awaited: Parameter<unknown> | undefined;
+function read(given: readonly string[], options: readonly KnownParameter[]) {
+  let awaited: KnownParameter | undefined;
   const places: string[] = [];
   let dir: string | undefined;
   let isOfStore = false;
   for (const word of given) {
     if (awaited !== undefined) {
-      if (awaited === SESSION_DIR) dir = word;
+      if (awaited.form === SESSION_DIR.form) dir = word;
       awaited = undefined;
     } else if (word.startsWith("-")) {
       isOfStore ||= word.split("=")[0] === longName(STORE);
@@ -136,16 +141,20 @@ function read(given: readonly string[], options: readonly Parameter<unknown>[]) 
   return { awaited, places, dir, isOfStore };
 }
 
+function isOption({ form }: KnownParameter): boolean {
+  return form.startsWith("-");
+}
+
 /** The ways in which an option can be written: `-o` and `--output`. */
-function namesOf({ form }: Parameter<unknown>): string[] {
+function namesOf({ form }: KnownParameter): string[] {
   return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
 }
 
-function longName(option: Parameter<unknown>): string {
+function longName(option: KnownParameter): string {
   return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
-function valuesOf({ form }: Parameter<unknown>): Candidates {
+function valuesOf({ form }: KnownParameter): Candidates {
   const [, placeholder = ""] = /[<[](\w+)/.exec(form) ?? [];
   return BY_PLACEHOLDER[placeholder] ?? NOTHING;
 }

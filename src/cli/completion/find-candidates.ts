@@ -33,7 +33,7 @@ export async function findCandidates({
   isDescribed,
   ...place
 }: AskedCompletion): Promise<Candidate[]> {
-  const { words: known, lookUp, dir = place.dir, session } = await candidatesFor(words, commands);
+  const { words: known, lookUp, dir = place.dir, session } = candidatesFor(words, commands);
   const typed = words.at(-1) ?? "";
   const within = { io: place.io, dir };
   const isOfFiles = lookUp === "trashed" || !isStored || dir !== undefined;

@@ -1,0 +1,18 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { COMMANDS } from "../../src/cli/commands.ts";
+
+const PATH = new URL("../../src/cli/completion/parameters.json", import.meta.url);
+
+/** Set by `npm run update:cli-docs`, which writes the file anew. */
+const isUpdating = process.env["UPDATE_CLI_DOCS"] === "1";
+
+test("completion knows the parameters of every command (npm run update:cli-docs)", async () => {
+  const commands = COMMANDS.map(async ({ name, load }) => {
+    const { parameters } = await load();
+    return [name, Object.fromEntries(parameters.map(({ form, description }) => [form, description]))];
+  });
+  const text = `${JSON.stringify(Object.fromEntries(await Promise.all(commands)), null, 2)}\n`;
+  if (isUpdating) writeFileSync(PATH, text);
+  expect(readFileSync(PATH, "utf8")).toBe(text);
+});
