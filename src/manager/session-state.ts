@@ -222,7 +222,7 @@ export class SessionState {
     const previousLeafId = this.leafId;
     this.#setLeaf(ordinal, this.idOf(ordinal));
     this.#context.clear();
-    this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
+    this.#emitLeaf(previousLeafId);
   }
 
   /**
@@ -302,8 +302,12 @@ export class SessionState {
     if (this.tree.parentAt(ordinal) === previous) this.#context.extend(entry);
     else this.#context.clear();
     if (this.events.has("entry_appended")) this.events.emit("entry_appended", { entry });
-    if (!this.events.has("leaf_changed")) return;
-    this.events.emit("leaf_changed", { leafId: entry.id, previousLeafId });
+    this.#emitLeaf(previousLeafId);
+  }
+
+  #emitLeaf(previousLeafId: string | null): void {
+    if (this.leafId === previousLeafId || !this.events.has("leaf_changed")) return;
+    this.events.emit("leaf_changed", { leafId: this.leafId, previousLeafId });
   }
 
   #setLeaf(ordinal: number, id: string | null): void {
@@ -365,6 +369,7 @@ export class SessionState {
   }
 
   #use(log: SessionLog, cache: EntryCache, leaf: number): void {
+    const previousLeafId = this.#leafId;
     this.#log = log;
     this.#cache = cache;
     this.#labelsAndName = this.#newLabelsAndName();
@@ -372,6 +377,7 @@ export class SessionState {
     this.#setLeaf(leaf, this.idOf(leaf));
     this.#revision = this.tree.revision;
     this.#listen();
+    this.#emitLeaf(previousLeafId);
   }
 
   /** Reads an image that is stored beside the session's file. */

@@ -243,3 +243,22 @@ test("events tell of appends and moves; a listener that throws harms nobody", ()
   expect(warn).toHaveBeenCalledTimes(2);
   warn.mockRestore();
 });
+
+test("events tell of a leaf that moves because this object switches to another session", () => {
+  const session = SessionManager.inMemory("/projects/project");
+  const first = session.appendMessage(user("first"));
+  const second = session.appendMessage(user("second"));
+  const seen: unknown[] = [];
+  session.on("leaf_changed", ({ leafId, previousLeafId }) => {
+    seen.push([previousLeafId, leafId]);
+    expect(session.getLeafId()).toBe(leafId);
+  });
+  session.createBranchedSession(first);
+  expect(session.getLeafId()).toBe(first);
+  session.newSession();
+  session.newSession();
+  expect(seen).toEqual([
+    [second, first],
+    [first, null],
+  ]);
+});
