@@ -85,7 +85,7 @@ function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterab
     const label = labels.get(id)?.label ?? "";
     const mark = ordinal === leaf ? "leaf" : "";
     const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
-    out.line(tabSeparated([...fields, excerptOf(entry, true).text]));
+    out.line(`${tabSeparated(fields)}\t${excerptOf(entry, true).text}`);
   });
   return EXIT_CODES.ok;
 }
