@@ -19,6 +19,12 @@ export interface SearchedText {
   readonly texts: string[];
 }
 
+/** A call of a tool, as an answer holds it. */
+export interface SearchedCall {
+  readonly id: string;
+  readonly arguments: unknown;
+}
+
 /** The most values that are searched in the arguments of one tool call. */
 const MAX_VALUES = 10_000;
 
@@ -37,6 +43,22 @@ export function searchedText(entry: AnySessionEntry): SearchedText | undefined {
   if (entry.type === "custom_message") return found("custom", textsOf(content));
   if (entry.type === "compaction") return found("compactionSummary", [summary]);
   return entry.type === "branch_summary" ? found("branchSummary", [summary]) : undefined;
+}
+
+/** Returns the tool calls of an answer; empty for any other entry. */
+export function callsOf(entry: AnySessionEntry): SearchedCall[] {
+  const { role, content } = fieldsOf(fieldsOf(entry)["message"]);
+  if (entry.type !== "message" || role !== "assistant") return [];
+  return blocksOf(content).flatMap((block) => {
+    const { type, id, arguments: given } = fieldsOf(block);
+    return type === "toolCall" && typeof id === "string" ? { id, arguments: given } : [];
+  });
+}
+
+/** Returns the texts of a failure: those of its entry, the tool's name, and the texts in the arguments of its call. */
+export function failureTexts(entry: AnySessionEntry, given: unknown, own: readonly string[]): string[] {
+  const { toolName } = fieldsOf(fieldsOf(entry)["message"]);
+  return [...own, ...(typeof toolName === "string" ? [toolName] : []), ...textsInside(given)];
 }
 
 function messageTexts(message: { readonly [key: string]: unknown }): SearchedText {

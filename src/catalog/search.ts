@@ -10,7 +10,7 @@ import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readEntries, readIndex } from "./read-index.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
-import { SEARCHED_TYPES, searchedText } from "./search-text.ts";
+import { callsOf, failureTexts, SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
 import type { FileRow, SessionRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped } from "./skipping.ts";
@@ -33,7 +33,10 @@ export interface SearchOptions extends CatalogOptions {
   readonly regex?: boolean;
   /** Default false. */
   readonly caseSensitive?: boolean;
-  /** Only failures, as `outcomeOf` tells them; an empty query then finds all of them. Default false. */
+  /**
+   * Only failures, as `outcomeOf` tells them; an empty query then finds all of them, another one those that hold it in
+   * their output, the tool's name or the arguments of its call. Default false.
+   */
   readonly failed?: boolean;
   /** At most this many hits. */
   readonly limit?: number;
@@ -242,9 +245,17 @@ async function* findIn(
   const { patterns } = wanted;
   const lines = patterns && (await linesThatMayHold(file, patterns, pace));
   if (lines?.length === 0) return;
+  if (wanted.isFailed) {
+    // What a failure is of stands in the answer that called the tool.
+    const calls: Calls = new Map();
+    for await (const batch of entriesInTree(file, undefined, pace)) {
+      yield* matching(failuresIn(batch, wanted, calls), wanted);
+    }
+    return;
+  }
   const isQuick = isInOrder && lines?.every(isWhole) === true;
   const batches = isQuick ? entriesOnLines(file, lines, pace) : entriesInTree(file, lines, pace);
-  for await (const batch of batches) yield* findInBatch(batch, wanted);
+  for await (const batch of batches) yield* matching(textsIn(batch, wanted), wanted);
 }
 
 function isWhole(line: FoundLine): line is WholeLine {
@@ -284,23 +295,43 @@ function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefine
   }
 }
 
-function* findInBatch(batch: readonly SearchedEntry[], wanted: Wanted): Generator<Found, void> {
-  const searched: { entryId: string; offset: number; role: string; text: string }[] = [];
-  for (const { entryId, offset, entry } of batch) {
-    if (entry === undefined || (wanted.isFailed && outcomeOf(entry) !== "failed")) continue;
+/** The arguments of calls that have no result yet, by the id of the call. */
+type Calls = Map<unknown, unknown>;
+
+/** An entry and one of its texts. */
+type Searched = Omit<Found, "match">;
+
+function textsIn(batch: readonly SearchedEntry[], { roles }: Wanted): Searched[] {
+  return batch.flatMap(({ entryId, offset, entry }) => {
+    const found = entry && searchedText(entry);
+    if (found === undefined || roles?.has(found.role) === false) return [];
+    return found.texts.map((text) => ({ entryId, offset, role: found.role, text }));
+  });
+}
+
+function failuresIn(batch: readonly SearchedEntry[], wanted: Wanted, calls: Calls): Searched[] {
+  return batch.flatMap(({ entryId, offset, entry }) => {
+    if (entry === undefined) return [];
+    for (const call of callsOf(entry)) calls.set(call.id, call.arguments);
+    const message = fieldsOf(fieldsOf(entry)["message"]);
+    const given = calls.get(message["toolCallId"]);
+    calls.delete(message["toolCallId"]);
+    if (outcomeOf(entry) !== "failed") return [];
     const found = searchedText(entry);
-    if (found === undefined || wanted.roles?.has(found.role) === false) continue;
-    const texts = wanted.isAnyText ? [failureText(fieldsOf(entry)["message"])] : found.texts;
-    // A failure that says nothing is one, too.
-    for (const text of texts.length > 0 ? texts : [""])
-      searched.push({ entryId, offset, role: found.role, text });
-  }
-  const matches = wanted.match(searched.map((one) => one.text));
+    if (found === undefined || wanted.roles?.has(found.role) === false) return [];
+    const texts = wanted.isAnyText ? [failureText(message, given)] : failureTexts(entry, given, found.texts);
+    return texts.map((text) => ({ entryId, offset, role: found.role, text }));
+  });
+}
+
+/** Yields the first match of each entry. */
+function* matching(searched: readonly Searched[], { match }: Wanted): Generator<Found, void> {
+  const matches = match(searched.map((one) => one.text));
   let foundBefore = -1;
   for (const [i, one] of searched.entries()) {
-    const match = matches[i];
-    if (match === undefined || one.offset === foundBefore) continue;
+    const found = matches[i];
+    if (found === undefined || one.offset === foundBefore) continue;
     foundBefore = one.offset;
-    yield { ...one, match };
+    yield { ...one, match: found };
   }
 }

@@ -1,11 +1,15 @@
 import { textsOf } from "./content-text.ts";
 import { fieldsOf } from "./entry-fields.ts";
+import { tellingArgument } from "./telling-argument.ts";
 
 /** So much of the end of an output is looked through. */
 const MOST_READ = 64 * 1024;
 
 /** So much of a line is looked at. */
 const MOST_OF_LINE = 1000;
+
+/** Characters that say what a tool was called for. */
+const MOST_OF_CALL = 80;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const COLOUR = /\u001b\[[0-9;:]*m/g;
@@ -36,7 +40,7 @@ const TELLS_FAILURE =
 
 /** What can be told of a failure in a line. */
 interface Failure {
-  /** The tool or the command; empty for an answer of the model. */
+  /** The tool and what it was called for, or the command; empty for an answer of the model. */
   readonly what: string;
   /** As `exit code 1`; empty if none is told. */
   readonly exitCode: string;
@@ -45,18 +49,17 @@ interface Failure {
 }
 
 /**
- * Says in one line what failed: the tool, or the command with its exit code, and the line of the output that names the
+ * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
  * error; of an answer, its error message.
  *
  * @param message - A message that failed, as `outcomeOf` tells it.
+ * @param given - Arguments of the call of which it is the result, if they are known.
  * @returns May hold control characters of the output.
  * @remarks Cost: O(output), of which at most 64 kB are looked through.
  */
-export function failureText(message: unknown): string {
-  const { what, exitCode, line } = failureOf(message);
-  if (fieldsOf(message)["role"] !== "bashExecution")
-    return joined(what, line || exitCode) || "the model failed";
-  return joined(exitCode === "" ? what : `${what} (${exitCode})`, line);
+export function failureText(message: unknown, given?: unknown): string {
+  const { what, exitCode, line } = failureOf(message, given);
+  return joined(exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
 }
 
 /**
@@ -73,7 +76,7 @@ export function failureLine(message: unknown): string {
   return joined(exitCode, line) || nothing;
 }
 
-function failureOf(message: unknown): Failure {
+function failureOf(message: unknown, given?: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
   if (role !== "toolResult" && role !== "bashExecution") {
     return { what: "", exitCode: "", line: telling(linesOf(stringOf(errorMessage))) };
@@ -83,10 +86,23 @@ function failureOf(message: unknown): Failure {
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
   const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
-    what: isTool ? `${stringOf(toolName)} failed`.trimStart() : `$ ${stringOf(command)}`,
+    what: isTool ? words(stringOf(toolName), calledFor(given), "failed") : `$ ${stringOf(command)}`,
     exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
     line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
   };
+}
+
+/** What a tool was called for, short enough to stand before an error. */
+function calledFor(given: unknown): string {
+  const [first = "", ...others] = tellingArgument(given)
+    .trim()
+    .split(/[\r\n]+/, 2);
+  const isCut = others.length > 0 || first.length > MOST_OF_CALL;
+  return isCut ? `${first.slice(0, MOST_OF_CALL - 1)}…` : first;
+}
+
+function words(...some: readonly string[]): string {
+  return some.filter(Boolean).join(" ");
 }
 
 function joined(what: string, line: string): string {

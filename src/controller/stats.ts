@@ -11,6 +11,8 @@ import { type ModelUsage, UsageTally, type UsageTotals } from "./usage-tally.ts"
 export interface StatsOptions {
   /** Whether to count entries that a fork inherited. Default false. */
   readonly includeInherited?: boolean | undefined;
+  /** Whether to count only the path root → leaf instead of all branches. Default false. */
+  readonly pathOnly?: boolean | undefined;
   /** Size of the model's context window, in tokens; for `context.percent`. */
   readonly contextWindow?: number | undefined;
 }
@@ -24,7 +26,7 @@ export interface ContextUse {
   percent: number | null;
 }
 
-/** The contents and cost of a session. Counts cover all branches. */
+/** The contents and cost of a session. Counts cover all branches, unless `pathOnly` was set. */
 export interface SessionStats {
   /** Undefined in memory. */
   sessionFile: string | undefined;
@@ -65,12 +67,17 @@ export interface StatsSource {
 
 /** Counts the contents of a session; see `SessionController.getStats`. */
 export function collectStats(source: StatsSource, options: StatsOptions): SessionStats {
-  assertOptions(options, { includeInherited: FLAG, contextWindow: numberFrom(0, "tokens") });
+  assertOptions(options, {
+    includeInherited: FLAG,
+    pathOnly: FLAG,
+    contextWindow: numberFrom(0, "tokens"),
+  });
   const { session } = source;
   const isInherited = source.isInherited ?? inheritedIn(session);
   const own = new EntryTally();
   const inherited = new EntryTally();
-  for (const entry of session.getEntries()) (isInherited(entry) ? inherited : own).add(entry);
+  const entries = options.pathOnly === true ? session.getBranch() : session.getEntries();
+  for (const entry of entries) (isInherited(entry) ? inherited : own).add(entry);
   const copied = { entries: inherited.entries, usage: inherited.usage.total };
   if (options.includeInherited === true) own.addAll(inherited);
   return {

@@ -123,7 +123,7 @@ test("--tail shows the last messages, and says that there are more", async () =>
   ]);
   expect((await cli(["context", scribe.path, "--tail", "9"])).lines[2]).not.toContain("last");
   const [json] = jsonLines(await cli(["context", scribe.path, "--tail", "1", "--json"]));
-  expect(json).toMatchObject({ messages: [{ role: "assistant" }], context: { tokens: 15 } });
+  expect(json).toMatchObject({ messages: [{ role: "assistant" }], context: { tokens: 15 }, total: 4 });
 });
 
 test("--json gives what an agent would load", async () => {
@@ -131,7 +131,10 @@ test("--json gives what an agent would load", async () => {
   const [context] = jsonLines(await cli(["context", scribe.path, "--json"]));
   const loaded: unknown = JSON.parse(JSON.stringify(scribe.session.buildSessionContext()));
   const size = { context: { tokens: 15, usageTokens: 15, trailingTokens: 0 } };
-  expect(context).toEqual(Object.assign(size, loaded));
+  const entryIds = scribe.session
+    .buildSessionProjection()
+    .entries.flatMap(({ sourceEntry, messages }) => messages.map(() => sourceEntry.id));
+  expect(context).toEqual({ ...size, total: entryIds.length, entryIds, ...Object(loaded) });
 });
 
 test("--llm gives a valid request, and says what was repaired", async () => {

@@ -106,7 +106,7 @@ describe("--failed", () => {
     const { code, lines } = await cli(["search", "--failed"], settings);
     expect(code).toBe(0);
     expect(lines.map((line) => line.split("\t"))).toEqual([
-      [ID(1), result, "toolResult", "bash failed: expected 3 to be 4", scribe.path],
+      [ID(1), result, "toolResult", "bash npm test failed (exit code 1): expected 3 to be 4", scribe.path],
       [ID(1), failed, "bashExecution", "$ make (exit code 2): a.c:1: error: no main", scribe.path],
       [ID(1), answer, "assistant", "overloaded", scribe.path],
     ]);
@@ -117,7 +117,7 @@ describe("--failed", () => {
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
     expect(stdout).toContain(`  ${failed} command     $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
-      `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result}\n`,
+      `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
     );
     const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
     expect(all.stderr).toMatch(/^The first one in full: sessiontree show \/\S+ \w{8}\n/);
@@ -136,12 +136,23 @@ describe("--failed", () => {
     expect(await ids("12 passing")).toEqual([]);
   });
 
+  test("looks for a text in the name of the tool and in what it was called for, too", async () => {
+    const { ids, result, failed } = failing();
+    expect(await ids("bash")).toEqual([result]);
+    expect(await ids("npm TEST")).toEqual([result]);
+    expect(await ids("--regex", "^npm|^make")).toEqual([result, failed]);
+    expect(await ids("npm", "--role", "bashExecution")).toEqual([]);
+    expect(await ids("Why did")).toEqual([]);
+  });
+
   test("says that nothing failed, and that without it a text is needed", async () => {
     const folder = temporaryFolder();
     const scribe = new Scribe(folder);
     scribe.user("All is well.");
     const { code, stderr } = await cli(["search", "--failed", scribe.path]);
     expect([code, stderr]).toEqual([1, "No failure found.\n"]);
+    const here = await cli(["search", "--failed"], { cwd: folder });
+    expect(here.stderr).toMatch(/^No failure found in the sessions of this project\.\n/);
     const asText = await cli(["search", "--failed", ID(1), "--dir", folder]);
     expect(asText.stderr).toContain(
       `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,

@@ -55,6 +55,21 @@ test("--window tells how full the context is", async () => {
   expect(cells(lines, "context")).toEqual(["context", "1,100 tokens, counted by the model; 50 % of 2,200"]);
 });
 
+test("--leaf counts the path to an entry, and tells the size of the context there", async () => {
+  const { session, path } = counted();
+  const [, , , third = "", fourth = ""] = session.getPathIds();
+  session.branch(third);
+  session.appendMessage({ role: "user", content: "Aside", timestamp: 0 });
+  const { lines } = await cli(["stats", path, "--leaf", fourth]);
+  expect(cells(lines, "entries")?.[1]).toBe(`5 on the path to ${fourth}`);
+  expect(cells(lines, "context")?.[1]).toBe("4,200 tokens, counted by the model");
+  expect(lines.at(-1)).toMatch(/\$1\.50$/);
+  const [json] = jsonLines(await cli(["stats", path, "--leaf", third, "--json"]));
+  expect(json).toMatchObject({ leafId: third, entries: 4, usage: { cost: 0 } });
+  expect(jsonLines(await cli(["stats", path, "--json"]))[0]).not.toHaveProperty("leafId");
+  expect((await cli(["stats", path, "--leaf", "gone"])).stderr).toContain("Entry gone not found");
+});
+
 test("a fork counts what is its own; --inherited counts the rest, too", async () => {
   const { session } = counted();
   const fork = session.forkSibling(session.getLeafId() ?? "");

@@ -107,7 +107,7 @@ test("a failed result and a failed command name the error, not the beginning of 
   const facts = { output, exitCode: 2, cancelled: false, truncated: false, timestamp: 0 };
   const command = scribe.session.appendMessage({ role: "bashExecution", command: "npm test", ...facts });
   const { lines } = await cli(["tree", "--pretty", scribe.path], { columns: 120, env: { NO_COLOR: "1" } });
-  expect(lineOf(lines, result)).toContain("  bash failed: AssertionError: expected 3 to be 4");
+  expect(lineOf(lines, result)).toContain("  bash failed (exit code 1): AssertionError: expected 3 to be 4");
   expect(lineOf(lines, command)).toContain("  $ npm test (exit code 2): AssertionError: expected 3 to be 4");
   const piped = await cli(["tree", scribe.path]);
   expect(piped.lines[2]?.split("\t").at(-1)).toBe(`$ npm test (exit code 2): ${output.replace(/\n/g, " ")}`);

@@ -57,11 +57,11 @@ test.each<[what: string, lines: string[], told: string]>([
     "make: *** No rule to make target 'x'.  Stop.",
   ],
 ])("of %s, the line that tells most", (_what, lines, told) => {
-  expect(ofTool(...lines)).toBe(`bash failed: ${told}`);
+  expect(ofTool(...lines).replace(/ \(exit code \d\)/, "")).toBe(`bash failed: ${told}`);
 });
 
 test("of nothing but an exit code, the exit code", () => {
-  expect(ofTool("(no output)", "", "Command exited with code 1")).toBe("bash failed: exit code 1");
+  expect(ofTool("(no output)", "", "Command exited with code 1")).toBe("bash failed (exit code 1)");
 });
 
 test("names the tool or the command with its exit code; of an answer, tells its error", () => {
@@ -72,7 +72,13 @@ test("names the tool or the command with its exit code; of an answer, tells its 
   expect(failureText({ ...command, output: "" })).toBe("$ make (exit code 2)");
   expect(failureText({ role: "bashExecution", command: "make", output: "no rule" })).toBe("$ make: no rule");
   const dollar = { role: "toolResult", toolName: "$make", content: "exit code 1" };
-  expect(failureText(dollar)).toBe("$make failed: exit code 1");
+  expect(failureText(dollar)).toBe("$make failed (exit code 1)");
+  const result = { role: "toolResult", toolName: "bash", content: "no\nCommand exited with code 3" };
+  expect(failureText(result, { command: "npm test" })).toBe("bash npm test failed (exit code 3): no");
+  expect(failureText(result, { command: `${"x".repeat(90)}\nls` })).toBe(
+    `bash ${"x".repeat(79)}… failed (exit code 3): no`,
+  );
+  expect(failureText(result, { command: "cd a\nls" })).toBe("bash cd a… failed (exit code 3): no");
   expect(failureText({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
   expect(failureText({ role: "toolResult", content: "gone" })).toBe("failed: gone");
   expect(failureText({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(

@@ -157,11 +157,21 @@ function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | 
 }
 
 function writeJson({ out }: CommandCall, shown: ShownContext): void {
-  const { model, thinkingLevel, lines, repairs, leftOut, size } = shown;
+  const { model, thinkingLevel, lines, count: total, repairs, leftOut, size } = shown;
   const messages = lines.map(({ message }) => message);
+  // In the order of the messages; null for one that was made to repair a tool pair.
+  const entryIds = lines.map(({ entryId = null }) => entryId);
   const { tokens, usageTokens, trailingTokens } = size;
   const context = { tokens, usageTokens, trailingTokens };
-  out.json({ model, thinkingLevel, context, messages, ...(repairs !== undefined && { repairs, leftOut }) });
+  out.json({
+    model,
+    thinkingLevel,
+    context,
+    total,
+    messages,
+    entryIds,
+    ...(repairs !== undefined && { repairs, leftOut }),
+  });
 }
 
 function writeLines(

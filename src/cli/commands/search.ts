@@ -37,6 +37,9 @@ const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
 const KIND_WIDTH = 10;
 
+/** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
+const MOST_SEEN = 10;
+
 /** A hit in a file or in a database. */
 interface FoundEntry extends SearchHit {
   readonly session: ListedRow;
@@ -46,11 +49,11 @@ interface FoundEntry extends SearchHit {
 export const searchCommand: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions, latest first as in "list". Exits with 1 if nothing is found.
 
---failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
+--failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
 Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
 
-In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool or command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
+In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
   examples: [
     ["search password", "in this project's sessions"],
@@ -265,7 +268,10 @@ function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId
   const { dir, note } = call;
   const { name = dir === undefined ? id : path } = readArguments(call);
   note(`The first one in full: sessiontree show ${quoted(name)} ${quoted(entryId)}`);
-  note(`What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)}`);
+  note(
+    `What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)} --tail ${MOST_SEEN}`,
+  );
+  note(`What it had cost up to there: sessiontree stats ${quoted(name)} --leaf ${quoted(entryId)}`);
 }
 
 /** Writes a word as a shell reads it. */
@@ -278,13 +284,13 @@ function writeNothing(call: CommandCall): void {
   const { dir, get, note } = call;
   const { text, name } = readArguments(call);
   const what = get(FAILED) ? "No failure" : "Nothing";
-  note(text === "" ? `${what} found.` : `${what} found for ${plainLine(text)}.`);
+  const of = text === "" ? "" : ` for ${plainLine(text)}`;
+  const isOfProject = dir === undefined && !get(ALL) && name === undefined;
+  note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
     const word = quoted(text);
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
-  if (dir === undefined && !get(ALL) && name === undefined) {
-    note("sessiontree search --all looks into the sessions of all projects.");
-  }
+  if (isOfProject) note("sessiontree search --all looks into the sessions of all projects.");
 }

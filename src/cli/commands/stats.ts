@@ -6,8 +6,9 @@ import { SessionManager } from "../../manager/session-manager.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { flag, numberOption } from "../parameters.ts";
+import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { SessionView } from "../session-view.ts";
 import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
@@ -16,6 +17,7 @@ import { contextSizeText } from "../view/context-size.ts";
 import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
+const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
 const INHERITED = flag("--inherited", "also count what a fork inherited from its parent");
 const WINDOW = numberOption(
   "--window <tokens>",
@@ -31,32 +33,40 @@ const LEAST_NAME_WIDTH = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost. */
 export const statsCommand: Command = {
-  details: `Counts all branches of the session. What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
-  parameters: [SESSION, INHERITED, WINDOW],
+  details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.`,
+  parameters: [SESSION, LEAF, INHERITED, WINDOW],
   examples: [
     ["stats @last", "the totals of the latest session"],
+    ["stats @last --leaf 1a2b3c4d", "what the session had cost up to an entry"],
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],
   run: async ({ findSession, get, io, json, locationOf, out }) => {
     const path = await findSession(get(SESSION));
     const session = SessionManager.open(path, { mode: "read-only" });
+    const leaf = get(LEAF);
+    if (leaf !== undefined) session.branch(new SessionView(path).findEntry(leaf));
     const nowMs = io.now?.() ?? Date.now();
     const stats = collectStats(
       { session, counter: undefined, nowMs, isInherited: undefined },
-      { includeInherited: get(INHERITED), contextWindow: get(WINDOW) },
+      { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
     const { json: location } = locationOf(path);
-    const file = "path" in location ? {} : { sessionFile: undefined, store: location.store };
+    const file =
+      "path" in location ? { sessionFile: location.path } : { sessionFile: undefined, store: location.store };
     const size = contextUsage(session);
-    if (json) out.json({ ...stats, ...file, context: { ...stats.context, estimatedTokens: size.tokens } });
-    else writeStats({ ...stats, ...file, size }, nowMs, out);
+    const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
+    if (json)
+      out.json({ ...stats, ...file, leafId, context: { ...stats.context, estimatedTokens: size.tokens } });
+    else writeStats({ ...stats, ...file, leafId, size }, nowMs, out);
     return EXIT_CODES.ok;
   },
 };
 
 interface ShownStats extends SessionStats {
   readonly store?: string;
+  /** The entry whose path was counted; undefined if all branches were. */
+  readonly leafId: string | undefined;
   /** Size of the context, as `context` and the page tell it. */
   readonly size: ContextUsageEstimate;
 }
@@ -74,7 +84,12 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
       ["file", stats.sessionFile ?? ""],
       ["store", stats.store ?? ""],
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
-      ["entries", count(stats.entries)],
+      [
+        "entries",
+        stats.leafId === undefined
+          ? count(stats.entries)
+          : `${count(stats.entries)} on the path to ${stats.leafId}`,
+      ],
       [
         "messages",
         listText(

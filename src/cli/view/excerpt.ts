@@ -2,6 +2,7 @@ import { partsOf, textOf } from "../../compaction/message-parts.ts";
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { failureText } from "../../context/failure-text.ts";
+import { tellingArgument } from "../../context/telling-argument.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { plainLine, wholeLine } from "../text/plain.ts";
@@ -20,9 +21,6 @@ interface Said extends Excerpt {
   /** What stands for a text that is too long for a line; default: its beginning. */
   readonly brief?: string;
 }
-
-/** Arguments of tool calls that say most about the call, best first. */
-const TELLING_ARGUMENTS = ["path", "file_path", "command", "pattern", "query", "url"];
 
 /**
  * Gives the line that says most about an entry; undefined stands for a damaged body.
@@ -101,9 +99,7 @@ function assistantExcerpt(message: JsonRecord): Said {
 
 /** Says in a few words what a tool was called for: `→ bash npm test`. */
 export function callText(name: string, given: unknown): string {
-  const fields = fieldsOf(given);
-  const telling = TELLING_ARGUMENTS.map((key) => fields[key]).find((value) => typeof value === "string");
-  return `→ ${name} ${textOf(telling)}`.trimEnd();
+  return `→ ${name} ${tellingArgument(given)}`.trimEnd();
 }
 
 /** The text of a message or custom message, with its images mentioned. */

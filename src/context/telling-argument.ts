@@ -1,0 +1,11 @@
+import { fieldsOf } from "./entry-fields.ts";
+
+/** Arguments that say most about a call, best first. */
+const TELLING = ["path", "file_path", "command", "pattern", "query", "url"];
+
+/** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
+export function tellingArgument(given: unknown): string {
+  const fields = fieldsOf(given);
+  const found = TELLING.map((key) => fields[key]).find((value) => typeof value === "string" && value !== "");
+  return typeof found === "string" ? found : "";
+}
