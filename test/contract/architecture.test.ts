@@ -67,6 +67,7 @@ const breaches: [rule: string, path: string, text: string, fault: RegExp][] = [
     'import type { E } from "../schema/entry";\nuse<E>();',
     /no file of src/,
   ],
+  ["data of elsewhere", "src/jsonl/a.ts", 'import t from "../cli/t.json";\nuse(t);', /no file of src/],
   ["out of src", "src/jsonl/a.ts", 'import { t } from "../../test/t.ts";\nuse(t);', /no file of src/],
   ["computed", "src/cli/run.ts", "export const load = (name: string) => import(name);", /computed/],
   ["no home", "src/tree/a.ts", 'import _ from "lodash/fp";\nuse(_);', /imports lodash, which has no home/],

@@ -104,6 +104,8 @@ function judgePackage(room: Room, specifier: string): string | undefined {
 /** Says what is wrong with an import of another file of ours, if anything is. */
 function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>): string | undefined {
   const other = rooms.get(target);
+  // Data that is made from the sources lies beside the file that reads it.
+  if (target.endsWith(".json") && dirname(target) === dirname(room.path)) return undefined;
   if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
   if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/log/"))) {
     return `imports ${target}: core is floors 0 to 3 without log`;
