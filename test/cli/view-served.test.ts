@@ -1,8 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { get } from "node:http";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { get, request } from "node:http";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { cli, temporaryFolder } from "./support/cli.ts";
@@ -109,6 +119,53 @@ async function readUntil(response: Response, wanted: string): Promise<string> {
   return text;
 }
 
+test("an address that is none is refused, and the server goes on", async () => {
+  const { url } = await serve([story().path, "--live"]);
+  const { hostname, port } = new URL(url);
+  for (const path of ["//", "http://["]) {
+    const status = await new Promise((resolve, reject) => {
+      const asked = request({ hostname, port, path }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.once("error", reject).end();
+    });
+    expect(status, path).toBe(403);
+  }
+  expect((await fetch(url)).status).toBe(200);
+});
+
+test("a browser is started with a file that leads to the address, which nobody else can read", async () => {
+  const opened: string[] = [];
+  const { url, stop } = await serve([story().path, "--live"], {
+    open: async (path) => {
+      opened.push(path, readFileSync(path, "utf8"), (statSync(join(path, "..")).mode & 0o777).toString(8));
+      return true;
+    },
+  });
+  await expect.poll(() => opened.length).toBe(3);
+  const [path = "", page, mode] = opened;
+  expect(path).not.toContain(new URL(url).pathname.split("/")[1]);
+  expect(page).toContain(`content="0; url=${url}"`);
+  if (process.platform !== "win32") expect(mode).toBe("700");
+  await stop();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a file that is gone ends nothing: what comes in its place is told", async () => {
+  const { path } = story();
+  const { url } = await serve([path, "--live"]);
+  const { liveUrl } = dataIn(await (await fetch(url)).text(), "session");
+  const told = readUntil(await fetch(new URL(String(liveUrl), url)), "replaced");
+  const text = readFileSync(path);
+  rmSync(path);
+  expect(await Promise.race([told, setTimeout(700, "waiting")])).toBe("waiting");
+  // Another file might get the number of the one that is gone.
+  writeFileSync(`${path}.other`, "");
+  writeFileSync(path, text.subarray(0, 200));
+  expect(await told).toMatch(/event: replaced/);
+});
+
 test("tells what is appended, from where a page has come to, and when another file takes the place", async () => {
   const scribe = story();
   const { path } = scribe;
@@ -210,4 +267,19 @@ test("a page names the sessions of subagents whose file is known: by path, by id
   const served = dataIn(await (await fetch(url)).text(), "session")["known"] as typeof known;
   const child = served[CHILD_ID] as unknown as { href: string };
   expect((await fetch(new URL(child.href, url))).status).toBe(200);
+});
+
+test("what a session names and nobody can look at is no link", async () => {
+  const scribe = story();
+  const folder = join(scribe.path, "..");
+  const file = join(folder, "inside");
+  writeFileSync(file, "no folder");
+  const names = ["/x/\0.jsonl", `./${"x".repeat(300)}.jsonl`, "inside/a.jsonl", "nobody"];
+  for (const name of names) scribe.session.appendCustomEntry("task", { sessionFile: name });
+  // A session without the suffix: the folder that goes by its name is the file itself.
+  const bare = join(folder, "bare");
+  renameSync(scribe.path, bare);
+  const { stdout, stderr } = await cli(["export", bare, "--html"]);
+  expect(stderr).toBe("");
+  expect(dataIn(stdout, "session")["known"] ?? {}).toEqual({});
 });

@@ -1,6 +1,6 @@
-import { mkdtempSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -93,6 +93,7 @@ async function serve(
 ): Promise<void> {
   const { io, json, out, warn } = call;
   const interrupted = io.untilInterrupted?.();
+  let door: string | undefined;
   await server.start();
   try {
     const url = urlOf(server);
@@ -100,14 +101,29 @@ async function serve(
     else out.line(url);
     out.flush();
     warn("Serving until an interrupt (Ctrl-C).");
-    await openPage(call, url);
+    door = call.get(OPEN) && io.open !== undefined ? doorTo(url) : undefined;
+    if (door !== undefined) await openPage(call, door);
     await new Promise<void>((resolve) => {
       if (interrupted?.aborted) resolve();
       else interrupted?.addEventListener("abort", () => resolve(), { once: true });
     });
   } finally {
     await server.stop();
+    if (door !== undefined) rmSync(dirname(door), { recursive: true, force: true });
   }
+}
+
+/**
+ * Writes a page that leads to an address, in a folder that only its owner can enter: with the address itself among the
+ * arguments of a browser, everybody on the machine could read the token in it.
+ */
+function doorTo(url: string): string {
+  const path = temporaryPath("live");
+  writeNewPage(
+    path,
+    `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`,
+  );
+  return path;
 }
 
 /** Writes the page of a session to a file. */

@@ -34,10 +34,10 @@ export class FileFollower {
     return this.#offset;
   }
 
-  /** Reads bytes that came since, at most a few megabytes; undefined if none did. */
+  /** Reads bytes that came since, at most a few megabytes; undefined if none did, or as long as no file is there. */
   poll(): FileChange | undefined {
     const fd = ifPresent(() => openForReading(realFileSystem, this.#path));
-    if (fd === undefined) return { kind: "replaced" };
+    if (fd === undefined) return undefined;
     try {
       const { ino, dev, size } = realFileSystem.fstatSync(fd);
       if (`${dev}-${ino}` !== this.#file || size < this.#offset) return { kind: "replaced" };

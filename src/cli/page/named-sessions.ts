@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { looksLikePath } from "../session-argument.ts";
 
@@ -46,15 +46,23 @@ function textIn(json: string): string {
 }
 
 function sessionFilesIn(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".jsonl"))
-    .map((name) => join(folder, name));
+  const names = ifReachable(() => readdirSync(folder)) ?? [];
+  return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
 }
 
 function fileAt(path: string): string | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ? path : undefined;
+  return ifReachable(() => statSync(path))?.isFile() ? path : undefined;
+}
+
+/** Looks at a place that a session names, which may be missing, forbidden, or no place at all: then it is no link. */
+function ifReachable<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return undefined;
+    throw error;
+  }
 }
 
 /** Names of session files end in their id, behind the time of their making. */

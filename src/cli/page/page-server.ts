@@ -82,9 +82,9 @@ export class PageServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // What a browser of this machine is told by another site, under a name of its own, is not meant for us.
     const isMeant = request.headers.host === `${HOST}:${this.#port}`;
-    const url = new URL(request.url ?? "/", `http://${HOST}`);
-    const [, token = "", ...rest] = url.pathname.split("/");
-    if (!isMeant || !this.#isToken(token))
+    const url = addressOf(request);
+    const [, token = "", ...rest] = url?.pathname.split("/") ?? [];
+    if (!isMeant || url === undefined || !this.#isToken(token))
       return writeText(response, 403, "Forbidden: this address lacks its token.");
     if (request.method !== "GET") return writeText(response, 405, "Only GET is answered.");
     const answer = this.#answerFor(rest);
@@ -156,13 +156,17 @@ export class PageServer {
     response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
     response.write(": following\n\n");
     const look = () => {
+      // What a browser has not fetched yet would be kept here.
+      let isFree = !response.writableNeedDrain;
       try {
-        for (let change = follower.poll(); change !== undefined; change = follower.poll()) {
+        while (isFree) {
+          const change = follower.poll();
+          if (change === undefined) return;
           if (change.kind === "replaced") {
             response.end("event: replaced\ndata:\n\n");
             return;
           }
-          response.write(`id: ${follower.offset}\ndata: ${change.bytes.toString("base64")}\n\n`);
+          isFree = response.write(`id: ${follower.offset}\ndata: ${change.bytes.toString("base64")}\n\n`);
         }
       } catch (error) {
         response.end(`event: failed\ndata: ${JSON.stringify(messageOf(error))}\n\n`);
@@ -182,6 +186,12 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
 };
+
+/** The address that a request names; undefined if it is none. */
+function addressOf({ url = "/" }: IncomingMessage): URL | undefined {
+  const base = `http://${HOST}`;
+  return URL.canParse(url, base) ? new URL(url, base) : undefined;
+}
 
 function writeText(response: ServerResponse, status: number, text: string): void {
   writeBody(response, status, "text/plain", `${text}\n`);

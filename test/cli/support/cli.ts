@@ -30,6 +30,8 @@ export interface CliSettings {
   /** Called with all that was written to stdout, piece by piece. */
   readonly onOutput?: (text: string) => void;
   readonly untilInterrupted?: () => AbortSignal;
+  /** What a file is opened with. */
+  readonly open?: (path: string) => Promise<boolean>;
   /** What pickers are drawn on. */
   readonly terminal?: CliTerminal;
   /** What comes from stdin. */
@@ -45,7 +47,7 @@ export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns, ask, onOutput, stdin, untilInterrupted, terminal } = settings;
+  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal } = settings;
   const stdout: CliStream = {
     write: (text: string) => {
       out.push(text);
@@ -63,6 +65,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     ...(stdin && { stdin }),
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
+    ...(open && { open }),
     ...(terminal && { terminal }),
   });
   const text = out.join("");
