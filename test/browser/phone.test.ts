@@ -102,6 +102,9 @@ test("on a phone names of models are not broken, and rings of the tree do not to
     return ringOf(second).top - ringOf(first).bottom;
   });
   expect(gap).toBeGreaterThanOrEqual(6);
+  // Each has one ring, the one of failures as well.
+  const border = (run: Element) => getComputedStyle(run).borderTopColor;
+  expect(await page.locator(".tree-run.is-failed").first().evaluate(border)).toBe("rgba(0, 0, 0, 0)");
 });
 
 test("help tells of keys where there are any, and of signs alone where a finger points", async () => {
