@@ -145,6 +145,8 @@ test("every sign says what it means, where it stands and in the help", async () 
     expect(help).toContain(sign);
   }
   await page.keyboard.press("Escape");
+  // Until it has closed, the dialog has the keys to itself.
+  await page.locator("dialog.help").waitFor({ state: "detached" });
   await page.keyboard.press("u");
   expect(await page.locator(".legend").first().textContent()).toContain("faded: not on the path to the leaf");
   expect(await page.locator(".bar.is-aside title").first().textContent()).toContain(
