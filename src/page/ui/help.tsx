@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon, EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
 import { KEY_HELP } from "./keys.ts";
 import { TOUCH } from "./screen.ts";
@@ -25,7 +25,8 @@ export const HELP_TITLE = matchMedia(TOUCH).matches ? "Signs" : "Keys and signs"
 /** What the keys do, where there are any, and what the signs mean. */
 export function Help({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  // With the drawing: a key that comes right after is for the dialog.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const hasKeys = !matchMedia(TOUCH).matches;
   return (
     <dialog ref={dialog} class="help" aria-label={HELP_TITLE} onClose={onClose}>
