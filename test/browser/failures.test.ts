@@ -233,15 +233,15 @@ test("the bar says what the answer cost, on one line at 1280 pixels", async () =
       await page.keyboard.press("m");
       const bar = page.locator(".path-bar.is-asked");
       await bar.locator(`[data-value=${side}]`).click();
-      expect(await bar.locator(".answer-cost").textContent()).toBe(`answer cost ${cost}`);
+      expect(await bar.locator(".answer-cost").textContent()).toBe(`answer ${cost}`);
       expect((await bar.boundingBox())?.height).toBeLessThan(48);
       const facts = await bar.locator(".path-facts").boundingBox();
       const end = (facts?.x ?? 0) + (facts?.width ?? 0);
-      // Cost and size are whole; what follows them may be cut.
+      // Number, size and cost are whole; what follows them may be left out.
       for (const fact of await bar.locator(".path-facts > span").all()) {
         const box = await fact.boundingBox();
         const isWhole = (box?.x ?? 0) + (box?.width ?? 0) <= end + 1;
-        if (/cost|context/.test((await fact.textContent()) ?? "")) expect(isWhole, side).toBe(true);
+        if (/answer|tokens|messages/.test((await fact.textContent()) ?? "")) expect(isWhole, side).toBe(true);
       }
     }
   }
@@ -316,7 +316,7 @@ test("the bar names the model that wrote the answer, not that of the answer befo
     .locator(`.entry[data-entry="${answer}"] > .entry-head`)
     .getByLabel("What the model saw when it wrote this")
     .click();
-  const bar = page.locator(`.path-bar:has-text("What the model saw"):has-text("${answer}")`);
+  const bar = page.locator(`.path-bar:has-text("The model saw"):has-text("${answer}")`);
   await bar.waitFor();
   expect(await bar.textContent()).toContain("large");
 });

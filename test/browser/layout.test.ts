@@ -64,7 +64,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
       }),
     );
     expect(outside, hash).toEqual([]);
-    for (const name of ["Print", "Light or dark", "Keys and signs", "Open or close all folds"]) {
+    for (const name of ["Print", "Light or dark", "Signs", "Open or close all folds"]) {
       expect(await page.getByRole("button", { name }).isVisible(), name).toBe(true);
     }
     if (hash === "#view=usage") continue;

@@ -139,15 +139,19 @@ test("every sign says what it means, where it stands and in the help", async () 
     "+12",
     "some of those failed",
     "Grey text",
-    "Pale bars",
+    "Faded bars",
     "3 of 19",
   ]) {
     expect(help).toContain(sign);
   }
   await page.keyboard.press("Escape");
+  // Until it has closed, the dialog has the keys to itself.
+  await page.locator("dialog.help").waitFor({ state: "detached" });
   await page.keyboard.press("u");
-  expect(await page.locator(".legend").first().textContent()).toContain("pale: not on this path");
-  expect(await page.locator(".bar.is-aside title").first().textContent()).toContain("not on this path");
+  expect(await page.locator(".legend").first().textContent()).toContain("faded: not on the path to the leaf");
+  expect(await page.locator(".bar.is-aside title").first().textContent()).toContain(
+    "not on the path to the leaf",
+  );
 
   const failing = failingSession();
   const { page: other } = await open(failing.text, { hash: `#entry=${failing.failures[3]}` });

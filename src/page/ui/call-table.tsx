@@ -24,7 +24,7 @@ export function CallTable({ calls }: { calls: readonly ModelCall[] }) {
   return (
     <figure class="chart">
       <figcaption>
-        Calls
+        Calls, whole session
         <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />
       </figcaption>
       <div class="table-scroll">

@@ -1,8 +1,8 @@
 import type { ContextUsageEstimate } from "../../core.ts";
 import { count, tokens } from "../model/format.ts";
 
-/** The size of the context at the end of the path, and how it is known. */
-export function ContextSize({ size }: { size: ContextUsageEstimate }) {
+/** The size of the context at the end of the path, and how it is known; short where all is about the context. */
+export function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: boolean }) {
   const { tokens: all, usageTokens, trailingTokens } = size;
   const isCounted = usageTokens > 0;
   const how = isCounted
@@ -10,7 +10,8 @@ export function ContextSize({ size }: { size: ContextUsageEstimate }) {
     : "Estimated: no model has counted this context yet";
   return (
     <span title={`Context: ${count(all)} tokens. ${how}`}>
-      context {isCounted && trailingTokens === 0 ? "" : "about "}
+      {isShort ? "" : "context "}
+      {isCounted && trailingTokens === 0 ? "" : "about "}
       {tokens(all)} tokens
     </span>
   );

@@ -19,7 +19,7 @@ export function CostChart({ calls, models }: { calls: readonly ModelCall[]; mode
   const legend = series.map((name, index) => [`series-${index % 6}`, name] as const);
   const step = PLOT.width / Math.max(1, sums.length - 1);
   return (
-    <ChartFrame title="Cost so far, by model" legend={legend} most={cost} write={roundDollars}>
+    <ChartFrame title="Cost so far by model, whole session" legend={legend} most={cost} write={roundDollars}>
       {(y) =>
         series.map((name, index) => {
           const top = sums.map((sum, at) => `${at * step},${y(upTo(sum, index + 1))}`);

@@ -6,6 +6,7 @@ import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
 import { EntryActions } from "./entry-actions.tsx";
+import { EntryId } from "./entry-id.tsx";
 import { BackIcon, ChevronIcon } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { STATE_WORDS } from "./state-words.ts";
@@ -42,6 +43,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadPr
       {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       <BranchSwitch ordinal={ordinal} />
       <NestedLinks ordinal={ordinal} />
+      <EntryId id={entry.id} />
       <span class="entry-end">
         <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} />
         <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>

@@ -22,12 +22,17 @@ interface PathBarProps {
 /** What path is shown, and what the model has of it; or what the model saw at an entry, and for how much. */
 export function PathBar({ path, place, onFailure }: PathBarProps) {
   const { session, go } = usePage();
-  const { asked } = place;
+  const { asked, view } = place;
   const isAsked = asked !== NONE;
+  const classes = ["path-bar", isAsked ? "is-asked" : "", view === "model" ? "is-model" : ""];
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section class={isAsked ? "path-bar is-asked" : "path-bar"} aria-label="This path" tabIndex={0}>
-      <strong>{titleOf(session, place)}</strong>
+    <section
+      class={classes.filter(Boolean).join(" ")}
+      aria-label="This path"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+    >
+      <strong title={isAsked ? nameOf(session, asked) : undefined}>{titleOf(session, place)}</strong>
       {isAsked && <Sides place={place} />}
       <PathFacts path={path} place={place} />
       {isAsked && (
@@ -40,6 +45,7 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
           Back
         </button>
       )}
+      {!isAsked && <MarkedContext place={place} />}
       {!isAsked && path.end !== session.leaf && (
         <button type="button" class="link-button" onClick={() => go({ go: "end", ordinal: session.leaf })}>
           Go to the leaf
@@ -52,18 +58,34 @@ export function PathBar({ path, place, onFailure }: PathBarProps) {
 
 /** Says what is looked at: a path, or what the model sees, and where. */
 function titleOf({ entries, leaf }: SessionModel, { asked, end, view }: Place): string {
-  if (entries[asked] !== undefined) return "What the model saw";
+  if (entries[asked] !== undefined) return "The model saw";
   const where = end === leaf ? "the leaf" : (entries[end]?.id ?? "the start");
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
+}
+
+/** The way to the context of the entry that is marked, where that of another one is shown. */
+function MarkedContext({ place: { view, focus, end } }: Pick<PathBarProps, "place">) {
+  const { session, go } = usePage();
+  const marked = session.entries[focus];
+  if (view !== "model" || marked === undefined || focus === end) return null;
+  return (
+    <button
+      type="button"
+      class="link-button marked-context"
+      title={`What the model saw at ${nameOf(session, focus)} (m)`}
+      onClick={() => go({ go: "context", ordinal: focus })}
+    >
+      See it at entry {marked.id} instead
+    </button>
+  );
 }
 
 /** The two ends that the context of an answer or a result can have: before the model wrote, and with what it came to. */
 function Sides({ place }: { place: Place }) {
   const { session, go } = usePage();
   const { asked } = place;
-  const { word } = kindOfOrdinal(session, asked);
   const answer = answerOf(session, asked);
-  if (answer === undefined) return <span>with {word}</span>;
+  if (answer === undefined) return <span>with this entry</span>;
   const choices: readonly (readonly [ContextSide, string, string])[] =
     answer === asked
       ? [
@@ -84,33 +106,34 @@ function Sides({ place }: { place: Place }) {
   );
 }
 
-/** What is known of the path or the context, what matters most first: where there is little room the rest is cut. */
+/** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
 function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
   const { session } = usePage();
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
-  const about = session.entries[place.asked];
   const answer = session.entries[answerOf(session, place.asked) ?? NONE];
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const leftOut = items.filter(({ state }) => state === "left-out").length;
   // The path before an answer names the model of the answer before it.
   const modelId = textOf(fieldsOf(fieldsOf(answer)["message"])["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
-  const facts =
-    about !== undefined
-      ? [`${kindOf(about).word} ${about.id}`, counted(messages, "message", "messages")]
-      : place.view === "model"
-        ? [counted(messages, "message", "messages")]
-        : [counted(items.length, "entry", "entries"), leftOut > 0 ? `${count(leftOut)} compacted` : ""];
+  const isModel = place.view === "model";
+  const extent = isModel
+    ? counted(messages, "message", "messages")
+    : counted(items.length, "entry", "entries");
+  const rest = [
+    isModel || leftOut === 0 ? "" : `${count(leftOut)} compacted`,
+    ...settings,
+    nameOf(session, place.asked),
+  ].filter(Boolean);
   return (
-    <span class="path-facts">
+    <span class="path-facts" title={rest.join(" · ")}>
+      <span>{extent}</span>
+      <ContextSize size={contextSize} isShort={isModel} />
       {answer !== undefined && <AnswerCost answer={answer} />}
-      <ContextSize size={contextSize} />
-      {[...facts, ...settings].filter(Boolean).map((fact) => (
-        <span key={fact} title={fact}>
-          {fact}
-        </span>
+      {isModel && <Repairs path={path} />}
+      {rest.map((fact) => (
+        <span key={fact}>{fact}</span>
       ))}
-      {place.view === "model" && <Repairs path={path} />}
     </span>
   );
 }
@@ -121,7 +144,7 @@ function AnswerCost({ answer }: { answer: AnySessionEntry }) {
   if (cost === "" && tokens === "") return null;
   return (
     <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, tokens].filter(Boolean).join(", ")}`}>
-      answer {cost === "" ? `took ${tokens}` : `cost ${cost}`}
+      answer {cost === "" ? `took ${tokens}` : cost}
     </span>
   );
 }
@@ -137,9 +160,10 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   );
 }
 
-function kindOfOrdinal({ entries }: SessionModel, ordinal: number) {
+/** Names an entry by its kind and id; empty for none. */
+function nameOf({ entries }: SessionModel, ordinal: number): string {
   const entry = entries[ordinal];
-  return entry === undefined ? { word: "" } : kindOf(entry);
+  return entry === undefined ? "" : `${kindOf(entry).word} ${entry.id}`;
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */
@@ -148,9 +172,10 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
   if (failures.length === 0) return <span class="failures">no failures</span>;
   const current = failures.indexOf(at);
   const place = current === -1 ? "" : `${count(current + 1)} of `;
+  const short = current === -1 ? count(failures.length) : `${count(current + 1)}/${count(failures.length)}`;
   return (
     <span class="failures is-some">
-      <span role="status">
+      <span role="status" data-short={short}>
         {place}
         {count(failures.length)} failed
       </span>

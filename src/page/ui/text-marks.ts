@@ -2,7 +2,7 @@
 const NAME = "found";
 
 /** What the page says of an entry, in which nothing is searched. */
-const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, time";
+const NOT_SEARCHED = ".chip:not(.is-label), .sr-only, .entry-facts, .fold-size, .entry-id, time";
 
 /** More places than this are not marked at once. */
 const MOST_RANGES = 2000;

@@ -1,3 +1,4 @@
+import { endName } from "../model/end-name.ts";
 import { count, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { groupCalls, type ModelCall, sumOf } from "../model/usage.ts";
@@ -17,7 +18,7 @@ const MOST_BARS = 190;
 
 /** Tokens of each model call; calls that follow one another share a bar if there are very many. */
 export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
-  const { go } = usePage();
+  const { session, go } = usePage();
   const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumOf(group) }));
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
@@ -26,13 +27,14 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
   const width = Math.min(28, Math.max(1.5, step - 1.5));
   const together = groups[0]?.group.length ?? 1;
   const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
-  const title = together > 1 ? `Tokens per model call (mean of ${together} calls)` : "Tokens per model call";
+  const mean = together > 1 ? ` (mean of ${together} calls)` : "";
+  const aside = `not on the path to ${endName(session, path.end)}`;
   return (
     <ChartFrame
-      title={title}
+      title={`Tokens per model call, whole session${mean}`}
       legend={[
         ...PARTS.map(([, series, word]) => [series, word] as const),
-        ...(isAnyAside ? [["part-aside", "pale: not on this path"] as const] : []),
+        ...(isAnyAside ? [["part-aside", `faded: ${aside}`] as const] : []),
       ]}
       most={Math.max(...sizes)}
       write={tokens}
@@ -51,7 +53,7 @@ export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path:
               class={isHere ? "bar" : "bar is-aside"}
               onClick={() => go({ go: "entry", ordinal: first.ordinal })}
             >
-              <title>{[barTitle(group, sum), ...(isHere ? [] : ["not on this path"])].join("\n")}</title>
+              <title>{[barTitle(group, sum), ...(isHere ? [] : [aside])].join("\n")}</title>
               <rect class="bar-room" x={index * step} y={0} width={step} height={PLOT.height} />
               {PARTS.map(([name, series]) => {
                 const from = y(value);

@@ -9,6 +9,7 @@ import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
 import { EntryActions } from "./entry-actions.tsx";
+import { EntryId } from "./entry-id.tsx";
 import { Fold } from "./fold.tsx";
 import { CallIcon } from "./icons.tsx";
 import { blocksOfItem } from "./item-blocks.ts";
@@ -89,7 +90,12 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock
           failure={failureLine(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
           notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
-          actions={<EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} isNarrow={true} />}
+          actions={
+            <>
+              <EntryId id={entry.id} />
+              <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} isNarrow={true} />
+            </>
+          }
         />
       )}
       {(output?.kind === "output" ? others : [output, ...others]).map((block, index) =>

@@ -1,6 +1,7 @@
 import type { RefObject } from "preact";
 import { count, counted, dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
+import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
   CloseIcon,
@@ -128,8 +129,8 @@ export function TopBar(props: TopBarProps) {
         <button
           type="button"
           class="icon-button"
-          aria-label="Keys and signs"
-          title="Keys and signs (?)"
+          aria-label={HELP_TITLE}
+          title={`${HELP_TITLE} (?)`}
           onClick={onHelp}
         >
           <HelpIcon />

@@ -1,4 +1,5 @@
 import { useMemo } from "preact/hooks";
+import { endName } from "../model/end-name.ts";
 import { count, dollars, percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { cacheShare, modelCalls, sumOf, sumsByModel, type UsageSum } from "../model/usage.ts";
@@ -15,24 +16,25 @@ export function UsageView({ path }: { path: PathView }) {
   const here = useMemo(() => sumOf(calls.filter(({ ordinal }) => path.places.has(ordinal))), [calls, path]);
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
   const models = sumsByModel(calls);
+  const onPath = `on the path to ${endName(session, path.end)}`;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="usage" aria-label="Usage" tabIndex={0}>
       <div class="usage-column">
         <div class="tiles">
-          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} on this path`} />
+          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} ${onPath}`} />
           <Tile
             name="Tokens in, with cache"
             value={tokens(tokensIn(all))}
-            note={`${tokens(tokensIn(here))} on this path`}
+            note={`${tokens(tokensIn(here))} ${onPath}`}
           />
-          <Tile name="Tokens out" value={tokens(all.output)} note={`${tokens(here.output)} on this path`} />
+          <Tile name="Tokens out" value={tokens(all.output)} note={`${tokens(here.output)} ${onPath}`} />
           <Tile
             name="From cache"
             value={percent(cacheShare(all))}
             note={`${tokens(all.cacheRead)} of the tokens in`}
           />
-          <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} on this path`} />
+          <Tile name="Cost" value={dollars(all.cost)} note={`${dollars(here.cost)} ${onPath}`} />
         </div>
         <TokenChart calls={calls} path={path} />
         <CostChart calls={calls} models={models.map(({ model }) => model)} />
@@ -74,7 +76,7 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; a
   const rows = models.length > 1 ? [...models, { model: "total", sum: all }] : models;
   return (
     <figure class="chart">
-      <figcaption>By model</figcaption>
+      <figcaption>By model, whole session</figcaption>
       <div class="table-scroll">
         <table class="model-table">
           <thead>

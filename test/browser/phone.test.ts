@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
+
+const open = useBrowser();
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+function sessionOnPhone() {
+  const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
+  session.add("session_info", { name: "The totals of the monthly report are off by a cent" });
+  session.user("Why is the total off?");
+  session.assistant([{ type: "thinking", thinking: "The rate is rounded twice." }]);
+  const failed = session.tool(
+    "bash",
+    { command: "npm run report -- --month 2026-02 --round" },
+    "Tests 1 failed\n\nAssertionError: expected 119.01 to be 119.00\n\nCommand exited with code 1",
+    { isError: true },
+  );
+  for (let turn = 0; turn < 6; turn++) {
+    session.user(`Question ${turn}`);
+    session.assistant(`Answer ${turn}`);
+    for (let step = 0; step < 6; step++) session.assistant(`Step ${step} of ${turn}`);
+  }
+  return { text: session.text, failed };
+}
+
+test("on a phone a failure that is looked at has the room for its command, its error and its id", async () => {
+  const { text, failed } = sessionOnPhone();
+  const { page } = await open(text, PHONE);
+  await page.getByRole("button", { name: "Next failure" }).tap();
+  const block = page.locator(`.tool-use.is-focused[data-entry="${failed}"]`);
+  await block.waitFor();
+  const error = block.locator(".result .fold-excerpt");
+  expect(await error.textContent()).toBe("exit code 1: AssertionError: expected 119.01 to be 119.00");
+  // Two lines, three at most, with their padding.
+  expect((await error.boundingBox())?.height).toBeLessThanOrEqual(70);
+  const isCut = (selector: string) =>
+    block
+      .locator(selector)
+      .evaluate((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight);
+  expect(await isCut(".call .fold-excerpt")).toBe(false);
+  expect(await isCut(".result .fold-excerpt")).toBe(false);
+  expect(await block.locator(".entry-id").textContent()).toBe(failed);
+  expect(await isCut(".entry-id")).toBe(false);
+  for (const action of await block.locator(".entry-actions > *").all()) {
+    expect((await action.boundingBox())?.width).toBeGreaterThanOrEqual(40);
+  }
+  // Of what is not looked at the id takes no room.
+  expect(await page.locator(".entry:not(.is-focused) > .entry-head > .entry-id").first().isVisible()).toBe(
+    false,
+  );
+});
+
+test("on a phone the title of the session has two lines, in every view", async () => {
+  const { text } = sessionOnPhone();
+  for (const hash of ["", "#view=model", "#view=usage"]) {
+    const { page } = await open(text, { ...PHONE, hash });
+    const title = page.locator(".title h1");
+    expect((await title.boundingBox())?.height, hash).toBeGreaterThan(30);
+    expect((await page.locator(".top-bar").boundingBox())?.height, hash).toBeLessThan(50);
+  }
+});
+
+test("on a phone a label and what follows it stand on one line", async () => {
+  const { page } = await open(sessionOnPhone().text, PHONE);
+  const lines = page.locator(".thinking .fold-summary");
+  await lines.first().waitFor();
+  const baselines = await lines.first().evaluate((summary) =>
+    [".fold-title", ".fold-excerpt"].map((selector) => {
+      const mark = document.createElement("span");
+      mark.style.display = "inline-block";
+      summary.querySelector(selector)?.prepend(mark);
+      return mark.getBoundingClientRect().bottom;
+    }),
+  );
+  expect(baselines[0]).toBe(baselines[1]);
+});
+
+test("on a phone names of models are not broken, and rings of the tree do not touch", async () => {
+  const { page } = await open(sessionOnPhone().text, { ...PHONE, hash: "#view=usage" });
+  const cell = page.locator(".call-table td[data-name=Model]").first();
+  await cell.waitFor();
+  const lines = await cell.evaluate((one) => {
+    const range = new Range();
+    range.selectNodeContents(one);
+    return new Set(Array.from(range.getClientRects(), ({ top }) => top)).size;
+  });
+  expect(lines).toBe(1);
+
+  await page.getByRole("button", { name: "Tree" }).tap();
+  await page.locator(".panel-bar button[data-value=turns]").tap();
+  await page.locator(".tree-run").nth(1).waitFor();
+  const gap = await page.locator(".tree-run").evaluateAll(([first, second]) => {
+    const ringOf = (run: Element | undefined) => {
+      const box = run?.getBoundingClientRect() ?? new DOMRect();
+      const isDrawn = run !== undefined && getComputedStyle(run).borderTopColor !== "rgba(0, 0, 0, 0)";
+      const inset =
+        isDrawn || run === undefined ? 0 : Number.parseFloat(getComputedStyle(run, "::before").top);
+      return { top: box.top + inset, bottom: box.bottom - inset };
+    };
+    return ringOf(second).top - ringOf(first).bottom;
+  });
+  expect(gap).toBeGreaterThanOrEqual(6);
+});
+
+test("help tells of keys where there are any, and of signs alone where a finger points", async () => {
+  const { text } = sessionOnPhone();
+  const { page } = await open(text, PHONE);
+  await page.locator(".menu-button").tap();
+  await page.getByRole("button", { name: "Signs", exact: true }).tap();
+  const help = page.locator("dialog.help");
+  await help.waitFor();
+  expect(await help.locator("kbd").count()).toBe(0);
+  expect(await help.locator("h2").allTextContents()).toEqual(["Signs"]);
+  expect(await help.textContent()).toContain("shows what the model saw at an entry");
+  // A fold has one ring, that of failures as well.
+  const borders = await help
+    .locator(".tree-run")
+    .evaluateAll((all) => all.map((run) => getComputedStyle(run).borderTopColor));
+  expect(borders).toEqual(["rgba(0, 0, 0, 0)", "rgba(0, 0, 0, 0)"]);
+
+  const { page: desk } = await open(text);
+  await desk.getByRole("button", { name: "Keys and signs" }).click();
+  expect(await desk.locator("dialog.help h2").allTextContents()).toEqual(["Keys", "Signs"]);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { failingSession } from "./support/failing-session.ts";
+
+const open = useBrowser();
+
+test("usage says what each number covers: the whole session, or the path, and where that ends", async () => {
+  const { text, single, failures } = failingSession();
+  const { page } = await open(text, { hash: `#entry=${failures[1]}` });
+  await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
+  await page.keyboard.press("u");
+  const cost = page.locator(".tile:has-text('Cost') .tile-note");
+  expect(await cost.textContent()).toMatch(/^\$[\d.]+ on the path to the leaf$/);
+  const whole = await cost.textContent();
+  const titles = await page
+    .locator(".chart figcaption")
+    .evaluateAll((all) => all.map(({ firstChild }) => firstChild?.textContent?.trim()));
+  expect(titles).toHaveLength(4);
+  for (const title of titles) expect(title).toContain("whole session");
+
+  await page.goto(`${page.url().split("#")[0]}#entry=${single}&end=${single}`);
+  await page.locator(`.is-focused[data-entry="${single}"]`).waitFor();
+  await page.keyboard.press("u");
+  const notes = await page.locator(".tile-note:has-text('path')").allTextContents();
+  expect(notes).toHaveLength(4);
+  for (const note of notes) expect(note).toMatch(new RegExp(` on the path to entry ${single}$`));
+  expect(await cost.textContent()).not.toBe(whole);
+  expect(await page.locator(".legend").first().textContent()).toContain(
+    `faded: not on the path to entry ${single}`,
+  );
+});

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { endName } from "../../src/page/model/end-name.ts";
+import { NONE } from "../../src/page/model/session-model.ts";
+import { modelOf } from "./support/session.ts";
+
+test("the end of a path is the leaf, an entry by its id, or the start", () => {
+  const model = modelOf([
+    ["a", null, "first"],
+    ["b", "a", "second"],
+  ]);
+  expect(endName(model, model.leaf)).toBe("the leaf");
+  expect(endName(model, model.ordinals.get("a") ?? NONE)).toBe("entry a");
+  expect(endName(model, NONE)).toBe("the start");
+});
