@@ -91,7 +91,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
     const hasState = family === "google" ? isSignature(signature) : signature !== "";
-    if (family === undefined || !hasState) return [{ type: "reasoning", text }];
+    if (!hasState) return [{ type: "reasoning", text }];
     return [{ type: "reasoning", text, providerOptions: { [family]: { [field]: signature } } }];
   }
   const item = reasoningItemOf(signature, false);
