@@ -4,7 +4,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
@@ -20,7 +20,10 @@ const UI_MESSAGES: Dialect = {
   wantsThinkingWhole: false,
   takesImages: () => true,
   canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
-  readUser: (raw) => readUserParts(partsOf(raw)),
+  // No provider sees these ids.
+  newIds: () => new ToolIds(Number.POSITIVE_INFINITY, callIdOf, (id) => id),
+  // The texts that are compared have lost what is blank.
+  readUser: (raw) => readUserParts(partsOf(raw).filter((part) => !isBlankText(part))),
   // A kept original spans several answers, and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
@@ -117,6 +120,11 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
       })),
   ]);
   return isSameJson(read.length === 0 ? [[[], []]] : read, planned);
+}
+
+function isBlankText(part: object): boolean {
+  const { type, text } = fieldsOf(part);
+  return type === "text" && String(text).trim() === "";
 }
 
 /** Tells whether a block is not empty. A model stopped early may leave empty texts. */
