@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf, listOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
@@ -7,7 +7,7 @@ import { isMadeResult } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
-import { isSameMessage } from "./same-message.ts";
+import { isSameCallId, isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
 
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
@@ -73,8 +73,29 @@ export function appendConversation(
   if (hasBranched && parentId === null) session.resetLeaf();
   else if (hasBranched && typeof parentId === "string") session.branch(parentId);
   const entryIds = appendInstructions(session, instructions);
-  for (const message of said.slice(matched)) entryIds.push(session.appendMessage(message));
+  const added = said.slice(matched);
+  const storedIds = storedCallIds(session, added);
+  for (const message of added) entryIds.push(session.appendMessage(withStoredId(message, storedIds)));
   return { entryIds, matched, hasBranched };
+}
+
+/** Lists the ids of the calls on the path, the latest first, unless the array begins with something else than a result. */
+function storedCallIds(session: ConversationSession, added: readonly Message[]): string[] {
+  if (added[0]?.role !== "toolResult") return [];
+  const messages = session.getBranch().flatMap((entry) => stepOf(entry).messages);
+  return messages.flatMap(callIdsOf).reverse();
+}
+
+function callIdsOf(message: Message): string[] {
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+
+/** Returns a result under the id that its call has in the session. */
+function withStoredId(message: Message, storedIds: readonly string[]): Message {
+  if (message.role !== "toolResult" || storedIds.includes(message.toolCallId)) return message;
+  const toolCallId = storedIds.find((id) => isSameCallId(id, message.toolCallId));
+  return toolCallId === undefined ? message : { ...message, toolCallId };
 }
 
 function isSystem(message: AgentMessage): message is SystemMessage {
@@ -159,8 +180,10 @@ class Passer {
     if (entry.type !== "message") return true;
     const { message } = entry;
     if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
-    if (message.role !== "assistant") return message.role !== "user";
-    const blocks = listOf(message.content);
+    if (message.role !== "assistant" && message.role !== "user") return true;
+    const blocks = blocksOf(message.content);
+    // Requests omit blank questions as well.
+    if (message.role === "user") return message.details === undefined && blocks.every(isSilent);
     if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
     for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
     return true;

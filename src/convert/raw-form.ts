@@ -8,6 +8,9 @@ const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMes
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
+/** Providers of the AI SDK whose state becomes signatures of blocks. */
+const READ_STATES: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
+
 /** Makes the `details` that keep an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
   return { [form]: jsonCopy(raw) };
@@ -24,16 +27,24 @@ export function keptForms(message: object): FormName[] {
 }
 
 /**
- * Tells whether a kept UI message holds something for a model that the message lacks, such as a file or a provider's
- * tool.
+ * Tells whether a kept UI message holds something for a model that the message lacks, such as a file, a provider's
+ * tool, or state of a provider that blocks cannot hold.
  */
 export function isForModel(uiMessage: unknown): boolean {
   const { parts } = fieldsOf(uiMessage);
   return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
 }
 
-function isPartForModel({ type, providerExecuted }: { readonly [name: string]: unknown }): boolean {
-  return providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom";
+function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
+  const { type, providerExecuted, providerMetadata, callProviderMetadata } = part;
+  if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
+    return true;
+  return hasUnreadState(type === "reasoning" ? providerMetadata : callProviderMetadata);
+}
+
+/** Tells whether state of a thought or a call belongs to a provider whose state blocks cannot hold, such as Bedrock. */
+function hasUnreadState(metadata: unknown): boolean {
+  return Object.keys(fieldsOf(metadata)).some((provider) => !READ_STATES.has(provider));
 }
 
 /** Tells whether the last part of a list has one of these types. */

@@ -4,37 +4,68 @@ import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage, Message } from "../schema/message.ts";
 import { isSameJson } from "./raw-form.ts";
 import { systemText } from "./system-text.ts";
+import { callIdOf } from "./tool-ids.ts";
 
 /**
  * Tells whether a stored message and one of an array have the same content, as far as an array can tell.
  *
- * Ignores times, usage, signatures, `isError`, and calls of an answer that failed or was aborted, which arrays omit.
- * Compares thinking if the array has any, and kept originals if both have them.
+ * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was aborted, which arrays
+ * omit. Compares thinking and images of failed results if the array has any, and kept originals if both have them.
  */
 export function isSameMessage(stored: Message, given: Message): boolean {
   if (stored.role === "system" && given.role === "system")
     return systemText([stored]) === systemText([given]);
   if (stored.role !== given.role) return false;
-  if (stored.role === "toolResult" && given.role === "toolResult" && stored.toolCallId !== given.toolCallId)
-    return false;
-  const hasThinking = fieldsOfBlocks(given).some(({ type }) => type === "thinking");
+  if (stored.role === "toolResult" && given.role === "toolResult") {
+    if (!isSameCallId(stored.toolCallId, given.toolCallId)) return false;
+  }
+  const types = new Set(fieldsOfBlocks(given).map(({ type }) => type));
+  const ignored = new Set<unknown>();
+  if (!types.has("thinking")) ignored.add("thinking");
+  if (given.role === "toolResult" && given.isError && !types.has("image")) ignored.add("image");
+  const lacking = new Set(isUnfinished(stored) ? [...ignored, "toolCall"] : ignored);
   return (
-    isSameJson(saidBy(stored, hasThinking, isUnfinished(stored)), saidBy(given, hasThinking, false)) &&
+    isSameSaid(saidBy(stored, lacking), saidBy(given, ignored)) &&
     isSameJson(keptOf(stored, given), keptOf(given, stored))
   );
 }
 
-/** Lists the content of a message, with consecutive texts joined. */
-function saidBy(message: Message, hasThinking: boolean, hasLostCalls: boolean): unknown[] {
+/**
+ * Tells whether an array may name a stored call like this: unchanged, without OpenAI's item, or with a number behind it,
+ * as requests rename a call that reuses an id.
+ */
+export function isSameCallId(stored: string, given: string): boolean {
+  if (given === stored || given === callIdOf(stored)) return true;
+  return given.startsWith(`${stored}_`) && /^\d+$/.test(given.slice(stored.length + 1));
+}
+
+/** Lists the content of a message, with consecutive texts joined, and without blank ones. */
+function saidBy(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
+  // Forms of one text per result join the lines of several.
+  const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: given } of fieldsOfBlocks(message)) {
     const last = said.at(-1);
-    if ((type === "thinking" && !hasThinking) || (type === "toolCall" && hasLostCalls)) continue;
-    if (type === "text" && typeof last === "string") said.splice(-1, 1, last + String(text));
+    const isBlank =
+      (type === "text" && String(text).trim() === "") || (type === "thinking" && thinking === "");
+    if (isBlank || ignored.has(type)) continue;
+    if (type === "text" && typeof last === "string") said.splice(-1, 1, last + separator + String(text));
     else if (type === "text") said.push(String(text));
     else said.push({ type, thinking, data, id, name, given });
   }
-  return said.filter((one) => one !== "");
+  return said;
+}
+
+function isSameSaid(stored: readonly unknown[], given: readonly unknown[]): boolean {
+  return stored.length === given.length && stored.every((one, at) => isSameBlock(one, given[at]));
+}
+
+function isSameBlock(stored: unknown, given: unknown): boolean {
+  const { id: storedId } = fieldsOf(stored);
+  const { id: givenId } = fieldsOf(given);
+  if (typeof storedId !== "string" || typeof givenId !== "string") return isSameJson(stored, given);
+  if (!isSameCallId(storedId, givenId)) return false;
+  return isSameJson({ ...fieldsOf(stored), id: "" }, { ...fieldsOf(given), id: "" });
 }
 
 function fieldsOfBlocks(message: AgentMessage): JsonRecord[] {

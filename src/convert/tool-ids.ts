@@ -11,23 +11,26 @@ export function plainName(name: string, maxLength: number): string {
 export class ToolIds {
   readonly #maxLength: number;
   readonly #partOf: (id: string) => string;
+  readonly #fit: (id: string, maxLength: number) => string;
   readonly #byId = new Map<string, string>();
   readonly #taken = new Set<string>();
 
   /**
    * @param maxLength - Maximum length of an id.
    * @param partOf - Returns the part of our id that the provider knows. Default: all of it.
+   * @param fit - Makes an id fit the provider's pattern.
    */
-  constructor(maxLength: number, partOf = (id: string) => id) {
+  constructor(maxLength: number, partOf = (id: string) => id, fit = plainName) {
     this.#maxLength = maxLength;
     this.#partOf = partOf;
+    this.#fit = fit;
   }
 
   /** Returns the provider's id for one of ours. */
   of(id: string): string {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
-    const plain = plainName(this.#partOf(id), this.#maxLength);
+    const plain = this.#fit(this.#partOf(id), this.#maxLength);
     let fitting = plain;
     for (let attempt = 0; fitting === "" || this.#taken.has(fitting); attempt++) {
       const digest = digestOf(`${id}\n${attempt}`).slice(0, DIGEST_LENGTH);

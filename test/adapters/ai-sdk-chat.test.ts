@@ -3,7 +3,7 @@ import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
-import { assistant, toolResult, user } from "../support/messages.ts";
+import { assistant, call, toolResult, user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const asked = (id: string, text: string) => ({
@@ -231,4 +231,71 @@ test("what is no message is refused, and nothing is written", async () => {
   const save = (messages: unknown) => Reflect.apply(saveChat, undefined, [session, messages]);
   await expect(save([asked("u1", "a"), { id: "x", role: "tool", parts: [] }])).rejects.toThrow(TypeError);
   expect(session.getEntryCount()).toBe(0);
+});
+
+const image = { type: "image" as const, data: "iVBORw0KGgo=", mimeType: "image/png" };
+const failed = (...texts: string[]) => ({
+  ...toolResult("c1", "", true),
+  content: texts.map((text) => ({ type: "text" as const, text })),
+});
+const turn = (id: string, result: ReturnType<typeof toolResult>, before = "") => [
+  assistant(before, {}, call(id)),
+  { ...result, toolCallId: id },
+];
+
+test.each([
+  ["a blank text before a call", turn("c1", toolResult("c1", "x"), "\n\n")],
+  ["an id with a dot and a colon", turn("functions.bash:0", toolResult("", "x"))],
+  ["a long id", turn("c".repeat(70), toolResult("", "x"))],
+  [
+    "an id that is used again",
+    [...turn("call_0", toolResult("", "x")), ...turn("call_0", toolResult("", "y"))],
+  ],
+  ["a failure of two texts", turn("c1", failed("a", "b"))],
+  ["a failure with an image", turn("c1", { ...failed("a"), content: [...failed("a").content, image] })],
+  ["a failure with only an image", turn("c1", { ...failed(), content: [image] })],
+  ["a result with a blank text", turn("c1", toolResult("c1", "\n"))],
+  ["a blank question", [assistant("x"), user(" ")]],
+  [
+    "empty thinking",
+    [assistant([{ type: "thinking", thinking: "", thinkingSignature: "s" }], {}, call("c1"))],
+  ],
+])("%s is loaded, and saved without a change", async (_what, messages) => {
+  const session = SessionManager.inMemory();
+  for (const message of [user("Hi"), ...messages, assistant("Done.")]) session.appendMessage(message);
+  const path = session.getPathIds();
+  const loaded = loadChat(session);
+  expect(await saveChat(session, loaded)).toMatchObject({ entryIds: [], hasBranched: false });
+  expect((await saveChat(session, [...loaded, asked("u2", "Next?")])).entryIds).toHaveLength(1);
+  expect(session.getPathIds().slice(0, -1)).toEqual(path);
+});
+
+test("the id of a call is the same in the chat, also if a provider would refuse it", async () => {
+  const session = SessionManager.inMemory();
+  for (const message of [user("Hi"), ...turn("functions.bash:0", toolResult("", "x"))])
+    session.appendMessage(message);
+  expect(loadChat(session)[1]?.parts).toContainEqual(
+    expect.objectContaining({ toolCallId: "functions.bash:0" }),
+  );
+});
+
+test.each([
+  ["that the user interface adds", [assistant("", {}, call("call_0|fc_1"))], "call_0|fc_1"],
+  ["that it changes", turn("call_0", toolResult("", "y")), "call_0"],
+])("a result %s is stored under the id that its call has in the session", async (_what, messages, id) => {
+  const session = SessionManager.inMemory();
+  const before = id === "call_0" ? turn("call_0", toolResult("", "x")) : [];
+  for (const message of [user("Hi"), ...before, ...messages]) session.appendMessage(message);
+  const chat = JSON.parse(JSON.stringify(loadChat(session)));
+  Object.assign(chat.at(-1).parts.at(-1), { state: "output-available", output: "z" });
+  expect((await saveChat(session, chat)).entryIds).toHaveLength(1);
+  expect(session.getLeafEntry()).toMatchObject({ message: { role: "toolResult", toolCallId: id } });
+});
+
+test("a question with metadata and a blank text comes back whole", async () => {
+  const session = SessionManager.inMemory();
+  const chat = [{ ...asked("u1", "Why?"), metadata: { at: 1 } }];
+  const parts = [...(chat[0]?.parts ?? []), { type: "text" as const, text: " " }];
+  await saveChat(session, [{ ...asked("u1", ""), metadata: { at: 1 }, parts }]);
+  expect(loadChat(session)).toEqual([{ id: "u1", role: "user", metadata: { at: 1 }, parts }]);
 });

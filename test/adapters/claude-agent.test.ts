@@ -12,6 +12,7 @@ import {
   type SessionStore as SdkSessionStore,
   type SessionStoreEntry,
 } from "@anthropic-ai/claude-agent-sdk";
+import { SessionManager } from "sessiontree";
 import { type ClaudeRecord, claudeSessionStore } from "sessiontree/adapters";
 import { fileStore, memoryStore, remoteStore } from "sessiontree/stores";
 import { faultyBackend } from "sessiontree/testing";
@@ -77,6 +78,38 @@ test("a place that fails for a while loses nothing and repeats nothing", async (
   expect(await sessions.load(MAIN)).toStrictEqual(expected);
   const fresh = claudeSessionStore(remoteStore(backend, pace));
   await vi.waitFor(async () => expect(await fresh.load(MAIN)).toStrictEqual(expected));
+});
+
+test("a batch is stored once if its summary fails, and the SDK appends it again", async () => {
+  const fold = vi.fn(foldSessionSummary).mockImplementationOnce(() => {
+    throw new Error("no summary");
+  });
+  const sessions = claudeSessionStore(memoryStore(), { foldSessionSummary: fold });
+  const batch = [record("a"), { type: "summary", summary: "without a uuid" }];
+  await expect(sessions.append(MAIN, batch)).rejects.toThrow("no summary");
+  await sessions.append(MAIN, batch);
+  expect(await sessions.load(MAIN)).toStrictEqual(batch);
+  await sessions.append(MAIN, batch.slice(1));
+  expect(await sessions.load(MAIN)).toStrictEqual([...batch, batch[1]]);
+});
+
+test("a batch is stored once if only the index cannot be written, and the SDK appends it again", async () => {
+  const sessions = claudeSessionStore(fileStore({ sessionDir: temporaryFolder() }));
+  const batch = [record("a"), { type: "summary", summary: "without a uuid" }];
+  await sessions.append(MAIN, [record("0")]);
+  const note = vi.spyOn(SessionManager.prototype, "appendCustomEntry");
+  try {
+    for (let attempt = 0; attempt < 2; attempt++) {
+      note.mockImplementationOnce(() => {
+        throw new Error("no index");
+      });
+      await expect(sessions.append(MAIN, batch)).rejects.toThrow("no index");
+    }
+  } finally {
+    note.mockRestore();
+  }
+  await sessions.append(MAIN, batch);
+  expect(await sessions.load(MAIN)).toStrictEqual([record("0"), ...batch]);
 });
 
 test("a session that somebody else deleted is begun anew", async () => {

@@ -2,14 +2,16 @@ import { SessionManager } from "sessiontree";
 import {
   appendConversation,
   fromAnthropic,
+  fromModelMessages,
   fromOpenAIChat,
   toAnthropic,
+  toModelMessages,
   toOpenAIChat,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 import fc from "../support/fast-check.ts";
-import { user } from "../support/messages.ts";
+import { toolResult, user } from "../support/messages.ts";
 import { answerOf } from "./support/conversations.ts";
 
 const said = (text: string) => answerOf([{ type: "text", text }], { timestamp: 1 });
@@ -223,6 +225,23 @@ describe("appendConversation", () => {
     expect(() => appendConversation(failing, messages)).toThrow("disk full");
     expect(appendConversation(session, messages)).toMatchObject({ matched: 2 });
     expect(session.getEntryCount()).toBe(3);
+  });
+
+  it.each([
+    ["Anthropic", (messages: AgentMessage[]) => fromAnthropic(toAnthropic(messages), { timestamp: 1 })],
+    [
+      "the AI SDK",
+      (messages: AgentMessage[]) => fromModelMessages(toModelMessages(messages).messages, { timestamp: 1 }),
+    ],
+  ])("finds what has blank texts again in requests to %s, which omit them", (_to, again) => {
+    const session = SessionManager.inMemory();
+    const call = { type: "toolCall" as const, id: "c1", name: "read", arguments: {} };
+    session.appendMessage(user("a"));
+    session.appendMessage(answerOf([{ type: "text", text: "\n\n" }, call], { timestamp: 1 }));
+    session.appendMessage({ ...toolResult("c1", "\n"), toolName: "read" });
+    for (const message of [said("b"), user(" "), said("c")]) session.appendMessage(message);
+    const { messages } = again(session.buildSessionContext().messages);
+    expect(appendConversation(session, messages)).toMatchObject({ entryIds: [], hasBranched: false });
   });
 
   it("finds what OpenAI's messages say again, however the JSON of arguments is spaced", () => {

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
-import { toUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
+import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
 import { appendConversation, type ConversationSession } from "../../convert/append-conversation.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
@@ -39,7 +39,8 @@ const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"])
 export function loadChat(session: SessionManager): UIMessage[] {
   const entries = session.getBranch().filter(isSpoken);
   const messages = entries.map(({ message }) => message);
-  return toUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }).messages;
+  const isFirst = (index: number) => savedIdOf(entries[index]) !== undefined;
+  return writeUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }, isFirst).messages;
 }
 
 /**
@@ -123,6 +124,11 @@ function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
 }
 
 function chatIdOf(entry: SessionEntry | undefined): string {
+  return savedIdOf(entry) ?? entry?.id ?? "";
+}
+
+/** Returns the id of the UI message that was saved from this entry on. */
+function savedIdOf(entry: SessionEntry | undefined): string | undefined {
   const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_KEY]);
-  return typeof id === "string" ? id : (entry?.id ?? "");
+  return typeof id === "string" ? id : undefined;
 }

@@ -1,8 +1,9 @@
-import { isJsonRecord } from "../../schema/json.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
-import { storeData } from "../stored-data.ts";
+import { spelled, storeData } from "../stored-data.ts";
 import { Turns } from "../turns.ts";
-import { OpenSessions } from "./open-sessions.ts";
+import { type OpenSession, OpenSessions } from "./open-sessions.ts";
 import { type IndexChange, noteChange, ProjectIndex } from "./project-index.ts";
 import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
 import { type ClaudeSessionKey, indexId, transcriptId } from "./transcript-key.ts";
@@ -92,6 +93,8 @@ class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;
   readonly #indexes: OpenSessions<ProjectIndex>;
+  /** By transcript, the last batch that a session got, until its append resolves. */
+  readonly #unfinished = new Map<string, { session: SessionManager; records: readonly JsonObject[] }>();
   /** Runs tasks on a session of the SDK in order, including its subagents' transcripts. */
   readonly #turns = new Turns();
 
@@ -114,9 +117,20 @@ class Transcripts {
     await this.#inOrder(key, async () => {
       // Before the first record, so that deleting the session finds it.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
-      await this.#logs.write(id, nameOf(key), (log) => appendRecords(log, records));
-      if (key.subpath === undefined) await this.#noteWritten(key, entries);
+      // Before the records as well: if folding throws, a retry must find nothing stored.
+      const written = key.subpath === undefined ? await this.#foldWritten(key, entries) : undefined;
+      await this.#logs.write(id, nameOf(key), (log) => this.#appendOnce(id, log, records));
+      if (written !== undefined) await this.#note(key.projectKey, written);
+      this.#unfinished.delete(id);
     });
+  }
+
+  /** Appends records, except on a retry of a batch that the session has but whose append was rejected. */
+  #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
+    const last = this.#unfinished.get(id);
+    if (last?.session === log.session && spelled(last.records) === spelled(records)) return;
+    appendRecords(log, records);
+    this.#unfinished.set(id, { session: log.session, records });
   }
 
   async load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null> {
@@ -165,13 +179,14 @@ class Transcripts {
     if (isKnown !== true) await this.#note(projectKey, { kind: "subpath", sessionId, subpath });
   }
 
-  async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
+  /** Returns the change of the index that a write to the main transcript makes. */
+  async #foldWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<IndexChange> {
     const { projectKey, sessionId } = key;
     const fold = this.#fold;
-    if (fold === undefined) return this.#note(projectKey, { kind: "written", sessionId });
+    if (fold === undefined) return { kind: "written", sessionId };
     const previous = (await this.listSummaries(projectKey)).find((one) => one.sessionId === sessionId);
     const { data } = fold(previous, key, entries);
-    await this.#note(projectKey, { kind: "written", sessionId, summary: storeData(data, "a summary") });
+    return { kind: "written", sessionId, summary: storeData(data, "a summary") };
   }
 
   #note(projectKey: string, change: IndexChange): Promise<void> {

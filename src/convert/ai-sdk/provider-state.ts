@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
@@ -91,7 +91,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   if (family !== "openai") {
     const field = family === "anthropic" ? "signature" : "thoughtSignature";
     const hasState = family === "google" ? isSignature(signature) : signature !== "";
-    if (family === undefined || !hasState) return [{ type: "reasoning", text }];
+    if (!hasState) return [{ type: "reasoning", text }];
     return [{ type: "reasoning", text, providerOptions: { [family]: { [field]: signature } } }];
   }
   const item = reasoningItemOf(signature, false);
@@ -103,8 +103,21 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
       ...(typeof encrypted === "string" && { reasoningEncryptedContent: encrypted }),
     },
   };
-  const texts = item.summary.length === 0 ? [""] : item.summary.map((part) => part.text);
-  return texts.map((summary) => ({ type: "reasoning", text: summary, providerOptions }));
+  const summary = item.summary.map((part) => part.text);
+  // Open models give no summary but the reasoning itself.
+  const texts = summary.length > 0 ? summary : reasoningTextsOf(item);
+  return (texts.length > 0 ? texts : [""]).map((summary) => ({
+    type: "reasoning",
+    text: summary,
+    providerOptions,
+  }));
+}
+
+function reasoningTextsOf(item: object): string[] {
+  return listOf(fieldsOf(item)["content"]).flatMap((part) => {
+    const { text } = fieldsOf(part);
+    return typeof text === "string" ? [text] : [];
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { callIdOf, ToolIds } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
@@ -20,7 +20,10 @@ const UI_MESSAGES: Dialect = {
   wantsThinkingWhole: false,
   takesImages: () => true,
   canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
-  readUser: (raw) => readUserParts(partsOf(raw)),
+  // No provider sees these ids.
+  newIds: () => new ToolIds(Number.POSITIVE_INFINITY, callIdOf, (id) => id),
+  // The texts that are compared have lost what is blank.
+  readUser: (raw) => readUserParts(partsOf(raw).filter((part) => !isBlankText(part))),
   // A kept original spans several answers, and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
@@ -29,8 +32,8 @@ const UI_MESSAGES: Dialect = {
 /**
  * Converts the messages of a context to UI messages of the AI SDK, a direction that the SDK itself does not offer.
  *
- * An assistant message holds all answers and results until the user speaks again, each model call behind a `step-start`. It
- * shows the thinking of every model and the text of aborted answers. A call at the end without a result is
+ * An assistant message holds all answers and results until the user speaks again, or an answer keeps a UI message of its
+ * own in `details`, each model call behind a `step-start`. It shows the thinking of every model and the text of aborted answers. A call at the end without a result is
  * `input-available`.
  *
  * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
@@ -40,6 +43,19 @@ const UI_MESSAGES: Dialect = {
 export function toUIMessages(
   messages: readonly AgentMessage[],
   options: UIMessagesOptions = {},
+): UIMessagesResult {
+  return writeUIMessages(messages, options, () => false);
+}
+
+/**
+ * Converts messages like `toUIMessages`.
+ *
+ * @param isFirst - Tells whether an assistant message begins at an index, besides those that are kept in `details`.
+ */
+export function writeUIMessages(
+  messages: readonly AgentMessage[],
+  options: UIMessagesOptions,
+  isFirst: (index: number) => boolean,
 ): UIMessagesResult {
   const plan = planRequest(messages, UI_MESSAGES, {});
   const made: UIMessage[] = [];
@@ -54,8 +70,10 @@ export function toUIMessages(
     turn = [];
   };
   for (const item of plan.items) {
-    if (item.kind === "answer") turn.push(item);
-    else {
+    if (item.kind === "answer") {
+      if (isFirst(item.index) || keptOf(item) !== undefined) endTurn();
+      turn.push(item);
+    } else {
       endTurn();
       if (item.kind === "user") add(item.index, "user", sayUser(item));
     }
@@ -66,6 +84,11 @@ export function toUIMessages(
     messages: made,
     issues: plan.issues.list(),
   };
+}
+
+/** Returns the UI message that an answer keeps, the first one of it. */
+function keptOf(answer: PlannedAnswer | undefined): unknown {
+  return fieldsOf(answer?.details)["uiMessage"];
 }
 
 /** The content of a UI message. */
@@ -86,8 +109,9 @@ function isPart(part: object): part is UIPart {
 }
 
 function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
-  const raw = fieldsOf(turn[0]?.details)["uiMessage"];
+  const raw = keptOf(turn[0]);
   if (raw !== undefined && saysTheSame(raw, turn)) return sayKept(raw);
+  reportImages(turn, plan);
   const last = plan.items.at(-1);
   const parts = turn.flatMap((answer) => {
     const results = answer.results.map(({ message, isMade }) => {
@@ -97,6 +121,14 @@ function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
     return writeStep(answer.content, new Map(results), family, (id) => plan.ids.of(id));
   });
   return { parts };
+}
+
+/** Reports the images of failed results, for which UI messages have only a text. */
+function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): void {
+  for (const { message, index } of turn.flatMap(({ results }) => results)) {
+    if (message.isError && message.content.some(({ type }) => type === "image"))
+      issues.report("BLOCK_DROPPED", index, "Dropped the images of a failed result.");
+  }
 }
 
 /** Tells whether a kept UI message still matches its answers and results. */
@@ -117,6 +149,11 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
       })),
   ]);
   return isSameJson(read.length === 0 ? [[[], []]] : read, planned);
+}
+
+function isBlankText(part: object): boolean {
+  const { type, text } = fieldsOf(part);
+  return type === "text" && String(text).trim() === "";
 }
 
 /** Tells whether a block is not empty. A model stopped early may leave empty texts. */

@@ -107,8 +107,10 @@ export function withResponseId(part: object, idOf: (name: unknown) => string): o
 export function readResponse(part: unknown): ReadResult | undefined {
   const { id, response, parts } = fieldsOf(fieldsOf(part)["functionResponse"]);
   if (!isId(id)) return undefined;
-  const { output, error } = fieldsOf(response);
-  const isError = error !== undefined;
+  const { output, error, ...others } = fieldsOf(response);
+  // Some tools have the field in every result, empty if they succeeded.
+  const isEmpty = error === undefined || error === null || error === "";
+  const isError = !isEmpty || (error === "" && output === undefined && Object.keys(others).length === 0);
   return {
     toolCallId: id,
     content: [
