@@ -229,3 +229,15 @@ test("a command is in red if it failed, not if somebody stopped it", () => {
   expect(shown({ exitCode: 0 })).toEqual([false]);
   expect(shown({ exitCode: 130, cancelled: true })).toEqual([false]);
 });
+
+test("unknown parts, details and nested calls of a result are shown and found", () => {
+  const parts = [{ type: "text", text: "plain" }, { type: "audio", data: "unheard" }, "bare"];
+  const nestedCalls = { calls: [{ name: "inner" }], complete: true };
+  const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };
+  const model = modelOf([["a", null, said("toolResult", parts, fields)]]);
+  const titles = model.entries.flatMap(blocksOfEntry).map((block) => ("title" in block ? block.title : ""));
+  const unknown = "Content of an unknown kind";
+  expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
+  const index = new SearchIndex(model);
+  for (const text of ["unheard", "bare", "aside", "inner"]) expect(index.find(text), text).toHaveLength(1);
+});

@@ -133,3 +133,22 @@ test("an address that makes no sense opens the page as it would open without", (
   // An end that the entry does not lead to counts for nothing.
   expect(placeOf(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
 });
+
+test("from usage beside what the model saw, an entry is looked at on the whole path, which asks nothing", () => {
+  const context = takeStep(model, START, { go: "context", ordinal: at("d") });
+  const usage = takeStep(model, context, { go: "view", view: "usage" });
+  const whole = { end: at("f"), asked: NONE, focus: at("a"), view: "path" };
+  expect(takeStep(model, usage, { go: "entry", ordinal: at("a") })).toMatchObject(whole);
+});
+
+test("an address tells the place before the first entry from the leaf", () => {
+  const rooted = modelOf([
+    ["r", null, said("assistant", "a root")],
+    ["s", "r", "then"],
+  ]);
+  const leaf = { end: 1, focus: NONE, view: "path", asked: NONE, reveal: undefined } as const;
+  const context = takeStep(rooted, leaf, { go: "context", ordinal: 0 });
+  expect(context).toMatchObject({ end: NONE, asked: 0 });
+  expect(placeOf(rooted, hashOf(rooted, context), 1)).toMatchObject({ end: NONE, asked: 0, view: "model" });
+  expect(placeOf(rooted, "#entry=s&end=", 1)).toMatchObject({ end: 1, focus: 1 });
+});

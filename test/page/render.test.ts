@@ -95,3 +95,23 @@ test("what is too long is not laid out", () => {
   expect(highlightCode("x".repeat(100_000), "typescript")).toBeUndefined();
   expect(renderMarkdown(`${"> ".repeat(5000)}deep`)).toBeDefined();
 });
+
+test.each([
+  ["a word", "java", "$".repeat(59_000)],
+  ["many words", "c", `${"a".repeat(900)} `.repeat(60)],
+  ["a line", "bash", "deadbeef ".repeat(4000)],
+  ["white space", "typescript", "\n".repeat(59_000)],
+  ["a key over many lines", "ini", "a.\n".repeat(19_000)],
+  ["a number", "bash", `echo ${"deadbeef".repeat(5000)}`],
+])("what grammars would be too slow for stays plain: %s", (_, language, text) => {
+  expect(highlightCode(text, language)).toBeUndefined();
+  expect(renderMarkdown(`\`\`\`${language}\n${text}\n\`\`\``)?.__html).not.toContain("hljs");
+});
+
+test("ordinary code has its colours, however much there is of it", () => {
+  const code = "  const total = lines.reduce((sum, { price }) => sum + price, 0); // rounded once\n".repeat(
+    700,
+  );
+  expect(highlightCode(code, "typescript")?.__html).toContain("hljs-keyword");
+  expect(highlightCode("[section]\na.b = 1\n".repeat(300), "ini")?.__html).toContain("hljs-attr");
+});

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { SessionModel } from "../../src/page/model/session-model.ts";
 import {
   chooseRows,
+  DEEPEST,
   findTrunk,
   type TreeDetail,
   treeRows,
@@ -107,6 +108,19 @@ test("every entry is drawn or in a run, once, in trees of any shape", () => {
     const rows = treeRows(model, trunk, chooseRows(model, trunk, detail), new Set());
     const all = rows.flatMap(({ ordinal, run }) => [ordinal, ...run]);
     expect(all.toSorted((a, b) => a - b)).toEqual([...model.entries.keys()]);
-    expect(rows.every(({ depth, passing }) => passing.length === depth)).toBe(true);
+    expect(rows.every(({ depth, passing }) => passing.length === Math.min(depth, DEEPEST))).toBe(true);
   }
+});
+
+test("forks in forks need no more memory than they have entries, however deep they are", () => {
+  const size = 3000;
+  const trunk = straight(size);
+  // The newer a tip, the higher it hangs: the rest is to the side at each entry.
+  const tips = trunk.map(([id], index): Line => [`x${index}`, id, "a tip"]).reverse();
+  const model = modelOf([...trunk, ...tips]);
+  const line = findTrunk(model);
+  const rows = treeRows(model, line, chooseRows(model, line, "all"), new Set());
+  expect(rows).toHaveLength(2 * size);
+  expect(Math.max(...rows.map(({ depth }) => depth))).toBe(size - 1);
+  expect(Math.max(...rows.map(({ passing }) => passing.length))).toBe(DEEPEST);
 });

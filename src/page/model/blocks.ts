@@ -27,7 +27,7 @@ export function blocksOfEntry(entry: AnySessionEntry): Block[] {
   const text = (name: string) => textOf(fields[name]);
   switch (entry.type) {
     case "message":
-      return blocksOfMessage(fields["message"]);
+      return [...blocksOfMessage(fields["message"]), ...storedWithResult(fields["message"])];
     case "custom_message":
       return [...contentBlocks(fields["content"]), ...detailBlocks("Details", fields["details"])];
     case "compaction":
@@ -124,7 +124,25 @@ function resultBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
     isError: message["isError"] === true,
     isCommand: false,
   };
-  return text === "" && images.length > 0 ? images : [output, ...images];
+  const unknown = parts.filter(isUnknownPart).flatMap(blockOfContent);
+  const others = [...images, ...unknown];
+  return text === "" && others.length > 0 ? others : [output, ...others];
+}
+
+/** Tells whether a part of a result is neither text, of whatever type, nor an image. */
+function isUnknownPart(part: unknown): boolean {
+  const { type, text } = fieldsOf(part);
+  return type !== "text" && type !== "image" && textOf(text) === "";
+}
+
+/** What a program keeps with a result, and the model never gets. */
+function storedWithResult(given: unknown): Block[] {
+  const message = fieldsOf(given);
+  if (message["role"] !== "toolResult") return [];
+  return [
+    ...detailBlocks("Details", message["details"]),
+    ...detailBlocks("Nested calls", message["nestedCalls"]),
+  ];
 }
 
 function commandBlock(message: ReturnType<typeof fieldsOf>): Block {

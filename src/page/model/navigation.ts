@@ -98,8 +98,9 @@ export function subjectOf({ asked, end, focus }: Place): number {
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
 function lookAt(session: SessionModel, place: Place, ordinal: number, align: "start" | "auto"): Place {
   const isShown = pathTo(session, place.end).includes(ordinal);
-  // What the model saw at one entry says nothing about another one that it did not see.
-  if (place.asked !== NONE && !isShown) return toWholePath(session, place, ordinal);
+  // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
+  if (place.asked !== NONE && !(isShown && place.view === "model"))
+    return toWholePath(session, place, ordinal);
   const view = place.view === "model" ? "model" : "path";
   const end = isShown ? place.end : (session.newestTip[ordinal] ?? ordinal);
   return { end, view, asked: place.asked, focus: ordinal, reveal: { align } };

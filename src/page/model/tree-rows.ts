@@ -9,7 +9,7 @@ export interface TreeRow {
   readonly ordinal: number;
   /** How many branches to the side this is; 0 is the path to the leaf. */
   readonly depth: number;
-  /** The lines that pass to the left of it, from the left: one for each smaller depth. */
+  /** The lines that pass to the left of it, from the left: one for each smaller depth that has a line of its own. */
   readonly passing: readonly PassingLine[];
   /** Whether a branch to the side begins here, or a root. */
   readonly start: "branch" | "root" | undefined;
@@ -33,6 +33,9 @@ export interface Trunk {
   readonly next: Int32Array;
   readonly root: number;
 }
+
+/** The deepest that has a line of its own in the drawing: what is deeper still is drawn there. */
+export const DEEPEST = 9;
 
 /** A session of so many entries is drawn whole. */
 const DRAWN_WHOLE = 40;
@@ -127,7 +130,8 @@ export function treeRows(
   const openChildren = (below: readonly number[], straight: number, { depth, passing }: Line) => {
     const to = [...below.filter((child) => child !== straight), straight];
     for (let i = to.length - 2; i >= 0; i--) {
-      const beside = [...passing, { to, from: i + 1 }];
+      // Copied for ever deeper branches, they would take memory that grows with the square of the depth.
+      const beside = depth < DEEPEST ? [...passing, { to, from: i + 1 }] : passing;
       pending.push({ from: to[i] ?? NONE, depth: depth + 1, start: "branch", passing: beside });
     }
     // What goes straight on is drawn last: it was put on the pile first.

@@ -40,6 +40,8 @@ const LANGUAGES = {
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
+const INI = hljs.getLanguage("ini");
+
 /** Names that the languages do not know as their own. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["cpp", "c"],
@@ -54,6 +56,19 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 
 /** Longer texts stay plain: colours are not worth the wait. */
 const LONGEST = 60_000;
+
+/** A key of INI goes on over line ends after each dot, so that its time grows with the square of the text. */
+const LONGEST_INI = 8_000;
+
+/** Texts with a longer line stay plain: nobody reads it by its colours. */
+const LONGEST_LINE = 2_000;
+
+/**
+ * Grammars try most patterns anew from each character to the end of a word, or of white space: the time grows with the
+ * squares of their lengths. So much takes the slowest of them, C, about a second; 60,000 characters of ordinary
+ * code have a third of it at most.
+ */
+const MOST_SQUARES = 3_000_000;
 
 /** Gives the name under which a language is known; undefined if it is not. */
 export function languageNamed(name: string): string | undefined {
@@ -76,9 +91,19 @@ export function languageOfFile(path: string): string | undefined {
  * `<span class="hljs-…">` with names out of its grammars.
  *
  * @param language - As `languageNamed` gives it.
- * @returns Undefined if the text is too long to be coloured.
+ * @returns Undefined if that would take too long: of a long text, line or word.
  */
 export function highlightCode(text: string, language: string): SafeHtml | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > (hljs.getLanguage(language) === INI ? LONGEST_INI : LONGEST) || isSlow(text))
+    return undefined;
   return vouchFor(hljs.highlight(text, { language, ignoreIllegals: true }).value);
+}
+
+function isSlow(text: string): boolean {
+  let squares = 0;
+  for (const [run] of text.matchAll(/\s+|\S+/g)) {
+    squares += run.length ** 2;
+    if (squares > MOST_SQUARES) return true;
+  }
+  return text.split("\n").some((line) => line.length > LONGEST_LINE);
 }

@@ -81,7 +81,8 @@ export function App({ live, opening, indexUrl }: AppProps) {
     const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
     if (ordinal !== undefined) go({ go: "entry", ordinal });
   };
-  useKeys({
+  const isConversation = view === "path" || view === "model";
+  useKeys(isConversation, {
     nextFailure: () => toFailure(1),
     previousFailure: () => toFailure(-1),
     filters: () => {
@@ -159,7 +160,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
             </aside>
           )}
           <main>
-            {(view === "path" || view === "model") && (
+            {isConversation && (
               <>
                 <PathBar path={path} place={place} onFailure={toFailure} />
                 <Conversation path={path} place={place} sight={sight} />

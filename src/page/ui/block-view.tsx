@@ -7,6 +7,7 @@ import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { Html } from "./html.tsx";
 import { CallIcon } from "./icons.tsx";
+import { JsonFold } from "./json-fold.tsx";
 import { Output, type OutputProps } from "./output.tsx";
 import { ToolUse } from "./tool-use.tsx";
 
@@ -47,16 +48,7 @@ export function BlockView({ row, name, block, focus, end }: BlockViewProps) {
       return block.isCommand ? <Command {...output} /> : <Output {...output} title={block.title} />;
     }
     case "json":
-      return (
-        <Fold
-          ordinal={ordinal}
-          name={name}
-          class="json"
-          summary={<span class="fold-title">{block.title}</span>}
-        >
-          {() => <Code text={block.text} language="json" />}
-        </Fold>
-      );
+      return <JsonFold ordinal={ordinal} name={name} block={block} />;
     case "line":
       return <p class="muted">{block.text}</p>;
     case "error":

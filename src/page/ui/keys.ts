@@ -80,8 +80,25 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
   [["?"], "these keys, and what the signs mean"],
 ];
 
-/** Tells what a key asks for; undefined for nothing, such as while somebody writes. */
-export function commandOf(event: KeyboardEvent): KeyCommand | undefined {
+/** Keys with which an element scrolls, and the sizes that say whether it can. */
+const SCROLLING: ReadonlyMap<
+  string,
+  readonly [whole: "scrollWidth" | "scrollHeight", seen: "clientWidth" | "clientHeight"]
+> = new Map([
+  ["ArrowLeft", ["scrollWidth", "clientWidth"]],
+  ["ArrowRight", ["scrollWidth", "clientWidth"]],
+  ["ArrowUp", ["scrollHeight", "clientHeight"]],
+  ["ArrowDown", ["scrollHeight", "clientHeight"]],
+  ["Home", ["scrollHeight", "clientHeight"]],
+  ["End", ["scrollHeight", "clientHeight"]],
+]);
+
+/**
+ * Tells what a key asks for; undefined for nothing, such as while somebody writes, or where it scrolls.
+ *
+ * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
+ */
+export function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement;
@@ -89,5 +106,21 @@ export function commandOf(event: KeyboardEvent): KeyCommand | undefined {
   // A button that has the focus answers to these keys itself.
   if ((key === "Enter" || key === " ") && target instanceof Element && target.closest("button, a"))
     return undefined;
+  if (SCROLLING.has(key) && (!isConversation || canScroll(target, key))) return undefined;
   return COMMANDS.get(key);
+}
+
+/** Tells whether a focused element other than the conversation itself scrolls with a key. */
+function canScroll(target: EventTarget | null, key: string): boolean {
+  const sizes = SCROLLING.get(key);
+  if (
+    sizes === undefined ||
+    !(target instanceof Element) ||
+    target.closest("main .entry, .path-bar") === null
+  )
+    return false;
+  const [whole, seen] = sizes;
+  const style = getComputedStyle(target);
+  const overflow = whole === "scrollWidth" ? style.overflowX : style.overflowY;
+  return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
 }

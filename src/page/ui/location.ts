@@ -11,7 +11,8 @@ export function hashOf(session: SessionModel, { end, focus, view, asked }: Place
   if (entry !== undefined) parts.set("entry", entry.id);
   // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
   const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
-  if (last !== undefined && end !== usual) parts.set("end", last.id);
+  // An empty value is the place before the first entry.
+  if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
   const about = entries[asked];
   if (about !== undefined) parts.set("saw", about.id);
@@ -35,8 +36,11 @@ export function placeOf(session: SessionModel, hash: string, opening: number): P
   const { ordinals, newestTip } = session;
   const ordinalOf = (name: string) => ordinals.get(parts.get(name) ?? "") ?? NONE;
   const [focus, named] = [ordinalOf("entry"), ordinalOf("end")];
+  const isBeforeFirst = focus === NONE && named === NONE && parts.get("end") === "";
   const ends = [named, opening, newestTip[focus] ?? opening];
-  const end = ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
+  const end = isBeforeFirst
+    ? NONE
+    : ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
   const view = VIEWS.find((one) => one === parts.get("view")) ?? "path";
   const asked = view === "path" ? NONE : ordinalOf("saw");
   return { end: end ?? opening, focus, view, asked, reveal: revealOf(session, end ?? opening, focus) };

@@ -1,3 +1,4 @@
+import { quoteForShell } from "../model/shell-quote.ts";
 import { SessionIcon } from "./icons.tsx";
 import { usePage } from "./use-page.ts";
 
@@ -10,7 +11,7 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
         href === undefined ? (
           <span key={path} class="nested-link" title={path}>
             <SessionIcon />
-            nested session: <code>sessiontree view {quoted(path)}</code>
+            nested session: <code>sessiontree view {quoteForShell(path)}</code>
           </span>
         ) : (
           <a key={path} class="nested-link" href={href} title={path} target="_blank" rel="noopener">
@@ -21,8 +22,4 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
       )}
     </>
   );
-}
-
-function quoted(path: string): string {
-  return /^[\w./~-]+$/.test(path) ? path : `"${path}"`;
 }

@@ -42,7 +42,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (commandOf(event) !== "search") return;
+      if (commandOf(event, false) !== "search") return;
       event.preventDefault();
       field.current?.focus();
     };

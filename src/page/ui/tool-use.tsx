@@ -13,6 +13,7 @@ import { EntryId } from "./entry-id.tsx";
 import { Fold } from "./fold.tsx";
 import { CallIcon } from "./icons.tsx";
 import { blocksOfItem } from "./item-blocks.ts";
+import { JsonFold } from "./json-fold.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { Output } from "./output.tsx";
 import { STATE_WORDS } from "./state-words.ts";
@@ -99,7 +100,9 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock
         />
       )}
       {(output?.kind === "output" ? others : [output, ...others]).map((block, index) =>
-        block?.kind === "image" ? (
+        block?.kind === "json" ? (
+          <JsonFold key={index} ordinal={ordinal} name={`other ${index}`} block={block} />
+        ) : block?.kind === "image" ? (
           <img key={index} class="picture" src={block.source} alt="Given back by the tool" loading="lazy" />
         ) : (
           block?.kind === "line" && (

@@ -22,8 +22,6 @@ const DETAILS: readonly (readonly [TreeDetail, string])[] = [
   ["all", "All"],
 ];
 
-/** Height of a row, in pixels; the style sheet has the same. */
-
 /** Where keys lead among so many rows. */
 const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = new Map([
   ["ArrowDown", (at: number) => at + 1],

@@ -6,7 +6,7 @@ import { count } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { resultToolName } from "../model/tool-calls.ts";
-import type { TreeRow } from "../model/tree-rows.ts";
+import { DEEPEST, type TreeRow } from "../model/tree-rows.ts";
 import { WIDE } from "./screen.ts";
 import { usePage } from "./use-page.ts";
 
@@ -29,9 +29,8 @@ interface TreeRowProps {
 /** Pixels of a row: more where fingers choose. */
 export const TREE_ROW_HEIGHT = matchMedia(WIDE).matches ? 30 : 40;
 
-/** Pixels between the lines of two depths, and the deepest that has a line of its own. */
+/** Pixels between the lines of two depths. */
 const STEP = 14;
-const DEEPEST = 9;
 const MIDDLE = TREE_ROW_HEIGHT / 2;
 
 /** What is told of a failure that said nothing. */

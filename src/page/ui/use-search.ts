@@ -72,6 +72,8 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
     // Who is quicker than the pause means what stands in the field, not what was searched for before.
     const isNew = searchFor(text.trim());
     const list = isNew ? hitsOf(text.trim()) : hits;
+    // Without a search every entry is left: nobody asked for those.
+    if (text.trim() === "" && filter.length === 0) return;
     const place = isNew ? 0 : wanted;
     const at = list.length === 0 ? -1 : (place + list.length) % list.length;
     const hit = list[at];
