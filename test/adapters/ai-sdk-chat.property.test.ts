@@ -1,6 +1,7 @@
 import { SessionManager } from "sessiontree";
 import { loadChat, saveChat } from "sessiontree/adapters";
 import { expect, test } from "vitest";
+import type { ThinkingContent } from "../../src/schema/content.ts";
 import { imageBlock, sayable, words } from "../convert/support/conversations.ts";
 import fc from "../support/fast-check.ts";
 
@@ -11,7 +12,7 @@ const text = fc
 test("a chat that is loaded and saved stays the same", async () => {
   const form = {
     identity: { api: "openai-completions", provider: "openrouter", model: "m" },
-    thinking: fc.constant([]),
+    thinking: fc.constant<ThinkingContent[]>([]),
     texts: fc.array(text, { maxLength: 3 }),
     callId: fc.oneof(
       fc.nat(9).map((at) => `functions.bash:${at}`),

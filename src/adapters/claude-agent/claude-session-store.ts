@@ -117,10 +117,8 @@ class Transcripts {
     await this.#inOrder(key, async () => {
       // Before the first record, so that deleting the session finds it.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
-      // Before the records as well: if folding throws, a retry must find nothing stored.
-      const written = key.subpath === undefined ? await this.#foldWritten(key, entries) : undefined;
       await this.#logs.write(id, nameOf(key), (log) => this.#appendOnce(id, log, records));
-      if (written !== undefined) await this.#note(key.projectKey, written);
+      if (key.subpath === undefined) await this.#note(key.projectKey, await this.#foldWritten(key, entries));
       this.#unfinished.delete(id);
     });
   }
