@@ -103,7 +103,7 @@ interface Wanted {
  * @throws {TypeError} At once, if it is no regular expression, or an option is invalid.
  * @throws {SessionError} `ABORTED`, from the iteration.
  * @remarks Cost: O(bytes), most of which are skipped, but for a regular expression and an empty query; each file with hits
- *   is read into a tree, unless a list has found it in order.
+ *   is read into a tree, unless a list has found it in order. With `failed`, each file that holds the query is read whole.
  */
 export function searchSessions(
   query: string,
