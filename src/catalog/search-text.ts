@@ -1,3 +1,4 @@
+import { partsOf } from "../compaction/message-parts.ts";
 import { textsOf } from "../context/content-text.ts";
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -17,12 +18,6 @@ export interface SearchedText {
   readonly role: string;
   /** Never empty, in the order in which they are shown. */
   readonly texts: string[];
-}
-
-/** A call of a tool, as an answer holds it. */
-export interface SearchedCall {
-  readonly id: string;
-  readonly arguments: unknown;
 }
 
 /** The most values that are searched in the arguments of one tool call. */
@@ -46,13 +41,10 @@ export function searchedText(entry: AnySessionEntry): SearchedText | undefined {
 }
 
 /** Returns the tool calls of an answer; empty for any other entry. */
-export function callsOf(entry: AnySessionEntry): SearchedCall[] {
-  const { role, content } = fieldsOf(fieldsOf(entry)["message"]);
-  if (entry.type !== "message" || role !== "assistant") return [];
-  return blocksOf(content).flatMap((block) => {
-    const { type, id, arguments: given } = fieldsOf(block);
-    return type === "toolCall" && typeof id === "string" ? { id, arguments: given } : [];
-  });
+export function callsOf(entry: AnySessionEntry) {
+  const message = fieldsOf(fieldsOf(entry)["message"]);
+  if (entry.type !== "message" || message["role"] !== "assistant") return [];
+  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part : []));
 }
 
 /** Returns the texts of a failure: those of its entry, the tool's name, and the texts in the arguments of its call. */
