@@ -26,13 +26,6 @@ const OPENINGS = [
   "context_edit",
 ].map((type) => ({ type, front: spelling(`{"type":"${type}","id":"`) }));
 
-const USUAL_TYPES: ReadonlySet<unknown> = new Set(OPENINGS.map(({ type }) => type));
-
-const HEAD_FIELDS = ["type", "id", "parentId", "timestamp"];
-
-/** Engines list numeric fields first, wherever they are. */
-const FIELD_OUT_OF_ORDER = /^\d/;
-
 const AFTER_ID = spelling(`,"parentId":`);
 const AFTER_PARENT = spelling(`,"timestamp":"`);
 
@@ -150,31 +143,23 @@ export interface StatedHead {
   readonly timestampMs: number;
 }
 
-/**
- * Does the same as `EntryHeadReader`, for a parsed line.
- *
- * @returns Undefined if the text does not begin with a head in the usual spelling, or if that is unclear.
- */
-export function headInFront(text: string, record: JsonRecord): StatedHead | undefined {
-  const { type, id, parentId, timestamp } = record;
-  if (typeof type !== "string" || typeof id !== "string" || typeof timestamp !== "string") return undefined;
-  if (timestamp.length !== ISO_LENGTH || !USUAL_TYPES.has(type)) return undefined;
-  const key = idKeyOf(id);
-  const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
-  if (typeof key === "string" || typeof parent === "string") return undefined;
-  const spelled = parent === null ? "null" : `"${parentId}"`;
-  const front = `{"type":"${type}","id":"${id}","parentId":${spelled},"timestamp":"${timestamp}"`;
-  return text.startsWith(front) ? { type, id: key, parent, timestampMs: Date.parse(timestamp) } : undefined;
-}
+/** A text that `EntryHeadReader` reads: printable ASCII without escapes, and its quote within the bound. */
+const plainText = (least: number) => `([ !#-\\[\\]-~]{${least},${MAX_ID_BYTES - 1}})`;
 
-/** Tells by the order of a record's fields whether its line may begin with a head in the usual spelling. */
-export function mayHaveHeadInFront(record: JsonRecord): boolean {
-  let place = 0;
-  for (const key in record) {
-    if (key !== HEAD_FIELDS[place]) return FIELD_OUT_OF_ORDER.test(key);
-    if (++place === HEAD_FIELDS.length) return true;
-  }
-  return false;
+/** Matches the text of a line that `EntryHeadReader` reads. */
+export const USUAL_FRONT: RegExp = new RegExp(
+  `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${plainText(1)}",` +
+    `"parentId":(?:null|"${plainText(0)}"),"timestamp":"${plainText(0)}"(?:,|\\}$)`,
+);
+
+/** Tells whether a record has the fields that its line begins with, so that none of them occurs twice. */
+export function agreesWithFront(record: JsonRecord, front: RegExpExecArray): boolean {
+  return (
+    record["id"] === front[2] &&
+    record["parentId"] === (front[3] ?? null) &&
+    record["timestamp"] === front[4] &&
+    record["type"] === front[1]
+  );
 }
 
 /**

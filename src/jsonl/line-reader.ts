@@ -2,9 +2,9 @@ import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { nameOf } from "../schema/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { recordInFront } from "./concatenated-records.ts";
-import { decodeText, parseJson, parseRecord } from "./decode.ts";
+import { decodeText, parseJson } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
-import { EntryHeadReader, headInFront, mayHaveHeadInFront, mayHoldSecondHead } from "./entry-head.ts";
+import { EntryHeadReader, mayHoldSecondHead } from "./entry-head.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
 import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
 import type { LineSink, ScannedLine } from "./line-scanner.ts";
@@ -25,10 +25,6 @@ const CLOSE_BRACE = 0x7d;
  * Parses a body only if the head is not at the start of its line, or if the line seems to hold more than one record.
  */
 export class LineReader implements LineSink {
-  /** Whether to parse all lines and keep their records. */
-  isKeeping = false;
-  /** The kept records, by ordinal. */
-  readonly records = new Map<number, JsonRecord>();
   readonly #issues: IssueLog;
   readonly #adder: EntryAdder;
   #header: ReadHeader | undefined;
@@ -37,7 +33,7 @@ export class LineReader implements LineSink {
   /** Title in a `title` record before the header. */
   #title: string | undefined;
   /** Whether an entry had another spelling than the head reader knows. */
-  #isMixed = false;
+  isMixed = false;
   #isRejected = false;
   #isLaneSession = false;
   #leafRecord: JsonRecord | undefined;
@@ -79,33 +75,9 @@ export class LineReader implements LineSink {
 
   /** Takes a line from the scanner. */
   line(line: ScannedLine): boolean | number {
-    if (this.isKeeping && this.#takeWhole(line)) return true;
     if (!this.#hasUsualHead(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
     this.#adder.addHead(head, line.offset, line.end - line.start, line.line);
-    return true;
-  }
-
-  /** Reads a line that is a single record; false if it may be anything else. */
-  #takeWhole(line: ScannedLine): boolean {
-    if (!this.#isTreeLine(line)) return false;
-    const { bytes, start, end } = line;
-    const text = line.text ?? decodeText(bytes.subarray(start, end));
-    const record = parseRecord(text);
-    const type = record?.["type"];
-    if (record === undefined || typeof type !== "string" || type === "session") return false;
-    const { size } = this.#adder.tree;
-    const mayBeInFront = mayHaveHeadInFront(record);
-    const stated = mayBeInFront ? headInFront(text, record) : undefined;
-    if (stated !== undefined) this.#adder.addHead(stated, line.offset, end - start, line.line);
-    // If a field occurs twice, the head reader's value counts.
-    else if (mayBeInFront && head.read(bytes, start, end)) return false;
-    else {
-      this.#isMixed = true;
-      this.#adder.addRecord(record, type, placeOf(line));
-    }
-    if (this.#adder.tree.size > size) this.records.set(size, record);
-    this.#leafRecord = type === "leaf" ? record : undefined;
     return true;
   }
 
@@ -158,7 +130,7 @@ export class LineReader implements LineSink {
     return (
       this.#isTreeLine(line) &&
       head.read(bytes, start, end) &&
-      !mayHoldSecondHead(bytes, head, end, this.#isMixed)
+      !mayHoldSecondHead(bytes, head, end, this.isMixed)
     );
   }
 
@@ -184,7 +156,7 @@ export class LineReader implements LineSink {
       this.#countOther();
     } else {
       this.#adder.addRecord(value, type, place);
-      this.#isMixed ||= !head.read(text, 0, text.length);
+      this.isMixed ||= !head.read(text, 0, text.length);
       this.#leafRecord = type === "leaf" ? value : undefined;
     }
   }

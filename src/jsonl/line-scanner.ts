@@ -1,5 +1,3 @@
-import { decodeText } from "./decode.ts";
-
 /** A line of a file, as a range of a buffer. Object and buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
@@ -15,8 +13,6 @@ export interface ScannedLine {
   readonly terminated: boolean;
   /** Whether this is the rest of a line whose front was passed on when it seemed whole. */
   readonly continued: boolean;
-  /** Text of the line, if the scanner decodes and the line was in one chunk. */
-  readonly text: string | undefined;
 }
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -67,8 +63,6 @@ export class LineScanner {
   #line = 1;
   /** Whether the front of the line was passed on; its line break may still follow. */
   #isTaken = false;
-  /** Whether to decode whole chunks, which is cheaper than decoding each line. */
-  isDecoding = false;
   /** The line passed to the sink: one object for all lines. Holds no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
@@ -78,7 +72,6 @@ export class LineScanner {
     line: 0,
     terminated: false,
     continued: false,
-    text: undefined,
   };
 
   constructor(sink: LineSink, options: { maxLineBytes?: number } = {}) {
@@ -105,15 +98,11 @@ export class LineScanner {
   feed(chunk: Uint8Array): void {
     // Sinks should see only one kind of array, which engines optimise; a Buffer is another kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
-    const text = this.isDecoding ? decodeText(bytes) : undefined;
     let start = 0;
-    let textStart = 0;
     for (;;) {
       const end = chunk.indexOf(LF, start);
       if (end === -1) break;
-      // Each line break among the bytes becomes one in the text, even in invalid UTF-8.
-      const textEnd = text?.indexOf("\n", textStart);
-      if (this.#carryBytes === 0) this.#emit(bytes, start, end, true, text?.slice(textStart, textEnd));
+      if (this.#carryBytes === 0) this.#emit(bytes, start, end, true);
       else {
         this.#keep(chunk, start, end);
         this.#emit(this.#carry, 0, this.#carryBytes, true);
@@ -123,7 +112,6 @@ export class LineScanner {
       this.#isTaken = false;
       this.#dropCarry();
       start = end + 1;
-      textStart = (textEnd ?? 0) + 1;
     }
     this.#keep(chunk, start, chunk.length);
   }
@@ -182,7 +170,7 @@ export class LineScanner {
   }
 
   /** Passes a line on; returns how many of its bytes were accepted. */
-  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean, text?: string): number {
+  #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
     const line = this.#line;
     const length = to - from;
     let offset = this.#lineOffset;
@@ -206,7 +194,6 @@ export class LineScanner {
     scanned.line = line;
     scanned.terminated = terminated;
     scanned.continued = this.#isTaken;
-    scanned.text = start === from && end === to ? text : undefined;
     const taken = this.#sink.line(scanned);
     if (typeof taken === "number") return taken === 0 ? 0 : start - from + taken;
     return taken ? length : 0;

@@ -1,15 +1,16 @@
+import type { UnknownEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import type { JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
-import { LineScanner } from "./line-scanner.ts";
+import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "./line-scanner.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
+import { type OrdinarySession, offsetOfLast, readOrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
 /** Options of a `SessionIndex`. */
@@ -42,16 +43,22 @@ export class SessionIndex {
   readonly #scanner: LineScanner;
   readonly #lines: LineReader;
   readonly #pending = new PendingWrites();
+  readonly #maxLineBytes: number;
+  /** The session, while its entries are not in the tree. */
+  #ordinary: OrdinarySession | undefined;
+  /** The parsed records that were not taken yet, by ordinal. */
+  readonly #records = new Map<number, UnknownEntry>();
 
   constructor(options: SessionIndexOptions) {
-    const { readBytes, maxLineBytes, header } = options;
+    const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
+    this.#maxLineBytes = maxLineBytes;
     this.#adder = new EntryAdder({
       issues: this.#issues,
       readBytes,
       takePending: (ordinal) => this.#pending.take(ordinal),
     });
     this.#lines = new LineReader(this.#adder, this.#issues);
-    this.#scanner = new LineScanner(this.#lines, maxLineBytes === undefined ? {} : { maxLineBytes });
+    this.#scanner = new LineScanner(this.#lines, { maxLineBytes });
     if (header === undefined) return;
     const place = { line: 1, offset: 0, length: 0 };
     this.#lines.takeFirst({ ...header }, place);
@@ -59,11 +66,28 @@ export class SessionIndex {
   }
 
   get tree(): EntryTree {
+    this.#growTree();
     return this.#adder.tree;
   }
 
   get spans(): LineSpans {
+    this.#growTree();
     return this.#adder.spans;
+  }
+
+  /** Number of entries. */
+  get size(): number {
+    return this.#ordinary?.entries.length ?? this.tree.size;
+  }
+
+  /** Changes whenever known entries get another parent. */
+  get revision(): number {
+    return this.#adder.tree.revision;
+  }
+
+  /** The session as `readOrdinary` read it, until somebody asks for the tree. */
+  get ordinary(): OrdinarySession | undefined {
+    return this.#ordinary;
   }
 
   /** The header in the current version; undefined if there is none so far. */
@@ -138,31 +162,64 @@ export class SessionIndex {
   }
 
   /**
-   * Starts or stops parsing all lines and keeping their records until they are taken.
+   * Reads a whole session file by parsing it, and makes the tree only when somebody asks for it.
    *
-   * While the engine has not compiled the search for heads yet, parsing a small file is faster, and the bodies are needed
-   * next.
+   * @returns False if anything in it is odd; nothing was read then, and `feed` reads it.
+   * @remarks Cost: O(bytes). For small files, most of whose bodies are needed next: see docs/performance.md#small-sessions
    */
-  keepRecords(isKept: boolean): void {
-    this.#lines.isKeeping = isKept;
-    this.#scanner.isDecoding = isKept;
+  readOrdinary(bytes: Uint8Array): boolean {
+    // A line may be over the bound, which `feed` finds out.
+    const ordinary = bytes.length > this.#maxLineBytes ? undefined : readOrdinarySession(bytes);
+    if (ordinary === undefined) return false;
+    const { header, entries, lineEnds } = ordinary;
+    this.#lines.takeFirst(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 });
+    this.#scanner.skip(bytes.length, lineEnds.length);
+    this.#ordinary = ordinary;
+    entries.forEach((entry, ordinal) => {
+      this.#records.set(ordinal, entry);
+    });
+    return true;
   }
 
-  /** Whether kept records are left. */
+  /** Puts the entries of an ordinary session into the tree. */
+  #growTree(): void {
+    const ordinary = this.#ordinary;
+    if (ordinary === undefined) return;
+    this.#ordinary = undefined;
+    const { entries, lineEnds, isMixed } = ordinary;
+    this.#lines.isMixed = isMixed;
+    this.#adder.tree.reserve(entries.length);
+    this.#adder.spans.reserve(entries.length);
+    entries.forEach((entry, ordinal) => {
+      const { type, id, parentId, timestamp } = entry;
+      const parent = parentId === null ? null : idKeyOf(parentId);
+      const head = { type, id: idKeyOf(id), parent, timestampMs: Date.parse(timestamp) };
+      const offset = (lineEnds[ordinal] ?? 0) + 1;
+      const length = (lineEnds[ordinal + 1] ?? 0) - offset;
+      this.#adder.addHead(head, offset, length, ordinal + 2);
+    });
+  }
+
+  /** Whether parsed records are left. */
   get hasRecords(): boolean {
-    return this.#lines.records.size > 0;
+    return this.#records.size > 0;
   }
 
-  /** Returns and drops the kept record of an entry; undefined if there is none. */
-  takeRecord(ordinal: number): JsonRecord | undefined {
-    const { records } = this.#lines;
-    const record = records.get(ordinal);
-    if (record !== undefined) records.delete(ordinal);
+  /** The parsed records that were not taken yet, by ordinal. */
+  untakenRecords(): Iterable<[number, UnknownEntry]> {
+    return this.#records;
+  }
+
+  /** Returns and drops the parsed record of an entry; undefined if there is none. */
+  takeRecord(ordinal: number): UnknownEntry | undefined {
+    const record = this.#records.get(ordinal);
+    if (record !== undefined) this.#records.delete(ordinal);
     return record;
   }
 
   /** Reads the next bytes. */
   feed(chunk: Uint8Array): void {
+    this.#growTree();
     this.#issues.tail = undefined;
     this.#scanner.feed(chunk);
   }
@@ -176,6 +233,26 @@ export class SessionIndex {
     const expected = Math.min(Math.ceil((size * bytes) / Math.max(1, this.position)), size + MAX_RESERVED);
     this.tree.reserve(expected);
     this.spans.reserve(expected);
+  }
+
+  /** Offset of the last line that was read, torn or whole. Not of this session's own writes: their places are presumed. */
+  get lastLineOffset(): number {
+    const torn = this.tornTail;
+    if (torn !== undefined) return torn.offset;
+    if (this.#ordinary !== undefined) return offsetOfLast(this.#ordinary);
+    const { tree, spans } = this;
+    for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
+      const offset = spans.offsetAt(ordinal);
+      if (offset < this.position) return offset;
+    }
+    return this.headerSpan?.offset ?? 0;
+  }
+
+  /** The place of a last line that is not whole; undefined if there is none. */
+  get tornTail(): { readonly offset: number; readonly length: number } | undefined {
+    const last = this.isMidLine ? this.issues.at(-1) : undefined;
+    if (last?.code !== "TAIL_TORN") return undefined;
+    return { offset: last.offset, length: this.position - last.offset };
   }
 
   /** Ends a batch: resolves the last line and missing parents. */
@@ -246,6 +323,7 @@ export class SessionIndex {
 
   /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
+    if (this.#ordinary !== undefined) return this.size - 1;
     const targetId = this.#lines.leafRecord?.["targetId"];
     const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;
     return target === NONE ? this.tree.size - 1 : target;

@@ -3,6 +3,7 @@ import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -109,11 +110,11 @@ export class EntryCache {
    *
    * @remarks Cost: O(bytes of what is held).
    */
-  adopt(other: EntryCache, before: EntryTree): void {
+  adopt(other: EntryCache, before: SessionIndex): void {
     const { tree } = this.#log.index;
     const held = new Map<number, Held>();
-    for (const [ordinal, one] of other.#held()) {
-      const there = tree.find(before.idAt(ordinal));
+    for (const [ordinal, one] of [...untakenIn(before), ...other.#held()]) {
+      const there = tree.find(before.tree.idAt(ordinal));
       if (there !== NONE) held.set(there, one);
     }
     const ordinals = [...held.keys()].sort((a, b) => a - b);
@@ -205,6 +206,14 @@ export class EntryCache {
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
     return damagedEntry(head);
   }
+}
+
+/** What is held of the entries that an index has parsed and no cache has taken: a context may hold them. */
+function untakenIn(index: SessionIndex): [number, Held][] {
+  return Array.from(index.untakenRecords(), ([ordinal, entry]) => [
+    ordinal,
+    { entry, message: messageOf(entry) },
+  ]);
 }
 
 function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {

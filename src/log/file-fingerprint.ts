@@ -23,9 +23,9 @@ export function takeFingerprint(
   fs: FileSystem,
   fd: number,
   index: SessionIndex,
-  newest = index.tree.size - 1,
+  newest = index.size - 1,
 ): FileFingerprint {
-  const offset = lastLineOffset(index);
+  const offset = index.lastLineOffset;
   const length = Math.min(FINGERPRINT_BYTES, Math.max(0, index.position - offset));
   return { offset, bytes: readRange(fs, fd, offset, length), newest };
 }
@@ -42,7 +42,7 @@ export function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFing
 
 /** Tells whether a line break would make entries of a file's torn last line. */
 export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): boolean {
-  const torn = tornTail(index);
+  const torn = index.tornTail;
   if (torn === undefined) return false;
   const bytes = readRange(fs, fd, torn.offset, torn.length);
   const alone = new SessionIndex({
@@ -53,25 +53,4 @@ export function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): 
   alone.feed(LINE_BREAK);
   alone.end();
   return alone.tree.size > 0;
-}
-
-/** Where the last line that was read begins, torn or whole. */
-function lastLineOffset(index: SessionIndex): number {
-  const torn = tornTail(index);
-  if (torn !== undefined) return torn.offset;
-  const { tree, spans } = index;
-  for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
-    const offset = spans.offsetAt(ordinal);
-    // The places of our own writes are presumed until the file is checked.
-    if (offset < index.position) return offset;
-  }
-  return index.headerSpan?.offset ?? 0;
-}
-
-/** The place of a last line that is not whole; undefined if there is none. */
-function tornTail(index: SessionIndex): { offset: number; length: number } | undefined {
-  const last = index.isMidLine ? index.issues.at(-1) : undefined;
-  return last?.code === "TAIL_TORN"
-    ? { offset: last.offset, length: index.position - last.offset }
-    : undefined;
 }

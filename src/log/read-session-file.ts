@@ -38,7 +38,7 @@ const COMPACTION = Buffer.from(`\n{"type":"compaction","id":"`);
  * Feeds an index the next bytes, as many as fit into the buffer.
  *
  * @param size - The file's size as last known; checked again once that much was read.
- * @param isSmall - Whether most records will be needed, so that the index keeps them. Of a compacted session few are.
+ * @param isSmall - Whether most bodies will be needed, so that they are parsed now. Of a compacted session few are.
  * @returns The file's current size, which may be less than before.
  */
 export function feedSome(
@@ -51,8 +51,9 @@ export function feedSome(
 ): number {
   const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
   const piece = count === buffer.length ? buffer : buffer.subarray(0, count);
-  if (isSmall) index.keepRecords(!piece.includes(COMPACTION));
-  index.feed(piece);
+  const isWhole = index.position === 0 && count === size;
+  const isParsed = isSmall && isWhole && !piece.includes(COMPACTION) && index.readOrdinary(piece);
+  if (!isParsed) index.feed(piece);
   if (count === 0) return index.position;
   return index.position < size ? size : fs.fstatSync(fd).size;
 }

@@ -126,7 +126,6 @@ export class SessionFile {
         this.#file.read((fd) => takeFingerprint(this.#fs, fd, index)),
       );
     } finally {
-      index.keepRecords(false);
       unpin();
     }
   }

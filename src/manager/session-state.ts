@@ -1,5 +1,7 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
+import { type EntryPath, entryPathOf } from "../context/entry-path.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
+import { pathToLast } from "../jsonl/ordinary-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
@@ -27,7 +29,7 @@ export class SessionState {
   readonly options: MakerOptions;
   #log: SessionLog;
   #cache: EntryCache;
-  #labelsAndName: LabelsAndName;
+  #labelsAndName: LabelsAndName | undefined;
   readonly #maker: EntryMaker;
   readonly #context = new ContextCache((digest) => this.#readBlob(digest));
   #leaf: number;
@@ -50,10 +52,9 @@ export class SessionState {
     this.#maker = new EntryMaker(this.options, (id) => this.tree.find(id) !== NONE);
     this.#log = log;
     this.#cache = new EntryCache(log);
-    this.#labelsAndName = this.#newLabelsAndName();
     this.#leaf = log.index.storedLeaf;
-    this.#leafId = this.idOf(this.#leaf);
-    this.#revision = this.tree.revision;
+    this.#leafId = log.index.ordinary?.entries.at(-1)?.id ?? this.idOf(this.#leaf);
+    this.#revision = log.index.revision;
     this.#listen();
   }
 
@@ -71,6 +72,7 @@ export class SessionState {
   }
 
   get labelsAndName(): LabelsAndName {
+    this.#labelsAndName ??= this.#newLabelsAndName();
     return this.#labelsAndName;
   }
 
@@ -108,9 +110,16 @@ export class SessionState {
   /** Returns the context at the leaf; a live view. */
   context(): CachedContext {
     this.#keepUp();
-    const context = this.#context.get(() => treePath(this.tree, this.#cache, this.tree.path(this.#leaf)));
+    const context = this.#context.get(() => this.#path());
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
+  }
+
+  /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
+  #path(): EntryPath {
+    const { ordinary } = this.#log.index;
+    if (ordinary !== undefined) return entryPathOf(pathToLast(ordinary));
+    return treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
@@ -232,7 +241,7 @@ export class SessionState {
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
-    if (isCopy) cache.adopt(this.#cache, this.tree);
+    if (isCopy) cache.adopt(this.#cache, this.#log.index);
     this.#log.onChange = undefined;
     this.#log.onPersistence = undefined;
     this.#log.release();
@@ -317,7 +326,7 @@ export class SessionState {
 
   /** Drops caches of entries that got a new parent, as when the parent arrived late. */
   #keepUp(): void {
-    const { revision } = this.tree;
+    const { revision } = this.#log.index;
     if (revision === this.#revision) return;
     this.#revision = revision;
     this.#cache.rehang();
@@ -340,7 +349,7 @@ export class SessionState {
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
     // Others' lines may precede known ones, and labels and names follow the order of the file.
-    else this.#labelsAndName = this.#newLabelsAndName();
+    else this.#labelsAndName = undefined;
     for (const ordinal of this.#newIn(change)) this.#unemitted.push(this.tree.idAt(ordinal));
     this.emitForeign();
   }
@@ -364,7 +373,7 @@ export class SessionState {
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
-    cache.adopt(this.#cache, before.tree);
+    cache.adopt(this.#cache, before);
     this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
   }
 
@@ -372,10 +381,10 @@ export class SessionState {
     const previousLeafId = this.#leafId;
     this.#log = log;
     this.#cache = cache;
-    this.#labelsAndName = this.#newLabelsAndName();
+    this.#labelsAndName = undefined;
     this.#context.clear();
     this.#setLeaf(leaf, this.idOf(leaf));
-    this.#revision = this.tree.revision;
+    this.#revision = this.#log.index.revision;
     this.#listen();
     this.#emitLeaf(previousLeafId);
   }

@@ -1,9 +1,11 @@
+import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { EntryCache } from "../../src/log/entry-cache.ts";
 import { FileLog } from "../../src/log/file-log.ts";
 import { realFileSystem } from "../../src/log/file-system.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
-import { header, lines, message } from "../fault/support/sessions.ts";
+import { header, lines, message, NOW } from "../fault/support/sessions.ts";
 
 /** How many entries a file of so many characters gives, and how often it is read for them once it is open. */
 function readsAfterOpening(characters: number): { entries: number; reads: number } {
@@ -56,4 +58,43 @@ test("of a small file the records are kept, unless it is compacted: then few of 
   };
   expect(keepsRecords(first, message("0000000b", "0000000a", JSON.stringify(compaction)))).toBe(true);
   expect(keepsRecords(first, compaction)).toBe(false);
+});
+
+/** A session of a small file, and what its first context is made of. */
+function opened() {
+  const path = place(
+    sandbox(),
+    "s.jsonl",
+    lines(header(), message("0000000a", null, "x"), message("0000000b", "0000000a", "y")),
+  );
+  const session = SessionManager.open(path);
+  return { path, session, given: session.buildContextEntries() };
+}
+
+test("the entries of a context that was made before the tree are those that are looked up later", () => {
+  const { session, given } = opened();
+  expect(given.map(({ id }) => id)).toEqual(["0000000a", "0000000b"]);
+  expect(session.getEntry("0000000a")).toBe(given[0]);
+  session.appendMessage({ role: "user", content: "z", timestamp: NOW });
+  expect(session.getBranch().slice(0, 2)).toEqual(given);
+  expect(session.getBranch()[1]).toBe(given[1]);
+  expect(session.buildContextEntries()[0]).toBe(given[0]);
+});
+
+test("they stay the same objects when another process replaces the file", () => {
+  const { path, session, given } = opened();
+  const text = readFileSync(path, "utf8");
+  writeFileSync(`${path}.new`, `${text}${lines(message("0000000c", "0000000b", "z"))}`);
+  renameSync(`${path}.new`, path);
+  session.refresh();
+  expect(session.getEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b", "0000000c"]);
+  expect(session.getEntry("0000000b")).toBe(given[1]);
+});
+
+test("what another process appends before the tree is made is read after it", () => {
+  const { path, session } = opened();
+  appendFileSync(path, lines(message("0000000c", "0000000b", "z")));
+  const own = session.appendMessage({ role: "user", content: "own", timestamp: NOW });
+  expect(session.getEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b", "0000000c", own]);
+  expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(5);
 });

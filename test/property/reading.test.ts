@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { entryAt } from "../../src/jsonl/entry-body.ts";
+import { pathToLast } from "../../src/jsonl/ordinary-session.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
@@ -7,7 +8,7 @@ import fc from "../support/fast-check.ts";
 import { shareOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
-import { fraction, join, sessionFile } from "./support/session-files.ts";
+import { fraction, join, orderlyFile, sessionFile } from "./support/session-files.ts";
 import { indexOf, issuesOf, readAtOnce, readBodies, readBody, snapshotOf } from "./support/snapshots.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -105,32 +106,42 @@ describe("the index of heads", () => {
     );
   });
 
-  it("finds the same when records are kept on the way, and gives each with the body that is read later", () => {
-    let kept = 0;
+  it("finds the same when a file is parsed at once and others append to it, and gives the bodies that are read later", () => {
+    let parsed = 0;
+    let differences = 0;
     fc.assert(
-      fc.property(sessionFile, fraction, (bytes, where) => {
+      fc.property(fc.oneof(sessionFile, orderlyFile), fraction, (bytes, where) => {
         fc.pre(!hasHiddenRecord(bytes));
         const index = indexOf(bytes);
-        const cut = Math.floor(where * bytes.length);
-        index.keepRecords(true);
-        index.feed(bytes.subarray(0, cut));
+        const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
+        if (!index.readOrdinary(bytes.subarray(0, cut))) return;
+        parsed++;
+        const { ordinary } = index;
+        const before = readAtOnce(bytes.subarray(0, cut));
+        expect(issuesOf(before)).toEqual([]);
+        expect(index.lastLineOffset).toBe(before.lastLineOffset);
+        expect([index.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
+        const path = Array.from(before.tree.path(before.storedLeaf), (one) => readBody(before, bytes, one));
+        expect(ordinary && pathToLast(ordinary)).toEqual(path);
+
         index.feed(bytes.subarray(cut));
-        index.keepRecords(false);
         index.end();
         const heads = readAtOnce(bytes);
+        if (heads.tree.size > before.tree.size) differences++;
         expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
         expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
         for (const ordinal of index.tree.ordinals()) {
           const record = index.takeRecord(ordinal);
+          expect(record !== undefined).toBe(ordinal < before.tree.size);
           if (record === undefined) continue;
-          kept++;
           expect(entryAt(record, index.tree, ordinal, index)).toEqual(readBody(heads, bytes, ordinal));
           expect(index.takeRecord(ordinal)).toBeUndefined();
         }
       }),
-      { numRuns: shareOf(3000) },
+      { numRuns: shareOf(6000) },
     );
-    expect(kept).toBeGreaterThan(shareOf(3000));
+    expect(parsed).toBeGreaterThan(shareOf(500));
+    expect(differences).toBeGreaterThan(shareOf(100));
   });
 
   it("reads arbitrary bytes without a throw, and leaves none unreported", () => {

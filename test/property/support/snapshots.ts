@@ -44,6 +44,7 @@ export function snapshotOf(index: SessionIndex) {
     entries: Array.from(tree.ordinals(), (ordinal) => ({
       ...tree.headAt(ordinal),
       offset: spans.offsetAt(ordinal),
+      length: spans.lengthAt(ordinal),
       line: spans.at(ordinal).line,
       children: [...tree.children(ordinal)],
       from: index.entryIdFrom(ordinal),
