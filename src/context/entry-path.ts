@@ -24,11 +24,13 @@ export interface EntryPath {
  * Makes a path of entries in memory, root first.
  *
  * If two entries have the same id, the first one has it, as in a session file.
+ *
+ * @param types - The types that may be among them. Default: any.
  */
-export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
+export function entryPathOf(entries: readonly AnySessionEntry[], types?: ReadonlySet<string>): EntryPath {
   return {
     length: entries.length,
-    mayHold: () => true,
+    mayHold: (type) => types?.has(type) ?? true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt: (index) => entries[index],
     entriesAt: (indices) => indices.map((index) => entries[index]),

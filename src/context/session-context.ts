@@ -121,8 +121,10 @@ export class PathProjection {
   #addAll(path: EntryPath, selected: SelectedEntries): void {
     const { indices, compactionIndex, keepsTail } = selected;
     const entries = readSelected(path, selected);
-    for (const entry of entries) {
-      if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
+    if (path.mayHold("context_edit")) {
+      for (const entry of entries) {
+        if (entry !== undefined && isContextEdit(entry)) this.#edits.set(entry.targetId, entry);
+      }
     }
     entries.forEach((entry, i) => {
       if (entry === undefined) return;

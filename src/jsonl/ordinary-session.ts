@@ -13,6 +13,8 @@ export interface OrdinarySession {
   readonly entries: readonly UnknownEntry[];
   /** For each entry the index of its parent; NONE for a root. */
   readonly parents: readonly number[];
+  /** The types of the entries. */
+  readonly types: ReadonlySet<string>;
   /** The byte offset of each line break, the header's first. */
   readonly lineEnds: readonly number[];
   /** Whether an entry has another spelling than the head reader knows. */
@@ -48,6 +50,7 @@ function ordinaryOf(lines: readonly string[], bytes: Uint8Array | undefined): Or
   if (!isCurrentHeader(header)) return undefined;
   const entries: UnknownEntry[] = [];
   const parents: number[] = [];
+  const types = new Set<string>();
   const ordinals = new Map<string | null, number>([[null, NONE]]);
   const lineEnds: number[] = [];
   let isMixed = false;
@@ -66,8 +69,9 @@ function ordinaryOf(lines: readonly string[], bytes: Uint8Array | undefined): Or
     ordinals.set(entry.id, entries.length);
     entries.push(entry);
     parents.push(parent);
+    types.add(entry.type);
   }
-  return { header, entries, parents, lineEnds, isMixed };
+  return { header, entries, parents, types, lineEnds, isMixed };
 }
 
 /** Returns the path root → last entry. */

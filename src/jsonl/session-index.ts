@@ -46,8 +46,8 @@ export class SessionIndex {
   readonly #maxLineBytes: number;
   /** The session, while its entries are not in the tree. */
   #ordinary: OrdinarySession | undefined;
-  /** The parsed records that were not taken yet, by ordinal. */
-  readonly #records = new Map<number, UnknownEntry>();
+  /** The parsed records by ordinal, without those that were taken. */
+  #records: (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
@@ -175,9 +175,7 @@ export class SessionIndex {
     this.#lines.takeFirst(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 });
     this.#scanner.skip(bytes.length, lineEnds.length);
     this.#ordinary = ordinary;
-    entries.forEach((entry, ordinal) => {
-      this.#records.set(ordinal, entry);
-    });
+    this.#records = entries.slice();
     return true;
   }
 
@@ -200,20 +198,20 @@ export class SessionIndex {
     });
   }
 
-  /** Whether parsed records are left. */
+  /** Whether records were parsed, and some may be left. */
   get hasRecords(): boolean {
-    return this.#records.size > 0;
+    return this.#records.length > 0;
   }
 
-  /** The parsed records that were not taken yet, by ordinal. */
-  untakenRecords(): Iterable<[number, UnknownEntry]> {
-    return this.#records;
+  /** Yields the parsed records that were not taken yet, with their ordinals. */
+  *untakenRecords(): Generator<[number, UnknownEntry], void> {
+    for (const [ordinal, record] of this.#records.entries()) if (record !== undefined) yield [ordinal, record];
   }
 
   /** Returns and drops the parsed record of an entry; undefined if there is none. */
   takeRecord(ordinal: number): UnknownEntry | undefined {
-    const record = this.#records.get(ordinal);
-    if (record !== undefined) this.#records.delete(ordinal);
+    const record = this.#records[ordinal];
+    if (record !== undefined) this.#records[ordinal] = undefined;
     return record;
   }
 

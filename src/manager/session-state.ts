@@ -118,7 +118,7 @@ export class SessionState {
   /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
   #path(): EntryPath {
     const { ordinary } = this.#log.index;
-    if (ordinary !== undefined) return entryPathOf(pathToLast(ordinary));
+    if (ordinary !== undefined) return entryPathOf(pathToLast(ordinary), ordinary.types);
     return treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
   }
 
