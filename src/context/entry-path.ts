@@ -24,13 +24,11 @@ export interface EntryPath {
  * Makes a path of entries in memory, root first.
  *
  * If two entries have the same id, the first one has it, as in a session file.
- *
- * @param types - The types that may be among them. Default: any.
  */
-export function entryPathOf(entries: readonly AnySessionEntry[], types?: ReadonlySet<string>): EntryPath {
+export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
   return {
     length: entries.length,
-    mayHold: (type) => types?.has(type) ?? true,
+    mayHold: () => true,
     typeAt: (index) => entries[index]?.type ?? "",
     entryAt: (index) => entries[index],
     entriesAt: (indices) => indices.map((index) => entries[index]),

@@ -120,7 +120,7 @@ export function damagedEntry(head: EntryHead): UnknownEntry {
 }
 
 /** Tells whether a record has what its type requires. */
-function hasBody({ type, message }: JsonRecord): boolean {
+export function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
 

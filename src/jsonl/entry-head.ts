@@ -1,5 +1,4 @@
 import { type IdKey, idKeyOf } from "../schema/id-key.ts";
-import type { JsonRecord } from "../schema/json.ts";
 import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
 import { ISO_LENGTH, IsoMillisReader } from "./iso-millis.ts";
 import { hexValue, spelling, standsAt, viewOf, WORD } from "./spelled-words.ts";
@@ -151,16 +150,6 @@ export const USUAL_FRONT: RegExp = new RegExp(
   `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${plainText(1)}",` +
     `"parentId":(?:null|"${plainText(0)}"),"timestamp":"${plainText(0)}"(?:,|\\}$)`,
 );
-
-/** Tells whether a record has the fields that its line begins with, so that none of them occurs twice. */
-export function agreesWithFront(record: JsonRecord, front: RegExpExecArray): boolean {
-  return (
-    record["id"] === front[2] &&
-    record["parentId"] === (front[3] ?? null) &&
-    record["timestamp"] === front[4] &&
-    record["type"] === front[1]
-  );
-}
 
 /**
  * Tells whether the body of a line may hold another head, as in concatenated records.

@@ -3,14 +3,16 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import type { SessionIssue } from "../schema/issue.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import { parseRecord } from "./decode.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
 import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "./line-scanner.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
-import { type OrdinarySession, offsetOfLast, readOrdinarySession } from "./ordinary-session.ts";
+import { OrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
 /** Options of a `SessionIndex`. */
@@ -46,8 +48,10 @@ export class SessionIndex {
   readonly #maxLineBytes: number;
   /** The session, while its entries are not in the tree. */
   #ordinary: OrdinarySession | undefined;
-  /** The parsed records by ordinal, without those that were taken. */
-  #records: (UnknownEntry | undefined)[] = [];
+  /** The entries of an ordinary session that were parsed before the tree was made, without those that were taken. */
+  #parsed: Map<number, UnknownEntry> = new Map();
+  /** The lines of an ordinary session, the header first, for as long as there is memory for them. */
+  #lineTexts: WeakRef<readonly string[]> | undefined;
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
@@ -77,7 +81,7 @@ export class SessionIndex {
 
   /** Number of entries. */
   get size(): number {
-    return this.#ordinary?.entries.length ?? this.tree.size;
+    return this.#ordinary?.size ?? this.tree.size;
   }
 
   /** Changes whenever known entries get another parent. */
@@ -85,7 +89,7 @@ export class SessionIndex {
     return this.#adder.tree.revision;
   }
 
-  /** The session as `readOrdinary` read it, until somebody asks for the tree. */
+  /** The session as `readOrdinary` read it; undefined once somebody has asked for the tree. */
   get ordinary(): OrdinarySession | undefined {
     return this.#ordinary;
   }
@@ -162,20 +166,19 @@ export class SessionIndex {
   }
 
   /**
-   * Reads a whole session file by parsing it, and makes the tree only when somebody asks for it.
+   * Reads a whole session file as text, and makes the tree only when somebody asks for it.
    *
    * @returns False if anything in it is odd; nothing was read then, and `feed` reads it.
-   * @remarks Cost: O(bytes). For small files, most of whose bodies are needed next: see docs/performance.md#small-sessions
+   * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
   readOrdinary(bytes: Uint8Array): boolean {
     // A line may be over the bound, which `feed` finds out.
-    const ordinary = bytes.length > this.#maxLineBytes ? undefined : readOrdinarySession(bytes);
+    const ordinary = bytes.length > this.#maxLineBytes ? undefined : OrdinarySession.read(bytes);
     if (ordinary === undefined) return false;
-    const { header, entries, lineEnds } = ordinary;
+    const { header, lineEnds } = ordinary;
     this.#lines.takeFirst(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 });
     this.#scanner.skip(bytes.length, lineEnds.length);
     this.#ordinary = ordinary;
-    this.#records = entries.slice();
     return true;
   }
 
@@ -184,35 +187,38 @@ export class SessionIndex {
     const ordinary = this.#ordinary;
     if (ordinary === undefined) return;
     this.#ordinary = undefined;
-    const { entries, lineEnds, isMixed } = ordinary;
-    this.#lines.isMixed = isMixed;
-    this.#adder.tree.reserve(entries.length);
-    this.#adder.spans.reserve(entries.length);
-    entries.forEach((entry, ordinal) => {
-      const { type, id, parentId, timestamp } = entry;
+    this.#parsed = ordinary.entries;
+    this.#lineTexts = new WeakRef(ordinary.lines);
+    this.#lines.isMixed = ordinary.isMixed;
+    this.#adder.tree.reserve(ordinary.size);
+    this.#adder.spans.reserve(ordinary.size);
+    const { lineEnds } = ordinary;
+    for (let ordinal = 0; ordinal < ordinary.size; ordinal++) {
+      const { type, id, parentId, timestamp } = ordinary.headAt(ordinal);
       const parent = parentId === null ? null : idKeyOf(parentId);
       const head = { type, id: idKeyOf(id), parent, timestampMs: Date.parse(timestamp) };
       const offset = (lineEnds[ordinal] ?? 0) + 1;
       const length = (lineEnds[ordinal + 1] ?? 0) - offset;
       this.#adder.addHead(head, offset, length, ordinal + 2);
-    });
+    }
   }
 
-  /** Whether records were parsed, and some may be left. */
+  /** Whether lines were read as text, so that their records need not be read again. */
   get hasRecords(): boolean {
-    return this.#records.length > 0;
+    return this.#lineTexts !== undefined;
   }
 
-  /** Yields the parsed records that were not taken yet, with their ordinals. */
-  *untakenRecords(): Generator<[number, UnknownEntry], void> {
-    for (const [ordinal, record] of this.#records.entries()) if (record !== undefined) yield [ordinal, record];
+  /** The entries that were parsed and not taken yet, by ordinal. */
+  get untaken(): ReadonlyMap<number, UnknownEntry> {
+    return this.#parsed;
   }
 
-  /** Returns and drops the parsed record of an entry; undefined if there is none. */
-  takeRecord(ordinal: number): UnknownEntry | undefined {
-    const record = this.#records[ordinal];
-    if (record !== undefined) this.#records[ordinal] = undefined;
-    return record;
+  /** Returns the record of an entry whose line was read as text, and drops it; undefined if there is none. */
+  takeRecord(ordinal: number): JsonRecord | undefined {
+    const parsed = this.#parsed.get(ordinal);
+    if (parsed === undefined) return parseRecord(this.#lineTexts?.deref()?.[ordinal + 1] ?? "");
+    this.#parsed.delete(ordinal);
+    return parsed;
   }
 
   /** Reads the next bytes. */
@@ -237,7 +243,7 @@ export class SessionIndex {
   get lastLineOffset(): number {
     const torn = this.tornTail;
     if (torn !== undefined) return torn.offset;
-    if (this.#ordinary !== undefined) return offsetOfLast(this.#ordinary);
+    if (this.#ordinary !== undefined) return this.#ordinary.lastLineOffset;
     const { tree, spans } = this;
     for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
       const offset = spans.offsetAt(ordinal);

@@ -210,10 +210,7 @@ export class EntryCache {
 
 /** What is held of the entries that an index has parsed and no cache has taken: a context may hold them. */
 function untakenIn(index: SessionIndex): [number, Held][] {
-  return Array.from(index.untakenRecords(), ([ordinal, entry]) => [
-    ordinal,
-    { entry, message: messageOf(entry) },
-  ]);
+  return Array.from(index.untaken, ([ordinal, entry]) => [ordinal, { entry, message: messageOf(entry) }]);
 }
 
 function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {

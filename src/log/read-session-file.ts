@@ -31,14 +31,11 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
   index.end();
 }
 
-/** How the line of a compaction begins, as pi and this library write it. */
-const COMPACTION = Buffer.from(`\n{"type":"compaction","id":"`);
-
 /**
  * Feeds an index the next bytes, as many as fit into the buffer.
  *
  * @param size - The file's size as last known; checked again once that much was read.
- * @param isSmall - Whether most bodies will be needed, so that they are parsed now. Of a compacted session few are.
+ * @param isSmall - Whether the file may be read as text: see docs/performance.md#small-sessions.
  * @returns The file's current size, which may be less than before.
  */
 export function feedSome(
@@ -52,7 +49,7 @@ export function feedSome(
   const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
   const piece = count === buffer.length ? buffer : buffer.subarray(0, count);
   const isWhole = index.position === 0 && count === size;
-  const isParsed = isSmall && isWhole && !piece.includes(COMPACTION) && index.readOrdinary(piece);
+  const isParsed = isSmall && isWhole && index.readOrdinary(piece);
   if (!isParsed) index.feed(piece);
   if (count === 0) return index.position;
   return index.position < size ? size : fs.fstatSync(fd).size;

@@ -34,7 +34,7 @@ import { copyOpenFile } from "./write-whole.ts";
 /** How long to wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;
 
-/** Bytes up to which a file is parsed when it is read, unless it is compacted: see docs/performance.md#small-sessions. */
+/** Bytes up to which a file is read as text: see docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -1,7 +1,6 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
-import { type EntryPath, entryPathOf } from "../context/entry-path.ts";
+import type { EntryPath } from "../context/entry-path.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
-import { pathToLast } from "../jsonl/ordinary-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
@@ -17,7 +16,7 @@ import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } fro
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
-import { treePath } from "./tree-path.ts";
+import { ordinaryPath, treePath } from "./tree-path.ts";
 
 /**
  * The state of a `SessionManager`: one tree, one log, one leaf, and what is derived from them.
@@ -53,7 +52,7 @@ export class SessionState {
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#leaf = log.index.storedLeaf;
-    this.#leafId = log.index.ordinary?.entries.at(-1)?.id ?? this.idOf(this.#leaf);
+    this.#leafId = log.index.ordinary?.lastId ?? this.idOf(this.#leaf);
     this.#revision = log.index.revision;
     this.#listen();
   }
@@ -118,8 +117,8 @@ export class SessionState {
   /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
   #path(): EntryPath {
     const { ordinary } = this.#log.index;
-    if (ordinary !== undefined) return entryPathOf(pathToLast(ordinary), ordinary.types);
-    return treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
+    const inTree = () => treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
+    return ordinary === undefined ? inTree() : ordinaryPath(ordinary, inTree);
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */

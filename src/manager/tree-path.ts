@@ -1,6 +1,7 @@
 import type { EntryPath } from "../context/entry-path.ts";
+import type { OrdinarySession } from "../jsonl/ordinary-session.ts";
 import type { EntryCache } from "../log/entry-cache.ts";
-import type { EntryTree } from "../tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
 /** Makes a path of the tree that reads bodies from the log on demand. */
 export function treePath(tree: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
@@ -11,5 +12,23 @@ export function treePath(tree: EntryTree, cache: EntryCache, ordinals: Int32Arra
     entryAt: (index) => cache.bodyAt(ordinals[index] ?? 0),
     entriesAt: (indices) => cache.bodiesAt(indices.map((index) => ordinals[index] ?? 0)),
     indexOf: (id) => ordinals.lastIndexOf(tree.find(id)),
+  };
+}
+
+/**
+ * Makes the path to the last entry of a session that has no tree yet.
+ *
+ * @param inTree - Makes the same path in the tree, for a body that is damaged or disagrees with its head.
+ */
+export function ordinaryPath(session: OrdinarySession, inTree: () => EntryPath): EntryPath {
+  const ordinals = session.pathToLast();
+  const entryAt = (index: number) => session.entryAt(ordinals[index] ?? NONE) ?? inTree().entryAt(index);
+  return {
+    length: ordinals.length,
+    mayHold: (type) => session.types.has(type),
+    typeAt: (index) => session.typeAt(ordinals[index] ?? NONE),
+    entryAt,
+    entriesAt: (indices) => indices.map(entryAt),
+    indexOf: (id) => ordinals.lastIndexOf(session.find(id)),
   };
 }

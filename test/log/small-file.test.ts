@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { EntryCache } from "../../src/log/entry-cache.ts";
 import { FileLog } from "../../src/log/file-log.ts";
 import { realFileSystem } from "../../src/log/file-system.ts";
+import { SessionState } from "../../src/manager/session-state.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW } from "../fault/support/sessions.ts";
 
@@ -43,21 +44,36 @@ test("of a large file the bodies that are asked for are read", () => {
   expect(reads).toBeGreaterThan(1);
 });
 
-test("of a small file the records are kept, unless it is compacted: then few of them are needed", () => {
+test("of a small compacted session only what the context is made of is parsed", () => {
   const compaction = {
-    ...{ type: "compaction", id: "0000000b", parentId: "0000000a", timestamp: "2026-02-03T09:00:01.000Z" },
-    ...{ summary: "So far.", firstKeptEntryId: "0000000a", tokensBefore: 1 },
+    ...{ type: "compaction", id: "0000000c", parentId: "0000000b", timestamp: "2026-02-03T09:00:01.000Z" },
+    ...{ summary: "So far.", firstKeptEntryId: "0000000b", tokensBefore: 1 },
   };
+  const model = {
+    ...{ type: "model_change", id: "0000000d", parentId: "0000000a", timestamp: "2026-02-03T09:00:01.000Z" },
+    ...{ provider: "acme", modelId: "m1" },
+  };
+  const [first, kept] = [message("0000000a", null, "x"), message("0000000b", "0000000d", "y")];
+  const path = place(sandbox(), "s.jsonl", lines(header(), first, model, kept, compaction));
+  const log = FileLog.open(path);
+  if (log === undefined) throw new Error("the file is there");
+  const state = new SessionState(log, { now: () => NOW });
+  expect(state.context().contextEntries()).toEqual([compaction, kept]);
+  expect([...log.index.untaken.keys()]).toEqual([]);
+  expect(log.index.tree.size).toBe(4);
+  expect([...log.index.untaken.keys()].sort()).toEqual([1, 2, 3]);
+});
+
+test("a body that is damaged, or has other ids than its head, is what the tree says of it", () => {
   const first = message("0000000a", null, "x");
-  const keepsRecords = (...entries: object[]) => {
-    const log = FileLog.open(place(sandbox(), "s.jsonl", lines(header(), ...entries)), {
-      fs: realFileSystem,
-    });
-    expect(log?.index.tree.size).toBe(entries.length);
-    return log?.index.hasRecords;
-  };
-  expect(keepsRecords(first, message("0000000b", "0000000a", JSON.stringify(compaction)))).toBe(true);
-  expect(keepsRecords(first, compaction)).toBe(false);
+  const damaged =
+    '{"type":"message","id":"0000000b","parentId":"0000000a","timestamp":"2026-02-03T09:00:01.000Z","message":{"role"}}';
+  const double = `${JSON.stringify(message("0000000c", "0000000b", "z")).slice(0, -1)},"id":"elsewhere"}`;
+  const path = place(sandbox(), "s.jsonl", `${lines(header(), first)}${damaged}\n${double}\n`);
+  const session = SessionManager.open(path);
+  expect(session.buildContextEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000c"]);
+  expect(session.issues.map(({ code, line }) => [code, line])).toEqual([["BODY_DAMAGED", 3]]);
+  expect(session.getEntry("0000000a")).toBe(session.buildContextEntries()[0]);
 });
 
 /** A session of a small file, and what its first context is made of. */
