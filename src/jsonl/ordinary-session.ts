@@ -53,12 +53,12 @@ export class OrdinarySession {
   }
 
   /**
-   * Reads a whole file.
+   * Reads a whole file, in steps of about so many bytes.
    *
    * @returns Undefined if anything is odd. A `SessionIndex` then finds out what it is.
    * @remarks Cost: O(bytes).
    */
-  static read(bytes: Uint8Array): OrdinarySession | undefined {
+  static *read(bytes: Uint8Array, stepBytes: number): Generator<void, OrdinarySession | undefined> {
     const text = decodeText(bytes);
     const lines = text.split("\n");
     // What follows the last line break must be nothing. Other line ends are for the index.
@@ -67,7 +67,7 @@ export class OrdinarySession {
     if (header === undefined || !isCurrentHeader(header)) return undefined;
     const ends = lineEndsOf(lines, bytes, text.length);
     const session = new OrdinarySession(header, lines, ends, !text.includes(COMPACTION));
-    return session.#addAll() ? session : undefined;
+    return (yield* session.#addAll(stepBytes)) ? session : undefined;
   }
 
   /** Number of entries. */
@@ -127,9 +127,15 @@ export class OrdinarySession {
   }
 
   /** Adds the entries of all lines; false if one is odd. */
-  #addAll(): boolean {
+  *#addAll(stepBytes: number): Generator<void, boolean> {
+    let stepEnd = stepBytes;
     try {
-      for (let i = 1; i < this.lines.length; i++) if (!this.#add(this.lines[i] ?? "")) return false;
+      for (let i = 1; i < this.lines.length; i++) {
+        if (!this.#add(this.lines[i] ?? "")) return false;
+        if ((this.lineEnds[i] ?? 0) < stepEnd) continue;
+        yield;
+        stepEnd += stepBytes;
+      }
       return true;
     } catch (error) {
       if (error instanceof SyntaxError) return false;
@@ -144,7 +150,8 @@ export class OrdinarySession {
    */
   #add(line: string): boolean {
     const front = USUAL_FRONT.exec(line);
-    const isClear = front !== null && !this.#isParsing && !this.isMixed && isWholeBehind(line, front[0].length);
+    const isClear =
+      front !== null && !this.#isParsing && !this.isMixed && isWholeBehind(line, front[0].length);
     if (isClear) return this.#addHead(front[1] ?? "", front[2] ?? "", front[3] ?? null, front[4] ?? "");
     if (front === null) this.isMixed = true;
     const record: unknown = JSON.parse(line);

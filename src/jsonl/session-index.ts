@@ -166,20 +166,21 @@ export class SessionIndex {
   }
 
   /**
-   * Reads a whole session file as text, and makes the tree only when somebody asks for it.
+   * Reads a whole session file as text, in steps, and makes the tree only when somebody asks for it.
    *
-   * @returns False if anything in it is odd; nothing was read then, and `feed` reads it.
+   * If anything in it is odd, reads nothing: `position` stays 0, and `feed` reads it.
+   *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
-  readOrdinary(bytes: Uint8Array): boolean {
+  *readOrdinary(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<void, void> {
     // A line may be over the bound, which `feed` finds out.
-    const ordinary = bytes.length > this.#maxLineBytes ? undefined : OrdinarySession.read(bytes);
-    if (ordinary === undefined) return false;
+    if (bytes.length > this.#maxLineBytes) return;
+    const ordinary = yield* OrdinarySession.read(bytes, stepBytes);
+    if (ordinary === undefined) return;
     const { header, lineEnds } = ordinary;
     this.#lines.takeFirst(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 });
     this.#scanner.skip(bytes.length, lineEnds.length);
     this.#ordinary = ordinary;
-    return true;
   }
 
   /** Puts the entries of an ordinary session into the tree. */

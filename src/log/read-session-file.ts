@@ -35,7 +35,6 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
  * Feeds an index the next bytes, as many as fit into the buffer.
  *
  * @param size - The file's size as last known; checked again once that much was read.
- * @param isSmall - Whether the file may be read as text: see docs/performance.md#small-sessions.
  * @returns The file's current size, which may be less than before.
  */
 export function feedSome(
@@ -44,13 +43,10 @@ export function feedSome(
   index: SessionIndex,
   buffer: Buffer,
   size: number,
-  isSmall: boolean,
 ): number {
   const count = fs.readSync(fd, buffer, 0, buffer.length, index.position);
   const piece = count === buffer.length ? buffer : buffer.subarray(0, count);
-  const isWhole = index.position === 0 && count === size;
-  const isParsed = isSmall && isWhole && index.readOrdinary(piece);
-  if (!isParsed) index.feed(piece);
+  index.feed(piece);
   if (count === 0) return index.position;
   return index.position < size ? size : fs.fstatSync(fd).size;
 }

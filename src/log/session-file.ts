@@ -107,16 +107,16 @@ export class SessionFile {
     const unpin = this.#translated(intent, () => this.#file.pin());
     try {
       let total = this.#translated(intent, () => this.#file.state().size);
-      const isSmall = total <= SMALL_FILE_BYTES;
-      const atOnce = isSmall ? stepBytes : Math.min(stepBytes, PIECE_BYTES);
-      const buffer = Buffer.allocUnsafeSlow(Math.max(1, Math.min(atOnce, total)));
-      do {
+      if (total <= SMALL_FILE_BYTES) total = yield* this.#readSmall(total, stepBytes, intent);
+      const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
+      const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));
+      while (index.position < total && !index.isRejected) {
         total = this.#translated(intent, () =>
-          this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total, isSmall)),
+          this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
         );
         if (index.position <= buffer.length && index.position < total) index.reserve(total);
         yield total;
-      } while (index.position < total && !index.isRejected);
+      }
       // Only the end shows a header that has no line break behind it.
       if (!index.isRejected) index.end();
       if (index.isLaneSession) throw laneSession(this.path);
@@ -128,6 +128,24 @@ export class SessionFile {
     } finally {
       unpin();
     }
+  }
+
+  /** Reads a small file as text if nothing in it is odd, else as bytes; returns its current size. */
+  *#readSmall(size: number, stepBytes: number, intent: Intent): Generator<number, number> {
+    const index = this.#index;
+    const buffer = Buffer.allocUnsafeSlow(size);
+    const { bytes, total } = this.#translated(intent, () =>
+      this.#file.read((fd) => ({
+        bytes: buffer.subarray(0, this.#fs.readSync(fd, buffer, 0, size, 0)),
+        total: this.#fs.fstatSync(fd).size,
+      })),
+    );
+    for (const _step of index.readOrdinary(bytes, stepBytes)) yield total;
+    for (let at = index.position; at < bytes.length && !index.isRejected; at += stepBytes) {
+      index.feed(bytes.subarray(at, at + stepBytes));
+      yield total;
+    }
+    return total;
   }
 
   /**

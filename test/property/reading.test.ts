@@ -110,40 +110,46 @@ describe("the index of heads", () => {
     let grown = 0;
     let same = 0;
     fc.assert(
-      fc.property(fc.oneof(sessionFile, orderlyFile), fraction, (bytes, where) => {
-        fc.pre(!hasHiddenRecord(bytes));
-        const index = indexOf(bytes);
-        const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
-        if (!index.readOrdinary(bytes.subarray(0, cut))) return;
-        parsed++;
-        const { ordinary } = index;
-        if (ordinary === undefined) throw new Error("it is not in a tree yet");
-        const ids = ordinary.pathToLast().map((one) => ordinary.headAt(one).id);
-        const entries = ordinary.pathToLast().map((one) => ordinary.entryAt(one));
-        const before = readAtOnce(bytes.subarray(0, cut));
-        expect(issuesOf(before)).toEqual([]);
-        expect(index.lastLineOffset).toBe(before.lastLineOffset);
-        expect([index.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
-        const path = Array.from(before.tree.path(before.storedLeaf));
-        expect(ids).toEqual(path.map((one) => before.tree.idAt(one)));
-        for (const [i, entry] of entries.entries()) {
-          if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, path[i] ?? NONE));
-        }
+      fc.property(
+        fc.oneof(sessionFile, orderlyFile),
+        fraction,
+        fc.integer({ min: 1, max: 1000 }),
+        (bytes, where, stepBytes) => {
+          fc.pre(!hasHiddenRecord(bytes));
+          const index = indexOf(bytes);
+          const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
+          for (const _step of index.readOrdinary(bytes.subarray(0, cut), stepBytes));
+          if (index.ordinary === undefined) return;
+          parsed++;
+          const { ordinary } = index;
+          if (ordinary === undefined) throw new Error("it is not in a tree yet");
+          const ids = ordinary.pathToLast().map((one) => ordinary.headAt(one).id);
+          const entries = ordinary.pathToLast().map((one) => ordinary.entryAt(one));
+          const before = readAtOnce(bytes.subarray(0, cut));
+          expect(issuesOf(before)).toEqual([]);
+          expect(index.lastLineOffset).toBe(before.lastLineOffset);
+          expect([index.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
+          const path = Array.from(before.tree.path(before.storedLeaf));
+          expect(ids).toEqual(path.map((one) => before.tree.idAt(one)));
+          for (const [i, entry] of entries.entries()) {
+            if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, path[i] ?? NONE));
+          }
 
-        index.feed(bytes.subarray(cut));
-        index.end();
-        const heads = readAtOnce(bytes);
-        if (heads.tree.size > before.tree.size) grown++;
-        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
-        expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
-        for (const ordinal of index.tree.ordinals()) {
-          const record = index.takeRecord(ordinal);
-          const body = readBody(heads, bytes, ordinal);
-          if (ordinal >= before.tree.size) expect(record).toBeUndefined();
-          else expect(record && entryAt(record, index.tree, ordinal, index)).toEqual(body);
-          if (record !== undefined && entries.some((entry) => entry === record)) same++;
-        }
-      }),
+          index.feed(bytes.subarray(cut));
+          index.end();
+          const heads = readAtOnce(bytes);
+          if (heads.tree.size > before.tree.size) grown++;
+          expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
+          expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
+          for (const ordinal of index.tree.ordinals()) {
+            const record = index.takeRecord(ordinal);
+            const body = readBody(heads, bytes, ordinal);
+            if (ordinal >= before.tree.size) expect(record).toBeUndefined();
+            else expect(record && entryAt(record, index.tree, ordinal, index)).toEqual(body);
+            if (record !== undefined && entries.some((entry) => entry === record)) same++;
+          }
+        },
+      ),
       { numRuns: shareOf(6000) },
     );
     expect(parsed).toBeGreaterThan(shareOf(500));
