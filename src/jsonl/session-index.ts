@@ -3,10 +3,8 @@ import type { EntryHead } from "../schema/head.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import type { JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import { parseRecord } from "./decode.ts";
 import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
@@ -50,8 +48,6 @@ export class SessionIndex {
   #ordinary: OrdinarySession | undefined;
   /** The entries of an ordinary session that were parsed before the tree was made, without those that were taken. */
   #parsed: Map<number, UnknownEntry> = new Map();
-  /** The lines of an ordinary session, the header first, for as long as there is memory for them. */
-  #lineTexts: WeakRef<readonly string[]> | undefined;
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
@@ -189,7 +185,6 @@ export class SessionIndex {
     if (ordinary === undefined) return;
     this.#ordinary = undefined;
     this.#parsed = ordinary.entries;
-    this.#lineTexts = new WeakRef(ordinary.lines);
     this.#lines.isMixed = ordinary.isMixed;
     this.#adder.tree.reserve(ordinary.size);
     this.#adder.spans.reserve(ordinary.size);
@@ -204,21 +199,15 @@ export class SessionIndex {
     }
   }
 
-  /** Whether lines were read as text, so that their records need not be read again. */
-  get hasRecords(): boolean {
-    return this.#lineTexts !== undefined;
-  }
-
   /** The entries that were parsed and not taken yet, by ordinal. */
   get untaken(): ReadonlyMap<number, UnknownEntry> {
     return this.#parsed;
   }
 
-  /** Returns the record of an entry whose line was read as text, and drops it; undefined if there is none. */
-  takeRecord(ordinal: number): JsonRecord | undefined {
+  /** Returns and drops an entry that was parsed and not taken yet; undefined if there is none. */
+  takeParsed(ordinal: number): UnknownEntry | undefined {
     const parsed = this.#parsed.get(ordinal);
-    if (parsed === undefined) return parseRecord(this.#lineTexts?.deref()?.[ordinal + 1] ?? "");
-    this.#parsed.delete(ordinal);
+    if (parsed !== undefined) this.#parsed.delete(ordinal);
     return parsed;
   }
 

@@ -94,6 +94,7 @@ export class EntryCache {
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, record, bytes);
       };
       this.#readTexts(missing, (ordinal, text) => put(ordinal, parseRecord(text), text.length), put);
+      if (this.#log.index.tree === tree) this.#takeParsed();
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
@@ -161,6 +162,16 @@ export class EntryCache {
 
   #known(ordinal: number): AnySessionEntry | undefined {
     return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal);
+  }
+
+  /** Takes the other entries that the index has parsed, so that nobody needs to look at the file for them again. */
+  #takeParsed(): void {
+    const { index } = this.#log;
+    for (const ordinal of [...index.untaken.keys()]) {
+      const record = index.takeParsed(ordinal);
+      if (this.#known(ordinal) === undefined)
+        this.#take(index.tree, ordinal, record, index.spans.lengthAt(ordinal));
+    }
   }
 
   /** Makes an entry of its record and caches it, with the message object that somebody still holds. */

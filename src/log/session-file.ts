@@ -198,7 +198,7 @@ export class SessionFile {
         this.#translated("read", () =>
           this.#file.read((fd) => readLinesOf(this.#fs, fd, there, some, take, takeText)),
         );
-      if (treeNow === tree && takeRecord !== undefined && this.#index.hasRecords)
+      if (treeNow === tree && takeRecord !== undefined && this.#index.untaken.size > 0)
         takeRecords(this.#index, ordinals, takeRecord, read);
       else read(ordinals);
     } finally {
@@ -489,7 +489,7 @@ export class SessionFile {
   }
 }
 
-/** Passes on the records that the index kept, and reads the other lines, all in the given order. */
+/** Passes on the records that the index has parsed, and reads the other lines, all in the given order. */
 function takeRecords(
   index: SessionIndex,
   ordinals: Iterable<number>,
@@ -502,7 +502,7 @@ function takeRecords(
     missing = [];
   };
   for (const ordinal of ordinals) {
-    const record = index.takeRecord(ordinal);
+    const record = index.takeParsed(ordinal);
     if (record === undefined) {
       missing.push(ordinal);
       continue;

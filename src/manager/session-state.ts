@@ -116,9 +116,12 @@ export class SessionState {
 
   /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
   #path(): EntryPath {
+    // As when bodies are read: others may have replaced the file since it was opened.
+    if (this.#log.index.ordinary !== undefined) this.#log.refresh();
     const { ordinary } = this.#log.index;
     const inTree = () => treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
-    return ordinary === undefined ? inTree() : ordinaryPath(ordinary, inTree);
+    const isAtEnd = ordinary !== undefined && this.#leaf === ordinary.size - 1;
+    return isAtEnd ? ordinaryPath(ordinary, inTree) : inTree();
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */

@@ -22,7 +22,8 @@ function counted(content: string): { cache: EntryCache; log: FileLog; path: stri
 
 describe("the cache of entries", () => {
   test("reads what is asked for, together, once, and gives the same objects again", () => {
-    const { cache, reads } = counted(BRANCHED);
+    // Of a file in which nothing is odd, all entries are parsed when it is opened.
+    const { cache, reads } = counted(BRANCHED.replaceAll("\n", "\r\n"));
     const first = cache.entriesAt([0, 2, 4]);
     expect(reads).toEqual([[0, 2, 4]]);
     const all = cache.entriesAt([0, 1, 2, 3, 4, 5]);

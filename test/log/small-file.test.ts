@@ -76,19 +76,19 @@ test("a body that is damaged, or has other ids than its head, is what the tree s
   expect(session.getEntry("0000000a")).toBe(session.buildContextEntries()[0]);
 });
 
-/** A session of a small file, and what its first context is made of. */
+/** A session of a small file. */
 function opened() {
   const path = place(
     sandbox(),
     "s.jsonl",
     lines(header(), message("0000000a", null, "x"), message("0000000b", "0000000a", "y")),
   );
-  const session = SessionManager.open(path);
-  return { path, session, given: session.buildContextEntries() };
+  return { path, session: SessionManager.open(path) };
 }
 
 test("the entries of a context that was made before the tree are those that are looked up later", () => {
-  const { session, given } = opened();
+  const { session } = opened();
+  const given = session.buildContextEntries();
   expect(given.map(({ id }) => id)).toEqual(["0000000a", "0000000b"]);
   expect(session.getEntry("0000000a")).toBe(given[0]);
   session.appendMessage({ role: "user", content: "z", timestamp: NOW });
@@ -98,7 +98,8 @@ test("the entries of a context that was made before the tree are those that are 
 });
 
 test("they stay the same objects when another process replaces the file", () => {
-  const { path, session, given } = opened();
+  const { path, session } = opened();
+  const given = session.buildContextEntries();
   const text = readFileSync(path, "utf8");
   writeFileSync(`${path}.new`, `${text}${lines(message("0000000c", "0000000b", "z"))}`);
   renameSync(`${path}.new`, path);
@@ -113,4 +114,17 @@ test("what another process appends before the tree is made is read after it", ()
   const own = session.appendMessage({ role: "user", content: "own", timestamp: NOW });
   expect(session.getEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b", "0000000c", own]);
   expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(5);
+});
+
+test("before the first entry the context is empty, also if the tree was not made yet", () => {
+  const { session } = opened();
+  session.resetLeaf();
+  expect(session.buildContextEntries()).toEqual([]);
+});
+
+test("a first context follows to the file that took the place of the opened one", () => {
+  const path = place(sandbox(), "s.jsonl", lines(header(), message("0000000a", null, "secret")));
+  const session = SessionManager.open(path);
+  SessionManager.open(path).redact("0000000a");
+  expect(JSON.stringify(session.buildSessionContext())).not.toContain("secret");
 });
