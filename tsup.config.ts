@@ -38,8 +38,11 @@ async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
 /** What a file imports whole, although it may need less: a path in src, and the files that are loaded by themselves. */
 type BasesOf = (path: string, files: readonly string[]) => readonly string[];
 
+/** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
+const PURE_BASES = ["core.ts", "schema/problems.ts"];
+
 /** Of the library: all of the root, or all of core where it runs in a browser. */
-const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? ["core.ts"] : ["index.ts"]);
+const libraryBases: BasesOf = (path) => (PURE.has(`src/${path}`) ? PURE_BASES : ["index.ts"]);
 
 /** The command line's own parts, of which every command needs some; not the commands. */
 const CLI_PARTS = /^cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
