@@ -25,6 +25,9 @@ const OPENINGS = [
   "context_edit",
 ].map((type) => ({ type, front: spelling(`{"type":"${type}","id":"`) }));
 
+/** The names of the known types, each the same object for all lines. */
+export const USUAL_TYPES: ReadonlyMap<string, string> = new Map(OPENINGS.map(({ type }) => [type, type]));
+
 const AFTER_ID = spelling(`,"parentId":`);
 const AFTER_PARENT = spelling(`,"timestamp":"`);
 
@@ -32,7 +35,9 @@ const AFTER_PARENT = spelling(`,"timestamp":"`);
 const NULL = 0x6e756c6c;
 
 /** Occurs in a second record on a line with the usual spelling. Inside a text, its quotes would be escaped. */
-const USUAL_TIME = BytePattern.of(`"timestamp":"`);
+export const USUAL_TIME_FIELD = `"timestamp":"`;
+
+const USUAL_TIME = BytePattern.of(USUAL_TIME_FIELD);
 
 /** The same in any spelling; bodies may also hold it. */
 const ANY_TIME = BytePattern.of(`"timestamp"`);

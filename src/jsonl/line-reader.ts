@@ -33,7 +33,7 @@ export class LineReader implements LineSink {
   /** Title in a `title` record before the header. */
   #title: string | undefined;
   /** Whether an entry had another spelling than the head reader knows. */
-  isMixed = false;
+  #isMixed = false;
   #isRejected = false;
   #isLaneSession = false;
   #leafRecord: JsonRecord | undefined;
@@ -130,7 +130,7 @@ export class LineReader implements LineSink {
     return (
       this.#isTreeLine(line) &&
       head.read(bytes, start, end) &&
-      !mayHoldSecondHead(bytes, head, end, this.isMixed)
+      !mayHoldSecondHead(bytes, head, end, this.#isMixed)
     );
   }
 
@@ -156,9 +156,15 @@ export class LineReader implements LineSink {
       this.#countOther();
     } else {
       this.#adder.addRecord(value, type, place);
-      this.isMixed ||= !head.read(text, 0, text.length);
+      this.#isMixed ||= !head.read(text, 0, text.length);
       this.#leafRecord = type === "leaf" ? value : undefined;
     }
+  }
+
+  /** Takes the header of an ordinary session, and whether its entries have other spellings than the head reader knows. */
+  takeOrdinary(header: JsonRecord, place: LineSpan, isMixed: boolean): void {
+    this.takeFirst(header, place);
+    this.#isMixed = isMixed;
   }
 
   /** Reads the first record of a file, which should be its header. */

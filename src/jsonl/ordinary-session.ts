@@ -1,42 +1,43 @@
 import type { UnknownEntry } from "../schema/entry.ts";
+import { idKeyOf } from "../schema/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { decodeText, parseRecord } from "./decode.ts";
+import type { EntryAdder } from "./entry-adder.ts";
 import { hasBody } from "./entry-body.ts";
-import { USUAL_FRONT } from "./entry-head.ts";
+import { USUAL_FRONT, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
 
 const LF = 0x0a;
 
-/** Occurs in a second record on a line with the usual spelling; inside a text, its quotes would be escaped. */
-const USUAL_TIME = '"timestamp":"';
-
 /** How the line of a compaction begins, as pi and this library write it. */
 const COMPACTION = '\n{"type":"compaction","id":"';
+
+/** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
+const SHORTEST_SLICE = 13;
 
 /**
  * A session in which nothing is odd: every line is a record of the current version with its own id and an earlier parent.
  *
  * It has the heads as they are spelled, and no tree. In a process that has just started, this is faster than reading heads
- * from bytes: the engine has not compiled that code yet.
+ * from bytes: the engine has not compiled that code yet. What it says of a file must be what `LineReader` says.
  */
 export class OrdinarySession {
   /** The header, as in the file. */
   readonly header: JsonRecord;
   /** The byte offset of each line break, the header's first. */
   readonly lineEnds: readonly number[];
-  /** The lines, the header first. */
-  readonly lines: readonly string[];
-  /** The entries that were parsed, by ordinal. */
-  readonly entries = new Map<number, UnknownEntry>();
-  /** Whether an entry has another spelling than the head reader knows. */
-  isMixed = false;
   /** Whether to parse each line at once: without a compaction, the first context needs nearly all. */
   readonly #isParsing: boolean;
+  #isMixed = false;
+  /** The lines, the header first; none once they are not needed. */
+  #lines: readonly string[];
+  /** The entries that were parsed and not taken, by ordinal. */
+  readonly #parsed = new Map<number, UnknownEntry>();
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
-  readonly #times: string[] = [];
+  readonly #times: number[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<string | null, number>([[null, NONE]]);
 
@@ -47,18 +48,18 @@ export class OrdinarySession {
     isParsing: boolean,
   ) {
     this.header = header;
-    this.#isParsing = isParsing;
-    this.lines = lines;
     this.lineEnds = lineEnds;
+    this.#lines = lines;
+    this.#isParsing = isParsing;
   }
 
   /**
-   * Reads a whole file, in steps of about so many bytes.
+   * Reads a whole file, in steps of about so many bytes; yields the number of bytes read after each.
    *
    * @returns Undefined if anything is odd. A `SessionIndex` then finds out what it is.
    * @remarks Cost: O(bytes).
    */
-  static *read(bytes: Uint8Array, stepBytes: number): Generator<void, OrdinarySession | undefined> {
+  static *read(bytes: Uint8Array, stepBytes: number): Generator<number, OrdinarySession | undefined> {
     const text = decodeText(bytes);
     const lines = text.split("\n");
     // What follows the last line break must be nothing. Other line ends are for the index.
@@ -80,28 +81,28 @@ export class OrdinarySession {
     return this.#ids.at(-1) ?? null;
   }
 
-  /** The types of the entries. */
-  get types(): ReadonlySet<string> {
-    return this.#knownTypes;
-  }
-
-  /** Returns the head of an entry. */
-  headAt(ordinal: number): { type: string; id: string; parentId: string | null; timestamp: string } {
-    return {
-      type: this.#types[ordinal] ?? "",
-      id: this.#ids[ordinal] ?? "",
-      parentId: this.#ids[this.#parents[ordinal] ?? NONE] ?? null,
-      timestamp: this.#times[ordinal] ?? "",
-    };
-  }
-
   /** Byte offset of the last line. */
   get lastLineOffset(): number {
     return (this.lineEnds.at(-2) ?? -1) + 1;
   }
 
+  /** The types of the entries. */
+  get types(): ReadonlySet<string> {
+    return this.#knownTypes;
+  }
+
+  /** Whether an entry has another spelling than the head reader knows. */
+  get isMixed(): boolean {
+    return this.#isMixed;
+  }
+
   typeAt(ordinal: number): string {
     return this.#types[ordinal] ?? "";
+  }
+
+  /** Length of an entry's line in bytes, without the line break. */
+  lengthAt(ordinal: number): number {
+    return (this.lineEnds[ordinal + 1] ?? 0) - (this.lineEnds[ordinal] ?? 0) - 1;
   }
 
   /** Returns the ordinal of an id, or NONE. */
@@ -116,31 +117,65 @@ export class OrdinarySession {
     return path.reverse();
   }
 
-  /** Returns an entry, the same object each time; undefined if its body is damaged or disagrees with its head. */
-  entryAt(ordinal: number): UnknownEntry | undefined {
-    const known = this.entries.get(ordinal);
-    if (known !== undefined) return known;
-    const record = parseRecord(this.lines[ordinal + 1] ?? "");
-    if (record === undefined || !this.#agrees(record, ordinal)) return undefined;
-    this.entries.set(ordinal, record);
-    return record;
+  /**
+   * Returns an entry, a new object each time.
+   *
+   * @returns Undefined if its body is damaged or disagrees with its head, or if its line was dropped.
+   */
+  take(ordinal: number): UnknownEntry | undefined {
+    const parsed = this.#parsed.get(ordinal);
+    if (parsed !== undefined) {
+      this.#parsed.delete(ordinal);
+      return parsed;
+    }
+    const line = this.#lines[ordinal + 1];
+    const record = line === undefined ? undefined : parseRecord(line);
+    const type = this.#types[ordinal] ?? "";
+    const parentId = this.#ids[this.#parents[ordinal] ?? NONE] ?? null;
+    const isEntry = record !== undefined && isOrdinary(record, type, this.#ids[ordinal] ?? "", parentId);
+    return isEntry ? record : undefined;
+  }
+
+  /** Drops the lines, whose text takes as much memory as the file. */
+  dropLines(): void {
+    this.#lines = [];
+  }
+
+  /** Adds the entries to a tree. Returns those that were parsed and not taken, by ordinal. */
+  addTo(adder: EntryAdder): Map<number, UnknownEntry> {
+    adder.tree.reserve(this.size);
+    adder.spans.reserve(this.size);
+    for (const [ordinal, id] of this.#ids.entries()) {
+      const parent = this.#ids[this.#parents[ordinal] ?? NONE];
+      const head = {
+        type: this.typeAt(ordinal),
+        id: idKeyOf(id),
+        parent: parent === undefined ? null : idKeyOf(parent),
+        timestampMs: this.#times[ordinal] ?? Number.NaN,
+      };
+      const offset = (this.lineEnds[ordinal] ?? 0) + 1;
+      adder.addHead(head, offset, this.lengthAt(ordinal), ordinal + 2);
+    }
+    return this.#parsed;
   }
 
   /** Adds the entries of all lines; false if one is odd. */
-  *#addAll(stepBytes: number): Generator<void, boolean> {
+  *#addAll(stepBytes: number): Generator<number, boolean> {
     let stepEnd = stepBytes;
     try {
-      for (let i = 1; i < this.lines.length; i++) {
-        if (!this.#add(this.lines[i] ?? "")) return false;
-        if ((this.lineEnds[i] ?? 0) < stepEnd) continue;
-        yield;
-        stepEnd += stepBytes;
+      for (const [i, line] of this.#lines.entries()) {
+        if (i > 0 && !this.#add(line)) return false;
+        const end = this.lineEnds[i] ?? 0;
+        if (end < stepEnd) continue;
+        yield end;
+        stepEnd = end + stepBytes;
       }
-      return true;
     } catch (error) {
       if (error instanceof SyntaxError) return false;
       throw error;
     }
+    if (this.#isParsing) this.dropLines();
+    return true;
   }
 
   /**
@@ -150,39 +185,43 @@ export class OrdinarySession {
    */
   #add(line: string): boolean {
     const front = USUAL_FRONT.exec(line);
-    const isClear =
-      front !== null && !this.#isParsing && !this.isMixed && isWholeBehind(line, front[0].length);
-    if (isClear) return this.#addHead(front[1] ?? "", front[2] ?? "", front[3] ?? null, front[4] ?? "");
-    if (front === null) this.isMixed = true;
-    const record: unknown = JSON.parse(line);
-    if (!isOrdinary(record)) return false;
-    // A field may occur twice: what the line begins with counts for the index.
-    if (front !== null && !agreesWithFront(record, front)) return false;
-    this.entries.set(this.size, record);
-    return this.#addHead(record.type, record.id, record.parentId, record.timestamp);
+    if (front === null) return this.#addOther(line);
+    const type = USUAL_TYPES.get(front[1] ?? "") ?? "";
+    const id = detached(front[2] ?? "");
+    const parentId = front[3] ?? null;
+    if (this.#isParsing || this.#isMixed || !isWholeBehind(line, front[0].length)) {
+      const record: unknown = JSON.parse(line);
+      // A field may occur twice, and what the line begins with counts.
+      if (!isOrdinary(record, type, id, parentId)) return false;
+      this.#parsed.set(this.size, record);
+    }
+    return this.#addHead(type, id, parentId, Date.parse(front[4] ?? ""));
   }
 
-  #addHead(type: string, id: string, parentId: string | null, timestamp: string): boolean {
+  /** Adds the entry of a line in another spelling. */
+  #addOther(line: string): boolean {
+    this.#isMixed = true;
+    const record: unknown = JSON.parse(line);
+    if (!isJsonRecord(record)) return false;
+    const { type, id, parentId } = record;
+    if (typeof type !== "string" || type === "session" || type === "leaf") return false;
+    if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string"))
+      return false;
+    if (!isOrdinary(record, type, id, parentId)) return false;
+    this.#parsed.set(this.size, record);
+    return this.#addHead(type, id, parentId, Date.parse(record.timestamp));
+  }
+
+  #addHead(type: string, id: string, parentId: string | null, timestampMs: number): boolean {
     const parent = this.#ordinals.get(parentId);
     if (parent === undefined || this.#ordinals.has(id)) return false;
     this.#ordinals.set(id, this.#ids.length);
     this.#types.push(type);
     this.#ids.push(id);
     this.#parents.push(parent);
-    this.#times.push(timestamp);
+    this.#times.push(timestampMs);
     this.#knownTypes.add(type);
     return true;
-  }
-
-  #agrees(record: JsonRecord, ordinal: number): record is UnknownEntry {
-    const { type, id, parentId, timestamp } = this.headAt(ordinal);
-    return (
-      record["id"] === id &&
-      record["parentId"] === parentId &&
-      record["timestamp"] === timestamp &&
-      record["type"] === type &&
-      hasBody(record)
-    );
   }
 }
 
@@ -202,27 +241,34 @@ function lineEndsOf(lines: readonly string[], bytes: Uint8Array, characters: num
 
 /** Tells whether the rest of a line ends like a record, and holds no second head. */
 function isWholeBehind(line: string, at: number): boolean {
-  return line.endsWith("}") && !line.includes(USUAL_TIME, at);
+  return line.endsWith("}") && !line.includes(USUAL_TIME_FIELD, at);
 }
 
-function isCurrentHeader({ type, version, id }: JsonRecord): boolean {
-  return type === "session" && version === CURRENT_SESSION_VERSION && typeof id === "string";
+/** Returns a short text that is no part of a longer one. */
+function detached(text: string): string {
+  return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
 
-/** Tells whether a record is an entry that is given to callers as it is. */
-function isOrdinary(record: unknown): record is UnknownEntry {
-  if (!isJsonRecord(record)) return false;
-  const { type, id, parentId, timestamp } = record;
-  if (typeof type !== "string" || typeof id !== "string" || typeof timestamp !== "string") return false;
-  if (id === "" || (parentId !== null && typeof parentId !== "string")) return false;
-  return type !== "session" && type !== "leaf" && hasBody(record);
-}
-
-function agreesWithFront(record: UnknownEntry, front: RegExpExecArray): boolean {
+/** Tells whether a record is a header that needs no explanation. Headers of pi's version 4 have a `kind`. */
+function isCurrentHeader({ type, version, id, kind }: JsonRecord): boolean {
   return (
-    record.id === front[2] &&
-    record.parentId === (front[3] ?? null) &&
-    record.timestamp === front[4] &&
-    record.type === front[1]
+    type === "session" && version === CURRENT_SESSION_VERSION && typeof id === "string" && kind === undefined
+  );
+}
+
+/** Tells whether a record is given to callers as it is: it has a body, and agrees with its head. */
+function isOrdinary(
+  record: unknown,
+  type: string,
+  id: string,
+  parentId: string | null,
+): record is UnknownEntry {
+  return (
+    isJsonRecord(record) &&
+    record["id"] === id &&
+    record["parentId"] === parentId &&
+    typeof record["timestamp"] === "string" &&
+    record["type"] === type &&
+    hasBody(record)
   );
 }

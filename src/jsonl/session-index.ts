@@ -46,7 +46,7 @@ export class SessionIndex {
   readonly #maxLineBytes: number;
   /** The session, while its entries are not in the tree. */
   #ordinary: OrdinarySession | undefined;
-  /** The entries of an ordinary session that were parsed before the tree was made, without those that were taken. */
+  /** The entries of an ordinary session that were parsed before the tree was made, and not taken since. */
   #parsed: Map<number, UnknownEntry> = new Map();
 
   constructor(options: SessionIndexOptions) {
@@ -65,6 +65,7 @@ export class SessionIndex {
     this.#issues.put("HEADER_MISSING", place);
   }
 
+  /** The tree of heads. Of an ordinary session it is made now, which costs O(entries) once. */
   get tree(): EntryTree {
     this.#growTree();
     return this.#adder.tree;
@@ -162,49 +163,40 @@ export class SessionIndex {
   }
 
   /**
-   * Reads a whole session file as text, in steps, and makes the tree only when somebody asks for it.
+   * Reads a whole session file as text, in steps; yields the number of bytes read after each. The tree is made when
+   * somebody asks for it.
    *
    * If anything in it is odd, reads nothing: `position` stays 0, and `feed` reads it.
    *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
-  *readOrdinary(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<void, void> {
+  *readOrdinary(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<number, void> {
+    if (this.position > 0 || this.header !== undefined)
+      throw new TypeError("the index has read something already; use feed");
     // A line may be over the bound, which `feed` finds out.
     if (bytes.length > this.#maxLineBytes) return;
     const ordinary = yield* OrdinarySession.read(bytes, stepBytes);
     if (ordinary === undefined) return;
-    const { header, lineEnds } = ordinary;
-    this.#lines.takeFirst(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 });
+    const { header, lineEnds, isMixed } = ordinary;
+    this.#lines.takeOrdinary(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 }, isMixed);
     this.#scanner.skip(bytes.length, lineEnds.length);
     this.#ordinary = ordinary;
   }
 
-  /** Puts the entries of an ordinary session into the tree. */
+  /** Adds the entries of an ordinary session to the tree. */
   #growTree(): void {
     const ordinary = this.#ordinary;
     if (ordinary === undefined) return;
     this.#ordinary = undefined;
-    this.#parsed = ordinary.entries;
-    this.#lines.isMixed = ordinary.isMixed;
-    this.#adder.tree.reserve(ordinary.size);
-    this.#adder.spans.reserve(ordinary.size);
-    const { lineEnds } = ordinary;
-    for (let ordinal = 0; ordinal < ordinary.size; ordinal++) {
-      const { type, id, parentId, timestamp } = ordinary.headAt(ordinal);
-      const parent = parentId === null ? null : idKeyOf(parentId);
-      const head = { type, id: idKeyOf(id), parent, timestampMs: Date.parse(timestamp) };
-      const offset = (lineEnds[ordinal] ?? 0) + 1;
-      const length = (lineEnds[ordinal + 1] ?? 0) - offset;
-      this.#adder.addHead(head, offset, length, ordinal + 2);
-    }
+    this.#parsed = ordinary.addTo(this.#adder);
   }
 
-  /** The entries that were parsed and not taken yet, by ordinal. */
+  /** The entries of an ordinary session that were parsed and never given out, by ordinal. */
   get untaken(): ReadonlyMap<number, UnknownEntry> {
     return this.#parsed;
   }
 
-  /** Returns and drops an entry that was parsed and not taken yet; undefined if there is none. */
+  /** Returns and drops an entry that was parsed and never given out; undefined if there is none. */
   takeParsed(ordinal: number): UnknownEntry | undefined {
     const parsed = this.#parsed.get(ordinal);
     if (parsed !== undefined) this.#parsed.delete(ordinal);

@@ -3,7 +3,7 @@ import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { OrdinarySession } from "../jsonl/ordinary-session.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -99,6 +99,24 @@ export class EntryCache {
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
+  /**
+   * Returns many entries of a session that has no tree yet.
+   *
+   * @returns Undefined if one of them is damaged or disagrees with its head, which only `entriesAt` tells.
+   */
+  ordinaryAt(session: OrdinarySession, ordinals: ArrayLike<number>): AnySessionEntry[] | undefined {
+    const entries: AnySessionEntry[] = [];
+    for (let place = 0; place < ordinals.length; place++) {
+      const ordinal = ordinals[place] ?? NONE;
+      const known = this.#known(ordinal);
+      const entry = known ?? session.take(ordinal);
+      if (entry === undefined) return undefined;
+      if (known === undefined) this.remember(ordinal, entry, session.lengthAt(ordinal));
+      entries.push(entry);
+    }
+    return entries;
+  }
+
   /** Caches an entry that was just appended, so that callers get this object. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
     this.#strong.add(ordinal, entry, bytes);
@@ -111,11 +129,11 @@ export class EntryCache {
    *
    * @remarks Cost: O(bytes of what is held).
    */
-  adopt(other: EntryCache, before: SessionIndex): void {
+  adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;
     const held = new Map<number, Held>();
-    for (const [ordinal, one] of [...untakenIn(before), ...other.#held()]) {
-      const there = tree.find(before.tree.idAt(ordinal));
+    for (const [ordinal, one] of other.#held()) {
+      const there = tree.find(before.idAt(ordinal));
       if (there !== NONE) held.set(there, one);
     }
     const ordinals = [...held.keys()].sort((a, b) => a - b);
@@ -217,11 +235,6 @@ export class EntryCache {
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
     return damagedEntry(head);
   }
-}
-
-/** What is held of the entries that an index has parsed and no cache has taken: a context may hold them. */
-function untakenIn(index: SessionIndex): [number, Held][] {
-  return Array.from(index.untaken, ([ordinal, entry]) => [ordinal, { entry, message: messageOf(entry) }]);
 }
 
 function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {

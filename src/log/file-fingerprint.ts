@@ -30,6 +30,12 @@ export function takeFingerprint(
   return { offset, bytes: readRange(fs, fd, offset, length), newest };
 }
 
+/** Takes the fingerprint of a file that an index has read whole from these bytes. */
+export function fingerprintOf(bytes: Uint8Array, index: SessionIndex): FileFingerprint {
+  const offset = index.lastLineOffset;
+  return { offset, bytes: bytes.slice(offset, offset + FINGERPRINT_BYTES), newest: index.size - 1 };
+}
+
 /** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
 export function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };

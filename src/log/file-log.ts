@@ -99,8 +99,8 @@ export class FileLog implements SessionLog {
     if (log === undefined) return undefined;
     try {
       let turnStart = monotonicMs();
-      for (const total of log.#file.readSteps(LOAD_STEP_BYTES)) {
-        onProgress?.(log.index.position, total);
+      for (const [read, total] of log.#file.readSteps(LOAD_STEP_BYTES)) {
+        onProgress?.(read, total);
         const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
         refuseAborted(signal, `Loading ${path} was aborted; load it again.`);

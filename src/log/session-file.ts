@@ -16,6 +16,7 @@ import {
 import {
   endsInEntries,
   type FileFingerprint,
+  fingerprintOf,
   fingerprintOfHeader,
   isIntact,
   takeFingerprint,
@@ -24,7 +25,7 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
-import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
+import { feedFile, feedSmall, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, TakeLine, TakeRecord, TakeText } from "./session-log.ts";
@@ -93,21 +94,25 @@ export class SessionFile {
 
   /** Reads the whole file. */
   readAll(intent: Intent = "read"): void {
-    for (const _total of this.readSteps(SMALL_FILE_BYTES, intent));
+    for (const _step of this.readSteps(SMALL_FILE_BYTES, intent));
   }
 
   /**
-   * Reads the whole file in steps; yields the size of the file after each step.
+   * Reads the whole file in steps; yields the bytes read and the size of the file after each step.
    *
    * @throws {SessionError} `NOT_A_SESSION`
    */
-  *readSteps(stepBytes: number, intent: Intent = "read"): Generator<number, void> {
+  *readSteps(stepBytes: number, intent: Intent = "read"): Generator<[read: number, total: number], void> {
     const index = this.#index;
     // All bytes come from one open file, whatever takes the path meanwhile.
     const unpin = this.#translated(intent, () => this.#file.pin());
     try {
       let total = this.#translated(intent, () => this.#file.state().size);
-      if (total <= SMALL_FILE_BYTES) total = yield* this.#readSmall(total, stepBytes, intent);
+      let small: Uint8Array | undefined;
+      if (total <= SMALL_FILE_BYTES) {
+        [small, total] = this.#readSmall(total, intent);
+        yield* feedSmall(index, small, stepBytes, total);
+      }
       const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
       const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));
       while (index.position < total && !index.isRejected) {
@@ -115,37 +120,31 @@ export class SessionFile {
           this.#file.read((fd) => feedSome(this.#fs, fd, index, buffer, total)),
         );
         if (index.position <= buffer.length && index.position < total) index.reserve(total);
-        yield total;
+        yield [index.position, total];
       }
       // Only the end shows a header that has no line break behind it.
       if (!index.isRejected) index.end();
       if (index.isLaneSession) throw laneSession(this.path);
       if (total > 0 && index.header === undefined) throw notASession(this.path);
       this.#seen = undefined;
-      this.#fingerprint = this.#translated(intent, () =>
-        this.#file.read((fd) => takeFingerprint(this.#fs, fd, index)),
-      );
+      this.#fingerprint =
+        small?.length === index.position
+          ? fingerprintOf(small, index)
+          : this.#translated(intent, () => this.#file.read((fd) => takeFingerprint(this.#fs, fd, index)));
     } finally {
       unpin();
     }
   }
 
-  /** Reads a small file as text if nothing in it is odd, else as bytes; returns its current size. */
-  *#readSmall(size: number, stepBytes: number, intent: Intent): Generator<number, number> {
-    const index = this.#index;
+  /** Reads the bytes of a small file, and then its size. */
+  #readSmall(size: number, intent: Intent): [bytes: Uint8Array, total: number] {
     const buffer = Buffer.allocUnsafeSlow(size);
-    const { bytes, total } = this.#translated(intent, () =>
-      this.#file.read((fd) => ({
-        bytes: buffer.subarray(0, this.#fs.readSync(fd, buffer, 0, size, 0)),
-        total: this.#fs.fstatSync(fd).size,
-      })),
+    return this.#translated(intent, () =>
+      this.#file.read((fd) => [
+        buffer.subarray(0, this.#fs.readSync(fd, buffer, 0, size, 0)),
+        this.#fs.fstatSync(fd).size,
+      ]),
     );
-    for (const _step of index.readOrdinary(bytes, stepBytes)) yield total;
-    for (let at = index.position; at < bytes.length && !index.isRejected; at += stepBytes) {
-      index.feed(bytes.subarray(at, at + stepBytes));
-      yield total;
-    }
-    return total;
   }
 
   /**

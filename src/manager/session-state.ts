@@ -110,6 +110,7 @@ export class SessionState {
   context(): CachedContext {
     this.#keepUp();
     const context = this.#context.get(() => this.#path());
+    this.#log.index.ordinary?.dropLines();
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
   }
@@ -121,7 +122,7 @@ export class SessionState {
     const { ordinary } = this.#log.index;
     const inTree = () => treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
     const isAtEnd = ordinary !== undefined && this.#leaf === ordinary.size - 1;
-    return isAtEnd ? ordinaryPath(ordinary, inTree) : inTree();
+    return isAtEnd ? ordinaryPath(ordinary, this.#cache, inTree) : inTree();
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
@@ -243,7 +244,7 @@ export class SessionState {
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
-    if (isCopy) cache.adopt(this.#cache, this.#log.index);
+    if (isCopy) cache.adopt(this.#cache, this.tree);
     this.#log.onChange = undefined;
     this.#log.onPersistence = undefined;
     this.#log.release();
@@ -375,7 +376,7 @@ export class SessionState {
 
   #reload(before: SessionIndex): void {
     const cache = new EntryCache(this.#log);
-    cache.adopt(this.#cache, before);
+    cache.adopt(this.#cache, before.tree);
     this.#use(this.#log, cache, placeIn(this.tree, before.tree, this.#leaf));
   }
 

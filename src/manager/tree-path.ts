@@ -18,17 +18,29 @@ export function treePath(tree: EntryTree, cache: EntryCache, ordinals: Int32Arra
 /**
  * Makes the path to the last entry of a session that has no tree yet.
  *
- * @param inTree - Makes the same path in the tree, for a body that is damaged or disagrees with its head.
+ * @param inTree - Makes the same path in the tree, which takes over at the first body that is damaged or disagrees with its
+ *   head.
  */
-export function ordinaryPath(session: OrdinarySession, inTree: () => EntryPath): EntryPath {
+export function ordinaryPath(
+  session: OrdinarySession,
+  cache: EntryCache,
+  inTree: () => EntryPath,
+): EntryPath {
   const ordinals = session.pathToLast();
-  const entryAt = (index: number) => session.entryAt(ordinals[index] ?? NONE) ?? inTree().entryAt(index);
+  let treePath: EntryPath | undefined;
+  const entriesAt = (indices: readonly number[]) => {
+    const asked = indices.map((index) => ordinals[index] ?? NONE);
+    const entries = treePath === undefined ? cache.ordinaryAt(session, asked) : undefined;
+    if (entries !== undefined) return entries;
+    treePath ??= inTree();
+    return treePath.entriesAt(indices);
+  };
   return {
     length: ordinals.length,
     mayHold: (type) => session.types.has(type),
     typeAt: (index) => session.typeAt(ordinals[index] ?? NONE),
-    entryAt,
-    entriesAt: (indices) => indices.map(entryAt),
+    entryAt: (index) => entriesAt([index])[0],
+    entriesAt,
     indexOf: (id) => ordinals.lastIndexOf(session.find(id)),
   };
 }

@@ -75,7 +75,7 @@ describe("entries that are let go of", () => {
     given = undefined;
     await collectGarbage();
     const cache = new EntryCache(copy);
-    cache.adopt(before, log.index);
+    cache.adopt(before, log.index.tree);
     expect(messageOf(cache.entryAt(0))).toBe(held);
   });
 

@@ -1,12 +1,13 @@
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { SessionManager } from "sessiontree";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { EntryCache } from "../../src/log/entry-cache.ts";
 import { FileLog } from "../../src/log/file-log.ts";
 import { realFileSystem } from "../../src/log/file-system.ts";
 import { SessionState } from "../../src/manager/session-state.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW } from "../fault/support/sessions.ts";
+import { collectGarbage } from "../support/collect-garbage.ts";
 
 /** How many entries a file of so many characters gives, and how often it is read for them once it is open. */
 function readsAfterOpening(characters: number): { entries: number; reads: number } {
@@ -58,10 +59,16 @@ test("of a small compacted session only what the context is made of is parsed", 
   const log = FileLog.open(path);
   if (log === undefined) throw new Error("the file is there");
   const state = new SessionState(log, { now: () => NOW });
-  expect(state.context().contextEntries()).toEqual([compaction, kept]);
-  expect([...log.index.untaken.keys()]).toEqual([]);
-  expect(log.index.tree.size).toBe(4);
-  expect([...log.index.untaken.keys()].sort()).toEqual([1, 2, 3]);
+  const parse = vi.spyOn(JSON, "parse");
+  try {
+    expect(state.context().contextEntries()).toEqual([compaction, kept]);
+    // The compaction and what it keeps, and on the way to the settings one more.
+    expect(parse).toHaveBeenCalledTimes(3);
+    expect(log.index.tree.size).toBe(4);
+    expect(parse).toHaveBeenCalledTimes(3);
+  } finally {
+    parse.mockRestore();
+  }
 });
 
 test("a body that is damaged, or has other ids than its head, is what the tree says of it", () => {
@@ -127,4 +134,157 @@ test("a first context follows to the file that took the place of the opened one"
   const session = SessionManager.open(path);
   SessionManager.open(path).redact("0000000a");
   expect(JSON.stringify(session.buildSessionContext())).not.toContain("secret");
+});
+
+/** Puts another file with the same lines and more at the path, as an editor does. */
+function replaced(path: string, ...more: readonly object[]): void {
+  writeFileSync(`${path}.new`, `${readFileSync(path, "utf8")}${lines(...more)}`);
+  renameSync(`${path}.new`, path);
+}
+
+test("entries that were given out are the same objects after a replacement that nobody has noticed yet", () => {
+  const calls: readonly ((session: SessionManager) => unknown)[] = [
+    (session) => session.getEntry("0000000b"),
+    (session) => session.getEntries()[1],
+    (session) => session.getBranch()[1],
+    (session) => {
+      session.branch("0000000b");
+      return session.buildContextEntries()[1];
+    },
+  ];
+  for (const call of calls) {
+    const { path, session } = opened();
+    const given = session.buildContextEntries();
+    replaced(path, message("0000000c", "0000000b", "z"));
+    expect(call(session)).toBe(given[1]);
+    expect(call(session)).toBe(given[1]);
+  }
+});
+
+test("entries that were given out need no file any more", () => {
+  const { path, session } = opened();
+  const given = session.buildContextEntries();
+  unlinkSync(path);
+  expect(session.getEntry("0000000a")).toBe(given[0]);
+  expect(session.buildContextEntries()).toEqual(given);
+});
+
+test("a first context of a file that was removed since is what was read of it", () => {
+  const { path, session } = opened();
+  unlinkSync(path);
+  expect(session.buildContextEntries().map(({ id }) => id)).toEqual(["0000000a", "0000000b"]);
+});
+
+test("a session of pi's version 4 is refused, whatever else its header says", () => {
+  const path = place(
+    sandbox(),
+    "s.jsonl",
+    lines({ ...header(), kind: "header" }, message("0000000a", null, "x")),
+  );
+  expect(() => SessionManager.open(path)).toThrow(expect.objectContaining({ code: "NOT_A_SESSION" }));
+});
+
+test("a load tells how far it is and can be aborted, however small the file is", async () => {
+  for (const characters of [10, 2_000_000]) {
+    const entries = Array.from({ length: 20 }, (_, i) =>
+      message(`000000${10 + i}`, i === 0 ? null : `000000${9 + i}`, "x".repeat(characters / 20)),
+    );
+    for (const content of [
+      lines(header(), ...entries),
+      lines(header(), ...entries).replaceAll("\n", "\r\n"),
+    ]) {
+      const path = place(sandbox(), "s.jsonl", content);
+      const told: number[][] = [];
+      const onProgress = (read: number, total: number) => told.push([read, total]);
+      await SessionManager.load(path, { onProgress });
+      expect(told.at(-1)).toEqual([content.length, content.length]);
+      const read = told.map(([bytes = 0]) => bytes);
+      expect(read).toEqual([...read].sort((a, b) => a - b));
+      expect(new Set(read).size).toBeGreaterThan(characters > 1000 ? 5 : 0);
+      const load = SessionManager.load(path, { signal: AbortSignal.abort() });
+      await expect(load).rejects.toMatchObject({ code: "ABORTED" });
+    }
+  }
+});
+
+/** A session with a compaction that keeps what has been damaged so often. */
+function damagedOften(count: number): string {
+  const line =
+    '{"type":"message","id":"ID","parentId":"PARENT","timestamp":"2026-02-03T09:00:01.000Z","message":{"role"}}\n';
+  const ids = Array.from({ length: count }, (_, i) => (i + 16).toString(16).padStart(8, "0"));
+  const damaged = ids.map((id, i) => line.replace("ID", id).replace("PARENT", ids[i - 1] ?? "0000000a"));
+  const compaction = {
+    ...{ type: "compaction", id: "ffffffff", parentId: ids.at(-1), timestamp: "2026-02-03T09:00:01.000Z" },
+    ...{ summary: "So far.", firstKeptEntryId: "0000000a", tokensBefore: 1 },
+  };
+  return `${lines(header(), message("0000000a", null, "x"))}${damaged.join("")}${lines(compaction)}`;
+}
+
+test("many damaged bodies are read together", () => {
+  let opens = 0;
+  const fs = new Proxy(realFileSystem, {
+    get(target, name) {
+      if (name === "openSync") opens++;
+      return Reflect.get(target, name);
+    },
+  });
+  const session = SessionManager.open(place(sandbox(), "s.jsonl", damagedOften(500)), { fs });
+  expect(session.buildContextEntries().map(({ id }) => id)).toEqual(["ffffffff", "0000000a"]);
+  expect(session.issues).toHaveLength(500);
+  expect(opens).toBeLessThan(10);
+});
+
+test("a file that is replaced while a first context is made gives the context of the new one", () => {
+  for (let arm = 1; arm < 12; arm++) {
+    const path = place(sandbox(), "s.jsonl", damagedOften(3).replace('"x"', '"secret"'));
+    let calls = 0;
+    let isArmed = false;
+    const fs = new Proxy(realFileSystem, {
+      get(target, name) {
+        if (isArmed && ++calls === arm) {
+          isArmed = false;
+          writeFileSync(`${path}.new`, readFileSync(path, "utf8").replace("secret", "hidden"));
+          renameSync(`${path}.new`, path);
+        }
+        return Reflect.get(target, name);
+      },
+    });
+    const session = SessionManager.open(path, { fs, mode: "read-only" });
+    isArmed = true;
+    session.buildContextEntries();
+    isArmed = false;
+    session.refresh();
+    expect(JSON.stringify(session.buildContextEntries()), `call ${arm}`).not.toContain("secret");
+  }
+});
+
+test("a tree holds no text of the file it was made of", async () => {
+  const types = ["thinking_level_change", "custom_message", "branch_summary"];
+  const id = (i: number) => `0190a3f2-0000-7000-8000-${String(i).padStart(12, "0")}`;
+  const entries = Array.from({ length: 30 }, (_, i) => ({
+    ...{
+      type: types[i % 3],
+      id: id(i),
+      parentId: i === 0 ? null : id(i - 1),
+      timestamp: "2026-02-03T09:00:01.000Z",
+    },
+    ...(i % 3 === 0 ? { thinkingLevel: "high" } : { content: "x".repeat(150_000) }),
+  }));
+  const compaction = {
+    ...{ type: "compaction", id: "ffffffff", parentId: id(29), timestamp: "2026-02-03T09:00:01.000Z" },
+    ...{ summary: "So far.", tokensBefore: 1 },
+  };
+  const path = place(sandbox(), "s.jsonl", lines(header(), ...entries, compaction));
+  await collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const sessions = Array.from({ length: 10 }, (_, i) => {
+    const session = SessionManager.open(path, { mode: "read-only" });
+    session.buildContextEntries();
+    if (i % 2 === 0) session.getEntryCount();
+    return session;
+  });
+  await collectGarbage();
+  // Ten files of 3 MB; engines keep the text in which a regular expression has matched last.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(6_000_000);
+  expect(sessions.map((session) => session.getEntryCount())).toEqual(sessions.map(() => 31));
 });

@@ -142,14 +142,16 @@ const lines = fc
     entries: fc.array(entry, { maxLength: 14, size: "max" }),
     title: fc.nat(9),
     again: fc.nat(60),
+    kind: fc.nat(30),
   })
-  .map(({ header: { id, version }, keys, entries, title, again }) => {
+  .map(({ header: { id, version }, keys, entries, title, again, kind }) => {
     const head = {
       type: "session",
       ...(version !== undefined && { version }),
       id,
       timestamp: "2026-02-03T09:00:00.000Z",
       cwd: "/x",
+      ...(kind === 0 && { kind: "other" }),
     };
     const ids = entries.map((one, i) => (one.id === "own" ? idOf(i + 0x100) : one.id));
     const spelled = entries.map((one, i) => {
