@@ -32,12 +32,12 @@ export class OrdinarySession {
   #isMixed = false;
   /** The lines, the header first; none once they are not needed. */
   #lines: readonly string[];
-  /** The entries that were parsed and not taken, by ordinal. */
-  readonly #parsed = new Map<number, UnknownEntry>();
+  /** By ordinal, the entries that were parsed and not taken. */
+  readonly #parsed: (UnknownEntry | undefined)[] = [];
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
-  readonly #times: number[] = [];
+  readonly #times: string[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<string | null, number>([[null, NONE]]);
 
@@ -118,14 +118,14 @@ export class OrdinarySession {
   }
 
   /**
-   * Returns an entry, a new object each time.
+   * Returns an entry, which is another object each time.
    *
    * @returns Undefined if its body is damaged or disagrees with its head, or if its line was dropped.
    */
   take(ordinal: number): UnknownEntry | undefined {
-    const parsed = this.#parsed.get(ordinal);
+    const parsed = this.#parsed[ordinal];
     if (parsed !== undefined) {
-      this.#parsed.delete(ordinal);
+      this.#parsed[ordinal] = undefined;
       return parsed;
     }
     const line = this.#lines[ordinal + 1];
@@ -151,12 +151,15 @@ export class OrdinarySession {
         type: this.typeAt(ordinal),
         id: idKeyOf(id),
         parent: parent === undefined ? null : idKeyOf(parent),
-        timestampMs: this.#times[ordinal] ?? Number.NaN,
+        timestampMs: Date.parse(this.#times[ordinal] ?? ""),
       };
       const offset = (this.lineEnds[ordinal] ?? 0) + 1;
       adder.addHead(head, offset, this.lengthAt(ordinal), ordinal + 2);
     }
-    return this.#parsed;
+    const untaken = new Map<number, UnknownEntry>();
+    for (const [ordinal, entry] of this.#parsed.entries())
+      if (entry !== undefined) untaken.set(ordinal, entry);
+    return untaken;
   }
 
   /** Adds the entries of all lines; false if one is odd. */
@@ -189,13 +192,13 @@ export class OrdinarySession {
     const type = USUAL_TYPES.get(front[1] ?? "") ?? "";
     const id = detached(front[2] ?? "");
     const parentId = front[3] ?? null;
-    if (this.#isParsing || this.#isMixed || !isWholeBehind(line, front[0].length)) {
-      const record: unknown = JSON.parse(line);
-      // A field may occur twice, and what the line begins with counts.
-      if (!isOrdinary(record, type, id, parentId)) return false;
-      this.#parsed.set(this.size, record);
-    }
-    return this.#addHead(type, id, parentId, Date.parse(front[4] ?? ""));
+    const timestamp = front[4] ?? "";
+    if (!this.#isParsing && !this.#isMixed && isWholeBehind(line, front[0].length))
+      return this.#addHead(type, id, parentId, detached(timestamp));
+    const record: unknown = JSON.parse(line);
+    // If a field occurs twice, it depends on the rest of the line which one counts.
+    if (!isOrdinary(record, type, id, parentId) || record.timestamp !== timestamp) return false;
+    return this.#addHead(type, id, parentId, record.timestamp, record);
   }
 
   /** Adds the entry of a line in another spelling. */
@@ -208,18 +211,24 @@ export class OrdinarySession {
     if (typeof id !== "string" || id === "" || (parentId !== null && typeof parentId !== "string"))
       return false;
     if (!isOrdinary(record, type, id, parentId)) return false;
-    this.#parsed.set(this.size, record);
-    return this.#addHead(type, id, parentId, Date.parse(record.timestamp));
+    return this.#addHead(type, id, parentId, record.timestamp, record);
   }
 
-  #addHead(type: string, id: string, parentId: string | null, timestampMs: number): boolean {
+  #addHead(
+    type: string,
+    id: string,
+    parentId: string | null,
+    timestamp: string,
+    entry?: UnknownEntry,
+  ): boolean {
     const parent = this.#ordinals.get(parentId);
     if (parent === undefined || this.#ordinals.has(id)) return false;
     this.#ordinals.set(id, this.#ids.length);
     this.#types.push(type);
     this.#ids.push(id);
     this.#parents.push(parent);
-    this.#times.push(timestampMs);
+    this.#times.push(timestamp);
+    this.#parsed.push(entry);
     this.#knownTypes.add(type);
     return true;
   }

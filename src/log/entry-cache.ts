@@ -100,7 +100,7 @@ export class EntryCache {
   }
 
   /**
-   * Returns many entries of a session that has no tree yet.
+   * Returns many entries of a session that has no tree yet: so little of it is cached that nothing was released.
    *
    * @returns Undefined if one of them is damaged or disagrees with its head, which only `entriesAt` tells.
    */
@@ -108,10 +108,10 @@ export class EntryCache {
     const entries: AnySessionEntry[] = [];
     for (let place = 0; place < ordinals.length; place++) {
       const ordinal = ordinals[place] ?? NONE;
-      const known = this.#known(ordinal);
+      const known = this.#strong.get(ordinal);
       const entry = known ?? session.take(ordinal);
       if (entry === undefined) return undefined;
-      if (known === undefined) this.remember(ordinal, entry, session.lengthAt(ordinal));
+      if (known === undefined) this.#strong.add(ordinal, entry, session.lengthAt(ordinal));
       entries.push(entry);
     }
     return entries;
