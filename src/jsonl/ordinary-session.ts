@@ -145,11 +145,11 @@ export class OrdinarySession {
   addTo(adder: EntryAdder): Map<number, UnknownEntry> {
     adder.tree.reserve(this.size);
     adder.spans.reserve(this.size);
-    for (const [ordinal, id] of this.#ids.entries()) {
+    for (let ordinal = 0; ordinal < this.size; ordinal++) {
       const parent = this.#ids[this.#parents[ordinal] ?? NONE];
       const head = {
         type: this.typeAt(ordinal),
-        id: idKeyOf(id),
+        id: idKeyOf(this.#ids[ordinal] ?? ""),
         parent: parent === undefined ? null : idKeyOf(parent),
         timestampMs: Date.parse(this.#times[ordinal] ?? ""),
       };
@@ -166,8 +166,8 @@ export class OrdinarySession {
   *#addAll(stepBytes: number): Generator<number, boolean> {
     let stepEnd = stepBytes;
     try {
-      for (const [i, line] of this.#lines.entries()) {
-        if (i > 0 && !this.#add(line)) return false;
+      for (let i = 1; i < this.#lines.length; i++) {
+        if (!this.#add(this.#lines[i] ?? "")) return false;
         const end = this.lineEnds[i] ?? 0;
         if (end < stepEnd) continue;
         yield end;
