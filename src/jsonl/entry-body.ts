@@ -142,7 +142,11 @@ function hasHeadAt(record: JsonRecord, heads: Heads, ordinal: number): record is
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
-function hasHead(record: JsonRecord, head: EntryHead): record is UnknownEntry {
+/** Tells whether a record has the ids of its head. */
+export function hasHead(
+  record: JsonRecord,
+  head: Pick<EntryHead, "id" | "parentId">,
+): record is UnknownEntry {
   return (
     record["id"] === head.id &&
     record["parentId"] === head.parentId &&

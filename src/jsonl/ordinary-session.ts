@@ -5,7 +5,7 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { decodeText, parseRecord } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
-import { hasBody } from "./entry-body.ts";
+import { hasBody, hasHead } from "./entry-body.ts";
 import { USUAL_FRONT, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
 
 const LF = 0x0a;
@@ -273,11 +273,6 @@ function isOrdinary(
   parentId: string | null,
 ): record is UnknownEntry {
   return (
-    isJsonRecord(record) &&
-    record["id"] === id &&
-    record["parentId"] === parentId &&
-    typeof record["timestamp"] === "string" &&
-    record["type"] === type &&
-    hasBody(record)
+    isJsonRecord(record) && record["type"] === type && hasHead(record, { id, parentId }) && hasBody(record)
   );
 }

@@ -20,20 +20,13 @@ export interface FileFingerprint {
 
 /** Takes the fingerprint of what an index has read of a file. */
 export function takeFingerprint(
-  fs: FileSystem,
-  fd: number,
   index: SessionIndex,
+  readBytes: (offset: number, length: number) => Uint8Array,
   newest = index.size - 1,
 ): FileFingerprint {
   const offset = index.lastLineOffset;
   const length = Math.min(FINGERPRINT_BYTES, Math.max(0, index.position - offset));
-  return { offset, bytes: readRange(fs, fd, offset, length), newest };
-}
-
-/** Takes the fingerprint of a file that an index has read whole from these bytes. */
-export function fingerprintOf(bytes: Uint8Array, index: SessionIndex): FileFingerprint {
-  const offset = index.lastLineOffset;
-  return { offset, bytes: bytes.slice(offset, offset + FINGERPRINT_BYTES), newest: index.size - 1 };
+  return { offset, bytes: readBytes(offset, length), newest };
 }
 
 /** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */

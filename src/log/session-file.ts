@@ -16,7 +16,6 @@ import {
 import {
   endsInEntries,
   type FileFingerprint,
-  fingerprintOf,
   fingerprintOfHeader,
   isIntact,
   takeFingerprint,
@@ -127,10 +126,15 @@ export class SessionFile {
       if (index.isLaneSession) throw laneSession(this.path);
       if (total > 0 && index.header === undefined) throw notASession(this.path);
       this.#seen = undefined;
-      this.#fingerprint =
-        small?.length === index.position
-          ? fingerprintOf(small, index)
-          : this.#translated(intent, () => this.#file.read((fd) => takeFingerprint(this.#fs, fd, index)));
+      const known = small?.length === index.position ? small : undefined;
+      this.#fingerprint = this.#translated(intent, () =>
+        takeFingerprint(
+          index,
+          (offset, length) =>
+            known?.slice(offset, offset + length) ??
+            this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
+        ),
+      );
     } finally {
       unpin();
     }
@@ -368,7 +372,8 @@ export class SessionFile {
     this.#translated(intent, () => {
       this.#file.read((fd) => {
         feedFile(this.#fs, fd, index, state.size);
-        this.#fingerprint = takeFingerprint(this.#fs, fd, index, from);
+        const readBytes = (offset: number, length: number) => readRange(this.#fs, fd, offset, length);
+        this.#fingerprint = takeFingerprint(index, readBytes, from);
       });
     });
     if (index.missingPending.length > 0) return this.#reload(intent);

@@ -272,7 +272,7 @@ test("a tree holds no text of the file it was made of", async () => {
   }));
   const compaction = {
     ...{ type: "compaction", id: "ffffffff", parentId: id(29), timestamp: "2026-02-03T09:00:01.000Z" },
-    ...{ summary: "So far.", tokensBefore: 1 },
+    ...{ summary: "So far.", firstKeptEntryId: "ffffffff", tokensBefore: 1 },
   };
   const path = place(sandbox(), "s.jsonl", lines(header(), ...entries, compaction));
   await collectGarbage();
@@ -287,4 +287,39 @@ test("a tree holds no text of the file it was made of", async () => {
   // Ten files of 3 MB; engines keep the text in which a regular expression has matched last.
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(6_000_000);
   expect(sessions.map((session) => session.getEntryCount())).toEqual(sessions.map(() => 31));
+});
+
+test("entries that are looked up one by one need one look at the file", () => {
+  let opens = 0;
+  const fs = new Proxy(realFileSystem, {
+    get(target, name) {
+      if (name === "openSync") opens++;
+      return Reflect.get(target, name);
+    },
+  });
+  const { path } = opened();
+  const session = SessionManager.open(path, { fs, mode: "read-only" });
+  expect(session.getEntry("0000000b")).toMatchObject({ id: "0000000b" });
+  const before = opens;
+  expect(session.getEntry("0000000a")).toMatchObject({ id: "0000000a" });
+  expect(opens).toBe(before);
+});
+
+test("a file that is rewritten in place while it is opened is noticed, also at the same size", () => {
+  const { path } = opened();
+  const text = readFileSync(path, "utf8");
+  let hasRead = false;
+  const fs = new Proxy(realFileSystem, {
+    get(target, name) {
+      if (hasRead && name === "fstatSync") {
+        hasRead = false;
+        writeFileSync(path, text.replace('"y"', '"z"'));
+      }
+      if (name === "readSync") hasRead = !readFileSync(path, "utf8").includes('"z"');
+      return Reflect.get(target, name);
+    },
+  });
+  const session = SessionManager.open(path, { fs, mode: "read-only" });
+  session.refresh();
+  expect(session.getEntry("0000000b")).toMatchObject({ message: { content: "z" } });
 });
