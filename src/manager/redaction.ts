@@ -2,9 +2,6 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
-/** `customType` of the entry that records a redaction. */
-export const REDACTION_CUSTOM_TYPE = "sessiontree.redaction";
-
 /** Fields with an entry's place and kind, without content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "type",
