@@ -84,13 +84,12 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 /** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
-const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepairKind, "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
   callRenamed: "reuses an id; it got a new one",
-  messageDropped: "was all that the message held; the message was dropped",
 };
 
 /** A message and the index of its source. */
@@ -182,10 +181,13 @@ class Planner {
   #pair(given: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
     const dropped = new Set<number>();
-    for (const { kind, index, toolCallId } of repairs) {
+    for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
-      if (kind === "resultMade") this.#made.add(toolCallId);
-      const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      if (kind === "resultMade") this.#made.add(newToolCallId);
+      const text =
+        kind === "messageDropped"
+          ? "Dropped a message that held nothing but dropped calls."
+          : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.

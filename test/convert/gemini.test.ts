@@ -1,5 +1,7 @@
 import { fromGemini, toGemini } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
+import { toolResult, user } from "../support/messages.ts";
+import { answerOf } from "./support/conversations.ts";
 
 describe("a response of a function", () => {
   const read = (response: Record<string, unknown>) =>
@@ -27,5 +29,32 @@ describe("a response of a function", () => {
       content: text("No network."),
     });
     expect(read({ error: "" }).at(-1)).toMatchObject({ isError: true, content: [] });
+  });
+});
+
+describe("results of parallel calls", () => {
+  const call = (id: string) => ({ type: "toolCall" as const, id, name: "read", arguments: { id } });
+  const messages = [
+    user("Go"),
+    answerOf([call("a"), call("b"), call("c")], { api: "google-generative-ai", provider: "google" }),
+    toolResult("c", "c"),
+    toolResult("a", "a"),
+    user("So?"),
+  ];
+  const sent = (model: string) =>
+    (toGemini(messages, { model }).contents[2]?.parts ?? []).flatMap(
+      ({ functionResponse }) => functionResponse ?? [],
+    );
+
+  it("are in the order of the calls for models that get no ids, made ones as well", () => {
+    expect(sent("gemini-2.5-flash")).toMatchObject([
+      { response: { output: "a" } },
+      { response: { error: expect.stringContaining("interrupted") } },
+      { response: { output: "c" } },
+    ]);
+  });
+
+  it("name their calls for newer ones", () => {
+    expect(sent("gemini-3-pro").map(({ id }) => id)).toEqual(["c", "a", "b"]);
   });
 });

@@ -3,7 +3,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
 import type { ModelIdentity } from "../model-identity.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { type PlannedAnswer, type PlannedItem, type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./gemini-types.ts";
 import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
@@ -75,11 +75,20 @@ function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
   const parts = isParts(item.raw)
     ? item.raw.map((part) => keptPart(part, style))
     : writeAnswer(item.content, style);
-  const responses = item.results.map(({ message, raw }) =>
+  const responses = resultsOf(item, style).map(({ message, raw }) =>
     isPart(raw) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
   );
   const answer: GeminiContent = { role: "model", parts };
   return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];
+}
+
+/** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
+function resultsOf({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
+  if (isNew) return results;
+  const ids = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  const positions = new Map(ids.map((id, at) => [id, at]));
+  const positionOf = ({ message }: PlannedResult) => positions.get(message.toolCallId) ?? ids.length;
+  return results.toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
 function isNewGeneration(target: ModelIdentity | undefined): boolean {

@@ -100,8 +100,11 @@ function checkCalls(contents: readonly Part[], at: number, generation: number, f
   if (responses.length > 0 && asked.length === 0) {
     fault("Please ensure that function response turn comes immediately after a function call turn.");
   }
-  const namesOf = (parts: readonly Part[], kind: string) =>
-    parts.map((part) => text(fields(part[kind])["name"])).sort();
+  const namesOf = (parts: readonly Part[], kind: string) => {
+    const names = parts.map((part) => text(fields(part[kind])["name"]));
+    // Without ids, only the order tells which response belongs to which call.
+    return generation < 3 ? names : names.sort();
+  };
   const called = namesOf(asked, "functionCall");
   if (responses.length > 0 && namesOf(responses, "functionResponse").join() !== called.join()) {
     fault("Please ensure that the function responses have the names of the function calls.");
