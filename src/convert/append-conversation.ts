@@ -186,16 +186,20 @@ function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
   if (message.role === "toolResult") return lostCalls.has(message.toolCallId);
   if (message.role !== "assistant" && message.role !== "user") return true;
   // Requests omit unfinished answers, and blank questions as well.
-  return isUnfinished(message) || (message.details === undefined && blocksOf(message.content).every(isSilent));
+  return (
+    isUnfinished(message) || (message.details === undefined && blocksOf(message.content).every(isSilent))
+  );
 }
 
 /** Returns the calls whose answers are omitted behind a step; a later answer may use an id again. */
 function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
   if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
-  const ids = blocksOf(entry.message.content).flatMap((block) => fieldsOf(block)["id"] ?? []);
+  const ids: unknown[] = blocksOf(entry.message.content).flatMap((block) => fieldsOf(block)["id"] ?? []);
   if (ids.length === 0) return lostCalls;
   if (isUnfinished(entry.message)) return new Set([...lostCalls, ...ids]);
-  return ids.some((id) => lostCalls.has(id)) ? new Set([...lostCalls].filter((id) => !ids.includes(id))) : lostCalls;
+  return ids.some((id) => lostCalls.has(id))
+    ? new Set([...lostCalls].filter((id) => !ids.includes(id)))
+    : lostCalls;
 }
 
 /** Tells whether a request omits a block that is alone in its message. */

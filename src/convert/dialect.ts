@@ -28,8 +28,8 @@ export interface Dialect {
   readonly imageTypes: ReadonlySet<string> | undefined;
   /** Whether a result may hold images; if not, they move behind the results. */
   takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
-  /** Maximum length of a tool's name; undefined if any name will do. */
-  readonly maxNameLength: number | undefined;
+  /** Makes the name of a tool fit the provider's pattern. */
+  fitName(name: string): string;
   /** Makes the ids of one request. */
   newIds(): ToolIds;
   /** Whether a text counts as empty. */

@@ -5,7 +5,6 @@ import type { AssistantMessage } from "../schema/message.ts";
 import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
-import { plainName } from "./tool-ids.ts";
 
 /** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
@@ -48,8 +47,7 @@ export class RequestContent {
   /** Returns the name of a tool in the request. */
   toolName(name: unknown, index: number): string {
     const given = typeof name === "string" && name !== "" ? name : "unknown";
-    const { maxNameLength } = this.#dialect;
-    const fitting = maxNameLength === undefined ? given : plainName(given, maxNameLength);
+    const fitting = this.#dialect.fitName(given);
     if (fitting !== name)
       this.#report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
     return fitting;

@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
@@ -21,6 +21,7 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-f
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
 export interface PlannedSystem {
@@ -135,15 +136,25 @@ class Planner {
     const paired = this.#pair(this.#finished(messages));
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    for (const message of all) this.#keepIds(message);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
-    const system = systemText(Array.from(front, ({ message }) => message));
+    const system = this.#systemText(Array.from(front, ({ message }) => message));
     const rest = items.filter(
       (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
     );
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  /** Lets ids that fit stay, before others take theirs. */
+  #keepIds(message: Message): void {
+    if (message.role !== "assistant") return;
+    const isOwn = isWrittenBy(this.#target, message);
+    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+      if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
+    }
   }
 
   #startWithUser(items: PlannedItem[]): void {
@@ -160,8 +171,16 @@ class Planner {
 
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
-    return messages.flatMap((message, index) => {
+    return messages.flatMap((given, index) => {
+      const message = wellFormedMessage(given);
       const converted = convertToLlm([message]);
+      if (message !== given && converted.length > 0) {
+        this.#issues.report(
+          "CONTENT_REPLACED",
+          index,
+          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+        );
+      }
       if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
@@ -214,6 +233,14 @@ class Planner {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
     return systems;
+  }
+
+  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  #systemText(messages: readonly SystemMessage[]): string {
+    const text = systemText(messages);
+    if (text === "" || !this.#dialect.isBlank(text)) return text;
+    this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
+    return "";
   }
 
   #reportTools(messages: readonly Message[]): void {

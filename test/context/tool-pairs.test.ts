@@ -228,7 +228,11 @@ describe("an id that occurs twice", () => {
 
   it("in a later message without a result: it gets a new one, and a result that says so", () => {
     const { messages, repairs } = repair([calls("1"), result("1"), calls("1"), user("go on")]);
-    expect(messages.slice(2)).toEqual([calls("1_2"), { ...messages[3], ...interrupted("1_2") }, user("go on")]);
+    expect(messages.slice(2)).toEqual([
+      calls("1_2"),
+      { ...messages[3], ...interrupted("1_2") },
+      user("go on"),
+    ]);
     expect(repairs).toEqual([
       { kind: "callRenamed", index: 2, toolCallId: "1", newToolCallId: "1_2" },
       { kind: "resultMade", index: 2, toolCallId: "1", newToolCallId: "1_2" },

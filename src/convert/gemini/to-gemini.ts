@@ -31,11 +31,11 @@ const GEMINI: Dialect = {
   startsWithUser: true,
   imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
   takesImages: (_, target) => isNewGeneration(target),
-  maxNameLength: MAX_NAME,
+  fitName,
   wantsThinkingWhole: false,
   keepsSignedText: () => true,
   isSignature,
-  newIds: () => new ToolIds(MAX_ID),
+  newIds: () => new ToolIds({ maxLength: MAX_ID }),
   isBlank: (text) => text === "",
   canReplay: ({ thinking, thinkingSignature }) =>
     thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
@@ -76,10 +76,16 @@ function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
     ? item.raw.map((part) => keptPart(part, style))
     : writeAnswer(item.content, style);
   const responses = resultsOf(item, style).map(({ message, raw }) =>
-    isPart(raw) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
+    isPart(raw, message.toolName) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
   );
   const answer: GeminiContent = { role: "model", parts };
   return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];
+}
+
+/** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */
+function fitName(name: string): string {
+  const plain = name.replace(/[^a-zA-Z0-9_.:-]/g, "_");
+  return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, MAX_NAME);
 }
 
 /** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
@@ -101,6 +107,7 @@ function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }
 
-function isPart(raw: unknown): raw is GeminiPart {
-  return typeof fieldsOf(raw)["functionResponse"] === "object";
+/** Tells whether a value is a kept result that names its call as the request does. */
+function isPart(raw: unknown, name: string): raw is GeminiPart {
+  return fieldsOf(fieldsOf(raw)["functionResponse"])["name"] === name;
 }

@@ -16,11 +16,7 @@ import type {
   OpenAIChatToolMessage,
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
-
-/** Fields in which servers return reasoning; the field's name becomes the signature. */
-const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
-
-type ReasoningField = (typeof REASONING_FIELDS)[number];
+import { REASONING_FIELDS, type ReasoningField, reasoningField } from "./reasoning-field.ts";
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
@@ -77,10 +73,6 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && reasoningField(signature) !== undefined;
   return isShown || reasoningDetails(signature) !== undefined;
-}
-
-function reasoningField(signature: string | undefined): ReasoningField | undefined {
-  return REASONING_FIELDS.find((field) => field === signature);
 }
 
 function reasoningDetails(signature: string | undefined): unknown[] | undefined {
