@@ -41,7 +41,7 @@ export interface Dialect {
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */
-  canReplay(thinking: ThinkingContent, api: string): boolean;
+  canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
   /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads the kept original of an answer; undefined if it cannot be sent. */

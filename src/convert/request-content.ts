@@ -25,7 +25,7 @@ export class RequestContent {
     const given = listOf(message.content);
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
-    return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
+    return known.flatMap((block) => this.#answerBlock(block, isOwn, message, index));
   }
 
   /** Returns the content of a user message that can be sent; may be empty. */
@@ -53,9 +53,10 @@ export class RequestContent {
     return fitting;
   }
 
-  #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
+  #answerBlock(block: AnswerBlock, isOwn: boolean, answer: AssistantMessage, index: number): AnswerBlock[] {
+    const { api } = answer;
     if (block.type === "thinking") {
-      if (isOwn && this.#dialect.canReplay(block, api)) return [block];
+      if (isOwn && this.#dialect.canReplay(block, answer)) return [block];
       this.#report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
       return [];
     }

@@ -58,3 +58,43 @@ describe("results of parallel calls", () => {
     expect(sent("gemini-3-pro").map(({ id }) => id)).toEqual(["c", "a", "b"]);
   });
 });
+
+describe("names of functions", () => {
+  const named = (name: string) => {
+    const call = { type: "toolCall" as const, id: "c1", name, arguments: {} };
+    const { contents, issues } = toGemini([
+      user("Go"),
+      answerOf([call]),
+      { ...toolResult("c1", "a"), toolName: name },
+    ]);
+    const names = contents.flatMap(({ parts }) =>
+      parts.flatMap(({ functionCall, functionResponse }) => (functionCall ?? functionResponse)?.name ?? []),
+    );
+    return { names, codes: issues.map(({ code }) => code) };
+  };
+
+  it.each(["read", "_read", "mcp.read", "mcp:read-it"])("stay if they fit: %s", (name) => {
+    expect(named(name)).toEqual({ names: [name, name], codes: [] });
+  });
+
+  it.each([
+    ["1st", "_1st"],
+    ["-x", "_-x"],
+    ["a tool", "a_tool"],
+    ["9".repeat(64), `_${"9".repeat(63)}`],
+  ])("begin with a letter or an underscore: %s", (name, fitting) => {
+    expect(named(name)).toEqual({ names: [fitting, fitting], codes: ["ID_CHANGED"] });
+  });
+
+  it("change in a kept result as well", () => {
+    const { messages } = fromGemini(
+      [
+        { role: "user", parts: [{ text: "Go" }] },
+        { role: "model", parts: [{ functionCall: { id: "c1", name: "1st", args: {} } }] },
+        { role: "user", parts: [{ functionResponse: { id: "c1", name: "1st", response: { result: 1 } } }] },
+      ],
+      { timestamp: 1 },
+    );
+    expect(JSON.stringify(toGemini(messages).contents)).not.toContain('"1st"');
+  });
+});

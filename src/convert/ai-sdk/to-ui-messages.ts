@@ -19,7 +19,7 @@ const UI_MESSAGES: Dialect = {
   startsWithUser: false,
   wantsThinkingWhole: false,
   takesImages: () => true,
-  canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
+  canReplay: (block, answer) => block.thinking !== "" || canReplay(block, answer),
   // No provider sees these ids.
   newIds: () => new ToolIds({ maxLength: Number.POSITIVE_INFINITY, partOf: callIdOf, fitForeign: shortId }),
   // The texts that are compared have lost what is blank.

@@ -6,7 +6,7 @@ import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments } from "../tool-arguments.ts";
+import { parseArguments, plainArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -184,6 +184,13 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
+/** Lists the arguments of the calls of a message, as JSON. */
+export function argumentsIn(message: object): unknown[] {
+  return listOf(fieldsOf(message)["tool_calls"]).map(
+    (call) => fieldsOf(fieldsOf(call)["function"])["arguments"],
+  );
+}
+
 /** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
@@ -205,5 +212,5 @@ function plainPart(part: unknown): unknown {
 function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
   const { arguments: given, ...facts } = fieldsOf(called);
-  return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
+  return { ...rest, function: { ...facts, arguments: plainArguments(given) } };
 }

@@ -5,7 +5,7 @@ import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
-import { isHostCall, isHostOutput, MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import { isHostCall, isHostOutput, isReasoningIdOf, MAX_ID, reasoningItemOf } from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -55,7 +55,10 @@ export function toOpenAIResponses(
   const isStored = options.store ?? true;
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
-    canReplay: ({ thinkingSignature }) => reasoningItemOf(thinkingSignature, !isStored) !== undefined,
+    canReplay: ({ thinkingSignature }, { provider }) => {
+      const item = reasoningItemOf(thinkingSignature, !isStored);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
   const plan = planRequest(messages, dialect, options);
