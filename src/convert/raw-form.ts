@@ -8,6 +8,9 @@ const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMes
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
+/** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
+const PART_LISTS = ["content", "output", "value"] as const;
+
 /** Providers of the AI SDK whose state becomes signatures of blocks. */
 const READ_STATES: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
 
@@ -45,6 +48,29 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
 /** Tells whether state of a thought or a call belongs to a provider whose state blocks cannot hold, such as Bedrock. */
 function hasUnreadState(metadata: unknown): boolean {
   return Object.keys(fieldsOf(metadata)).some((provider) => !READ_STATES.has(provider));
+}
+
+/**
+ * Copies a kept original without blank texts, which providers refuse: the parts of a message, a result, or a list.
+ *
+ * Items of OpenAI's responses are not parts, and keep their texts. A blank text that has to carry a signature stays.
+ *
+ * @param isBlank - Tells whether the provider counts a text as empty.
+ */
+export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
+  if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));
+  if (!isJsonRecord(raw)) return raw;
+  // A value may also be a tool's own JSON.
+  const lists = PART_LISTS.filter((name) => name in raw && (name !== "value" || raw["type"] === "content"));
+  const stripped = lists.map((name) => [name, withoutBlankTexts(raw[name], isBlank)] as const);
+  return { ...raw, ...Object.fromEntries(stripped) };
+}
+
+function isBlankPart(part: unknown, isBlank: (text: string) => boolean): boolean {
+  const { type, text, providerOptions, ...others } = fieldsOf(part);
+  if (typeof text !== "string" || !isBlank(text)) return false;
+  if (fieldsOf(fieldsOf(providerOptions)["google"])["thoughtSignature"] !== undefined) return false;
+  return type === undefined ? Object.keys(others).length === 0 : type === "text" || type === "input_text";
 }
 
 /** Tells whether the last part of a list has one of these types. */

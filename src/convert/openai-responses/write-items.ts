@@ -56,7 +56,7 @@ function addText(
   const item = textItemOf(textSignature);
   const phase = item?.phase === undefined ? {} : { phase: item.phase };
   if (item === undefined || !hasItemIds) {
-    items.push({ role: "assistant", content: text, ...phase });
+    if (text !== "") items.push({ role: "assistant", content: text, ...phase });
     return;
   }
   const part = { type: "output_text" as const, text, annotations: [] as [] };
