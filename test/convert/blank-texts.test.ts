@@ -105,7 +105,12 @@ describe("a blank text does not take along what stands beside it", () => {
       output: [{ url: "u" }],
       providerExecuted: true,
     };
-    const parts = [{ type: "step-start" }, { type: "text", text: " " }, tool, { type: "text", text: "Found." }];
+    const parts = [
+      { type: "step-start" },
+      { type: "text", text: " " },
+      tool,
+      { type: "text", text: "Found." },
+    ];
     const { messages } = fromUIMessages([{ id: "a1", role: "assistant", parts }], { timestamp, model });
     const { messages: again } = toModelMessages([user("Go"), ...messages], { model });
     expect(again.at(-1)?.content).toMatchObject([
@@ -155,7 +160,9 @@ describe("a blank text does not take along what stands beside it", () => {
 
   it("files of OpenAI's chat and responses", () => {
     const file = { type: "file", file: { file_id: "f1" } };
-    const chat = fromOpenAIChat([{ role: "user", content: [{ type: "text", text: "" }, file] }], { timestamp });
+    const chat = fromOpenAIChat([{ role: "user", content: [{ type: "text", text: "" }, file] }], {
+      timestamp,
+    });
     expect(toOpenAIChat(chat.messages).messages).toEqual([{ role: "user", content: [file] }]);
     const input = { type: "input_file", file_id: "f1" };
     const { messages } = fromOpenAIResponses(
