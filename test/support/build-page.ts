@@ -1,6 +1,7 @@
 import { buildPage, SOURCES_FOLDER } from "../tools/build-page.ts";
+import { buildProgram } from "./program.ts";
 
-/** Builds the page once for all tests of a run. */
+/** Builds the page and the command line once for all tests of a run. */
 export async function setup(): Promise<void> {
-  await buildPage(SOURCES_FOLDER);
+  await Promise.all([buildPage(SOURCES_FOLDER), buildProgram()]);
 }
