@@ -83,7 +83,7 @@ export default defineConfig(({ mode }) => {
               ...(isFull ? [] : ONLY_FULL),
             ],
             isolate: false,
-            globalSetup: ["test/support/build-page.ts"],
+            globalSetup: ["test/support/set-up.ts"],
           },
         },
         {
@@ -99,7 +99,7 @@ export default defineConfig(({ mode }) => {
           test: {
             name: "browser",
             include: ["test/browser/**/*.test.ts"],
-            globalSetup: ["test/support/build-page.ts"],
+            globalSetup: ["test/support/set-up.ts"],
             // One browser at a time.
             maxWorkers: 1,
           },
