@@ -17,7 +17,7 @@ import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
-import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-form.ts";
+import { type FormName, isForModel, isSameJson, keptForms, rawOf, withoutBlankTexts } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
@@ -250,7 +250,8 @@ class Planner {
     const content = this.#content.ofUser(message.content, index);
     const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
     const raw = this.#raw(message, index, read, inBlocks(content));
-    return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
+    const isNothing = content.length === 0 && (raw === undefined || !this.#dialect.isForDisplay);
+    return isNothing ? undefined : { kind: "user", index, content, raw };
   }
 
   #answer(
@@ -273,7 +274,7 @@ class Planner {
     const isNothing = this.#dialect.isForDisplay
       ? blocks.length === 0 && details === undefined
       : blocks.every(isThinking);
-    if (raw === undefined && isNothing) return undefined;
+    if (isNothing && (raw === undefined || isEmpty(raw))) return undefined;
     const isIncomplete = raw === undefined && this.#hasLost(message, blocks);
     const content = isIncomplete ? this.#withoutThinking(blocks, index) : blocks;
     return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
@@ -328,7 +329,10 @@ class Planner {
 
   /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
-    const raw = rawOf(message, this.#dialect.form);
+    const { form, isForDisplay, isBlank } = this.#dialect;
+    const kept = rawOf(message, form);
+    // Blank texts are dropped from the content, too; what people see keeps them.
+    const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     const lost = this.#lostForms(message).map((form) => `details.${form}`);
     if (lost.length > 0)
@@ -346,6 +350,12 @@ class Planner {
 /** Normalises a text to a block. */
 function inBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** Tells whether an original has a list of parts, and none is left. */
+function isEmpty(raw: unknown): boolean {
+  const parts = Array.isArray(raw) ? raw : fieldsOf(raw)["content"];
+  return Array.isArray(parts) && parts.length === 0;
 }
 
 function isThinking({ type }: AnswerBlock): boolean {

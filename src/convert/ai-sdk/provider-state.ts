@@ -162,10 +162,19 @@ export function writeState(
     return { providerOptions: { google: { thoughtSignature: signature } } };
   }
   if (family !== "openai") return {};
-  const item = block.type === "text" ? textItemOf(signature) : undefined;
-  const itemId = block.type === "text" ? item?.id : callItemOf(block.id, "fc");
-  if (itemId === undefined) return {};
-  return { providerOptions: { openai: { itemId, ...(item?.phase !== undefined && { phase: item.phase }) } } };
+  const openai = block.type === "text" ? textState(block) : callState(block);
+  return Object.keys(openai).length === 0 ? {} : { providerOptions: { openai } };
+}
+
+function textState({ textSignature }: TextContent): Record<string, string> {
+  const item = textItemOf(textSignature);
+  if (item === undefined) return {};
+  return { itemId: item.id, ...(item.phase !== undefined && { phase: item.phase }) };
+}
+
+function callState({ id, namespace }: ToolCall): Record<string, string> {
+  const itemId = callItemOf(id);
+  return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
 /** Reads the signature of a text. */
@@ -181,13 +190,17 @@ export function readTextSignature(part: unknown): { textSignature?: string } {
   return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
 }
 
-/** Reads the state of a call: our id of it, and its signature. */
-export function readCallState(part: unknown, toolCallId: string): Pick<ToolCall, "id" | "thoughtSignature"> {
+/** Reads the state of a call: our id of it, its namespace and its signature. */
+export function readCallState(
+  part: unknown,
+  toolCallId: string,
+): Pick<ToolCall, "id" | "namespace" | "thoughtSignature"> {
   const { openai, google } = stateOf(part);
-  const { itemId } = fieldsOf(openai);
+  const { itemId, namespace } = fieldsOf(openai);
   const { thoughtSignature } = fieldsOf(google);
   return {
     id: typeof itemId === "string" ? `${toolCallId}|${itemId}` : toolCallId,
+    ...(typeof namespace === "string" && { namespace }),
     ...(typeof thoughtSignature === "string" && { thoughtSignature }),
   };
 }

@@ -71,8 +71,14 @@ function isReasoning(item: unknown): item is OpenAIReasoningItem {
   return type === "reasoning" && typeof id === "string" && id.startsWith("rs") && Array.isArray(summary);
 }
 
-/** Returns the part of a call's id that names its item; undefined if the provider would reject it. */
-export function callItemOf(id: string, prefix: "fc" | "ctc"): string | undefined {
+/**
+ * Returns the part of a call's id that names its item; undefined if the provider would reject it.
+ *
+ * @param prefix - How the ids of such items begin. Default: any, as of the tools that the AI SDK runs here.
+ */
+export function callItemOf(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
   const [, item] = id.split("|");
-  return item?.startsWith(prefix) && item.length <= MAX_ID ? item : undefined;
+  return item !== undefined && item !== "" && item.startsWith(prefix) && item.length <= MAX_ID
+    ? item
+    : undefined;
 }

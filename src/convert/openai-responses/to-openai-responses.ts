@@ -30,7 +30,8 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   takesImages: () => true,
   maxNameLength: MAX_NAME,
   wantsThinkingWhole: true,
-  keepsSignedText: () => false,
+  // Beside an image that it made, a model says an empty text in an item of its own.
+  keepsSignedText: () => true,
   isSignature: () => true,
   newIds: () => new ToolIds(MAX_ID, callIdOf),
   isBlank: (text) => text === "",
