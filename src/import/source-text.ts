@@ -21,7 +21,9 @@ const SOURCE_FORM: RecordForm = {
     if (isJsonRecord($set) || typeof $rewindTo === "string") return true;
     if (typeof type !== "string") return false;
     if (typeof sessionId === "string") return true;
-    return typeof timestamp === "string" && (isJsonRecord(payload) || (typeof id === "string" && SAID.has(type)));
+    return (
+      typeof timestamp === "string" && (isJsonRecord(payload) || (typeof id === "string" && SAID.has(type)))
+    );
   },
 };
 
@@ -131,6 +133,8 @@ function damage(
 
 /** Tells whether a line holds nothing but records. */
 function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean {
-  const gaps = [...found, { start: bytes.length }].map(({ start }, i) => [found[i - 1]?.end ?? 0, start] as const);
+  const gaps = [...found, { start: bytes.length }].map(
+    ({ start }, i) => [found[i - 1]?.end ?? 0, start] as const,
+  );
   return gaps.every(([from, to]) => decodeText(bytes.subarray(from, to)).trim() === "");
 }

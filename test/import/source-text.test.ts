@@ -12,10 +12,17 @@ test.each([
 ])("of three records of %s on a line with a torn one, all three are read", (_, records) => {
   const [one = "", two = "", three = ""] = records.map((record) => JSON.stringify(record));
   for (const torn of [two.slice(0, -1), two.slice(0, two.length / 2), two.slice(0, 12), two.slice(-12)]) {
-    const lines = [[one, torn, two, three], [torn, one, two, three], [one, two, three, torn]];
+    const lines = [
+      [one, torn, two, three],
+      [torn, one, two, three],
+      [one, two, three, torn],
+    ];
     for (const line of lines) {
       const { records: found, issues } = readSourceText(`${line.join("")}\n${one}\n`);
-      expect(found.map(({ value }) => value), line.join("")).toEqual([...records, records[0]]);
+      expect(
+        found.map(({ value }) => value),
+        line.join(""),
+      ).toEqual([...records, records[0]]);
       expect(issues).toMatchObject([{ code: "RECORDS_GLUED", line: 1 }]);
       expect(issues[0]?.message).toContain("a damaged one beside them was left out");
     }

@@ -150,7 +150,8 @@ test.each(["prompt", "answer", "nothing"])(
           ? part(before, parent, `msg_${name}`, call(`t${name}`), { stop: "tool_use" })
           : result(before, parent, `t${name}`, "done");
       });
-      const last = end === "prompt" ? [user("p", before, "more")] : [part("z", before, "msg_z", text("ready"))];
+      const last =
+        end === "prompt" ? [user("p", before, "more")] : [part("z", before, "msg_z", text("ready"))];
       const records = [QUESTION, ...chain, ...(end === "nothing" ? [] : last)];
       const { path, problems, repairs } = mainOf(records);
       const said = path.map(brief).filter((one) => !one.startsWith("sessiontree."));
