@@ -320,7 +320,6 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
   for (const args of [
     ["list", "--all", "--source", "codecs"],
     ["search", "tap", "--all", "--role", "user,asistant"],
-    ["search", "tap", "--all", "--role", ""],
   ]) {
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
