@@ -3,6 +3,7 @@ import type { StopReason } from "../../schema/message.ts";
 import { type AnswerFields, countOf, usageOf } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
   ModelMessageLike,
@@ -90,6 +91,7 @@ class ModelMessageReader {
     switch (role) {
       case "system":
         this.history.system(index, typeof content === "string" ? content : "");
+        this.history.dropFields(index, withoutFields(storablePart(message), ["role", "content"]));
         return;
       case "user":
         this.#addUser(message, index);

@@ -59,10 +59,7 @@ class UIMessageReader {
     }
     switch (role) {
       case "system":
-        this.history.system(
-          index,
-          parts.flatMap((part) => ("text" in part ? String(part["text"]) : [])).join(""),
-        );
+        this.#addSystem(message, index);
         return;
       case "user": {
         const content = readUserParts(parts);
@@ -77,6 +74,19 @@ class UIMessageReader {
           `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
         );
     }
+  }
+
+  /** Adds the texts, as the SDK does for a model. */
+  #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
+    const texts = parts.map(fieldsOf).filter(({ type }) => type === "text");
+    this.history.system(index, texts.map(({ text }) => String(text)).join(""));
+    this.history.dropFields(index, others);
+    for (const text of texts) this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]));
+    const types = parts.map(({ type }) => type);
+    this.history.dropFromSystem(
+      index,
+      types.filter((type) => type !== "text"),
+    );
   }
 
   #addTurn(message: UIMessageLike, index: number): void {

@@ -49,6 +49,11 @@ export function fromGemini(
   const isList = isContents(request);
   const instruction = isList ? "" : instructionOf(request.systemInstruction);
   if (instruction !== "") history.system(-1, instruction);
+  const rules = isList ? [] : partsOf(request.systemInstruction);
+  history.dropFromSystem(
+    -1,
+    rules.filter((part) => fieldsOf(part)["text"] === undefined).flatMap((part) => Object.keys(part)),
+  );
   const reader = new ContentReader(history);
   (isList ? request : request.contents).forEach((content, index) => {
     reader.read(content, index);
