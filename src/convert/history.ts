@@ -62,6 +62,11 @@ export class History {
     };
   }
 
+  /** Number of messages. */
+  get length(): number {
+    return this.#messages.length;
+  }
+
   /** Adds instructions. */
   system(index: number, content: string, details?: JsonObject): void {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });

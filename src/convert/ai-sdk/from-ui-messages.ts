@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
@@ -34,11 +35,27 @@ export function fromUIMessages(
   messages: readonly UIMessageLike[],
   options: ImportOptions,
 ): ConvertedMessages {
+  const { messages: converted, issues } = readUIMessages(messages, options);
+  return { messages: converted, issues };
+}
+
+/**
+ * Converts UI messages like `fromUIMessages`.
+ *
+ * @returns Also `starts`: for each UI message, the index of the first message that it became; that of the next if none.
+ */
+export function readUIMessages(
+  messages: readonly UIMessageLike[],
+  options: ImportOptions,
+): ConvertedMessages & { readonly starts: readonly number[] } {
+  assertMessages(messages);
   const reader = new UIMessageReader(options);
-  messages.forEach((message, index) => {
+  const starts = messages.map((message, index) => {
+    const start = reader.history.length;
     reader.read(message, index);
+    return start;
   });
-  return reader.history.done();
+  return { ...reader.history.done(), starts };
 }
 
 class UIMessageReader {

@@ -2,6 +2,7 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, usageOf } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import {
@@ -46,6 +47,7 @@ export function fromAnthropic(
   const history = new History(options, DEFAULTS);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
   if (textsOf(system).join("") !== "") addSystem(history, system, -1);
+  assertMessages(messages);
   messages.forEach((message, index) => {
     addMessage(history, message, index);
   });

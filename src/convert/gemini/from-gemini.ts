@@ -2,6 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, countOf, usageOf } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
@@ -55,7 +56,9 @@ export function fromGemini(
     rules.filter((part) => fieldsOf(part)["text"] === undefined).flatMap((part) => Object.keys(part)),
   );
   const reader = new ContentReader(history);
-  (isList ? request : request.contents).forEach((content, index) => {
+  const contents = isList ? request : request.contents;
+  assertMessages(contents, "Content");
+  contents.forEach((content, index) => {
     reader.read(content, index);
   });
   return history.done();

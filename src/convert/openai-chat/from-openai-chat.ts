@@ -2,6 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
@@ -51,6 +52,7 @@ export function fromOpenAIChat(
   const history = new History(options, DEFAULTS);
   const legacy = new LegacyCalls();
   const messages = "messages" in request ? request.messages : request;
+  assertMessages(messages);
   messages.forEach((message, index) => {
     addMessage(history, legacy.modernize(message, index), index, functionName(message));
   });

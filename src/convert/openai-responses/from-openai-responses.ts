@@ -1,6 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import type { ReadResult } from "../dialect.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
@@ -69,6 +70,7 @@ class ItemReader {
   }
 
   read(items: readonly object[]): void {
+    assertMessages(items, "Item");
     items.forEach((item, index) => {
       const { role } = fieldsOf(item);
       const result = readResult(item);
