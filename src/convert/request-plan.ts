@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
@@ -21,6 +21,7 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf, withoutBlankTe
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
 export interface PlannedSystem {
@@ -86,13 +87,12 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 /** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
-const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepairKind, "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
   callRenamed: "reuses an id; it got a new one",
-  messageDropped: "was all that the message held; the message was dropped",
 };
 
 /** A message and the index of its source. */
@@ -138,14 +138,24 @@ class Planner {
     const paired = this.#pair(this.#finished(messages));
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    for (const message of all) this.#keepIds(message);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
-    const system = systemText(Array.from(front, ({ message }) => message));
+    const system = this.#systemText(Array.from(front, ({ message }) => message));
     const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
     const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  /** Lets ids that fit stay, before others take theirs. */
+  #keepIds(message: Message): void {
+    if (message.role !== "assistant") return;
+    const isOwn = isWrittenBy(this.#target, message);
+    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+      if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
+    }
   }
 
   #startWithUser(items: PlannedItem[]): void {
@@ -162,8 +172,16 @@ class Planner {
 
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
-    return messages.flatMap((message, index) => {
+    return messages.flatMap((given, index) => {
+      const message = wellFormedMessage(given);
       const converted = convertToLlm([message]);
+      if (message !== given && converted.length > 0) {
+        this.#issues.report(
+          "CONTENT_REPLACED",
+          index,
+          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+        );
+      }
       if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
@@ -183,10 +201,13 @@ class Planner {
   #pair(given: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
     const dropped = new Set<number>();
-    for (const { kind, index, toolCallId } of repairs) {
+    for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
-      if (kind === "resultMade") this.#made.add(toolCallId);
-      const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      if (kind === "resultMade") this.#made.add(newToolCallId);
+      const text =
+        kind === "messageDropped"
+          ? "Dropped a message that held nothing but dropped calls."
+          : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.
@@ -216,6 +237,14 @@ class Planner {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
     return systems;
+  }
+
+  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  #systemText(messages: readonly SystemMessage[]): string {
+    const text = systemText(messages);
+    if (text === "" || !this.#dialect.isBlank(text)) return text;
+    this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
+    return "";
   }
 
   #reportTools(messages: readonly Message[]): void {

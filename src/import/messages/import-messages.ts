@@ -1,4 +1,5 @@
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -66,7 +67,7 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
 /** Returns the key for a message entry's id, which depends on all messages up to there. */
 function keyOf(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
-  return `message ${parentId} ${JSON.stringify(said)}`;
+  return `message ${parentId} ${encodeParsed(said)}`;
 }
 
 /** Tells whether an entry was made from a message in an array, this one or an older one. */
