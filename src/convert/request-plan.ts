@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
@@ -21,6 +21,7 @@ import { type FormName, isForModel, isSameJson, keptForms, rawOf, withoutBlankTe
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
 export interface PlannedSystem {
@@ -28,6 +29,8 @@ export interface PlannedSystem {
   readonly index: number;
   readonly text: string;
   readonly message: SystemMessage;
+  /** Its kept original in this form, if the text is unchanged. */
+  readonly raw: unknown;
 }
 
 /** A user message. */
@@ -84,13 +87,12 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 /** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
-const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepairKind, "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
   callRenamed: "reuses an id; it got a new one",
-  messageDropped: "was all that the message held; the message was dropped",
 };
 
 /** A message and the index of its source. */
@@ -136,15 +138,24 @@ class Planner {
     const paired = this.#pair(this.#finished(messages));
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    for (const message of all) this.#keepIds(message);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
-    const system = systemText(Array.from(front, ({ message }) => message));
-    const rest = items.filter(
-      (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
-    );
+    const system = this.#systemText(Array.from(front, ({ message }) => message));
+    const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
+    const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  /** Lets ids that fit stay, before others take theirs. */
+  #keepIds(message: Message): void {
+    if (message.role !== "assistant") return;
+    const isOwn = isWrittenBy(this.#target, message);
+    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+      if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
+    }
   }
 
   #startWithUser(items: PlannedItem[]): void {
@@ -161,8 +172,16 @@ class Planner {
 
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
-    return messages.flatMap((message, index) => {
+    return messages.flatMap((given, index) => {
+      const message = wellFormedMessage(given);
       const converted = convertToLlm([message]);
+      if (message !== given && converted.length > 0) {
+        this.#issues.report(
+          "CONTENT_REPLACED",
+          index,
+          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+        );
+      }
       if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
@@ -182,10 +201,13 @@ class Planner {
   #pair(given: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
     const dropped = new Set<number>();
-    for (const { kind, index, toolCallId } of repairs) {
+    for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
-      if (kind === "resultMade") this.#made.add(toolCallId);
-      const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      if (kind === "resultMade") this.#made.add(newToolCallId);
+      const text =
+        kind === "messageDropped"
+          ? "Dropped a message that held nothing but dropped calls."
+          : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.
@@ -202,16 +224,27 @@ class Planner {
   #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
     const { systemInFront } = this.#dialect;
     const systems = items.filter((item) => item.kind === "system");
-    const rest = items.findIndex(({ kind }) => kind !== "system");
+    // What only the original holds cannot be part of the instructions.
+    const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
     // Sections replace one another by name, so they only make sense together.
     const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
+    for (const { index, raw } of systems)
+      if (raw !== undefined) this.#reportLost(index, [this.#dialect.form]);
     for (const { index } of systems.slice(leading.length)) {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
     return systems;
+  }
+
+  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  #systemText(messages: readonly SystemMessage[]): string {
+    const text = systemText(messages);
+    if (text === "" || !this.#dialect.isBlank(text)) return text;
+    this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
+    return "";
   }
 
   #reportTools(messages: readonly Message[]): void {
@@ -245,7 +278,9 @@ class Planner {
 
   #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
     if (message.role === "system") {
-      return { kind: "system", index, text: systemText([message]), message };
+      const text = systemText([message]);
+      const raw = this.#raw(message, index, this.#dialect.readSystem ?? (() => undefined), text);
+      return { kind: "system", index, text, message, raw };
     }
     const content = this.#content.ofUser(message.content, index);
     const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
@@ -334,15 +369,20 @@ class Planner {
     // Blank texts are dropped from the content, too; what people see keeps them.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
-    const lost = this.#lostForms(message).map((form) => `details.${form}`);
-    if (lost.length > 0)
-      this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${lost.join(" and ")} keeps.`);
+    this.#reportLost(index, this.#lostForms(message));
     return undefined;
+  }
+
+  #reportLost(index: number, forms: readonly FormName[]): void {
+    if (forms.length === 0) return;
+    const what = forms.map((form) => `details.${form}`).join(" and ");
+    this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
   }
 
   /** Lists the forms of kept originals that hold something for a model. */
   #lostForms(message: object): FormName[] {
-    if (this.#dialect.isForDisplay) return [];
+    // What people see brings back the details of all others.
+    if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
     return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
   }
 }

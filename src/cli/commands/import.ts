@@ -7,7 +7,9 @@ import {
   type SessionImport,
 } from "../../history/import-sessions.ts";
 import { FileTarget, type SessionTarget, StoreTarget } from "../../history/session-target.ts";
+import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
+import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -104,22 +106,23 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
   };
 }
 
-/** What is to be done with files that are named and are none to import. */
-const NOT_IMPORTED = {
-  pi: "is a session of pi: it opens as it is; no import is needed.",
-  "oh-my-pi": "is a session of oh-my-pi: it opens as it is; no import is needed.",
-  "pi-v4": "is a session of pi's version 4, which cannot be imported.",
-} as const;
-
 function checkPaths({ get, io }: CommandCall): void {
   for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;
     const source = detectSourceOfFile(path);
-    if (source === "pi" || source === "oh-my-pi" || source === "pi-v4") {
-      throw new UsageError(`${path} ${NOT_IMPORTED[source]}`);
-    }
+    if (source === undefined || isImported(source)) continue;
+    const isOurs = source === "pi" || source === "oh-my-pi";
+    throw new UsageError(
+      isOurs
+        ? `${path} is a session of ${source}: it opens as it is; no import is needed.`
+        : aboutForeign(path, source),
+    );
   }
+}
+
+function isImported(source: DetectedSource): source is SourceName {
+  return SOURCE_NAMES.some((name) => name === source);
 }
 
 async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {

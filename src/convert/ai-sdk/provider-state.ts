@@ -1,8 +1,9 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
-import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
+import { callItemOf, isReasoningIdOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
 import { redactedThinking } from "../redacted-thinking.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
@@ -60,13 +61,18 @@ export function stateOf(part: unknown): { readonly [name: string]: unknown } {
 }
 
 /** Tells whether thinking can go back over an API. */
-export function canReplay({ thinking, thinkingSignature }: ThinkingContent, api: string): boolean {
+export function canReplay(
+  { thinking, thinkingSignature }: ThinkingContent,
+  { api, provider }: Pick<AssistantMessage, "api" | "provider">,
+): boolean {
   const isSigned = thinkingSignature !== undefined && thinkingSignature !== "";
   switch (familyOf(api)) {
     case "anthropic":
       return isSigned;
-    case "openai":
-      return reasoningItemOf(thinkingSignature, false) !== undefined;
+    case "openai": {
+      const item = reasoningItemOf(thinkingSignature, false);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    }
     case "google":
       return isSigned ? isSignature(thinkingSignature) : thinking !== "";
     default:

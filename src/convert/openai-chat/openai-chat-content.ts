@@ -6,7 +6,7 @@ import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments } from "../tool-arguments.ts";
+import { parseArguments, plainArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -16,11 +16,7 @@ import type {
   OpenAIChatToolMessage,
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
-
-/** Fields in which servers return reasoning; the field's name becomes the signature. */
-const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
-
-type ReasoningField = (typeof REASONING_FIELDS)[number];
+import { REASONING_FIELDS, type ReasoningField, reasoningField } from "./reasoning-field.ts";
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
@@ -79,10 +75,6 @@ export function isReplayable({ thinking, thinkingSignature: signature }: Thinkin
   return isShown || reasoningDetails(signature) !== undefined;
 }
 
-function reasoningField(signature: string | undefined): ReasoningField | undefined {
-  return REASONING_FIELDS.find((field) => field === signature);
-}
-
 function reasoningDetails(signature: string | undefined): unknown[] | undefined {
   const details = signature?.startsWith("[") ? parseJson(signature)?.value : undefined;
   return Array.isArray(details) && details.length > 0 ? details : undefined;
@@ -95,6 +87,12 @@ function writeCall({ name, arguments: given }: ToolCall, id: string): OpenAIChat
 /** Writes a result. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
   return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
+}
+
+/** Reads the text of a system message; undefined for other messages. */
+export function readSystem(raw: unknown): string | undefined {
+  const { role, content } = fieldsOf(raw);
+  return role === "system" || role === "developer" ? textsOf(content).join("\n") : undefined;
 }
 
 /** Reads the content of a user message. */
@@ -192,6 +190,13 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
+/** Lists the arguments of the calls of a message, as JSON. */
+export function argumentsIn(message: object): unknown[] {
+  return listOf(fieldsOf(message)["tool_calls"]).map(
+    (call) => fieldsOf(fieldsOf(call)["function"])["arguments"],
+  );
+}
+
 /** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
@@ -213,5 +218,5 @@ function plainPart(part: unknown): unknown {
 function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
   const { arguments: given, ...facts } = fieldsOf(called);
-  return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
+  return { ...rest, function: { ...facts, arguments: plainArguments(given) } };
 }

@@ -2,12 +2,13 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Dialect } from "../dialect.ts";
 import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { callIdOf, plainName, shortId, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
   keptMessage,
   readAnswer,
   readResult,
+  readSystem,
   readUser,
   writeAnswer,
   writeResult,
@@ -27,13 +28,14 @@ const OPENAI_CHAT: Dialect = {
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => false,
-  maxNameLength: MAX_NAME,
+  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: false,
   keepsSignedText: () => false,
   isSignature: () => true,
-  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
   isBlank: (text) => text === "",
   canReplay: isReplayable,
+  readSystem,
   readUser,
   readAnswer,
   readResult,
@@ -61,7 +63,7 @@ export function toOpenAIChat(
 }
 
 function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "developer"): OpenAIChatMessage[] {
-  if (item.kind === "system") return [{ role, content: item.text }];
+  if (item.kind === "system") return [{ ...fieldsOf(item.raw), role, content: item.text }];
   if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
   const idOf = (id: string) => plan.ids.of(id);
   const results = item.results.map(({ message, raw, index }) => {

@@ -53,6 +53,15 @@ export function textItemOf(signature: string | undefined): TextItem | undefined 
 }
 
 /**
+ * Tells whether a server takes a reasoning item with this id: OpenAI's own refuse ids that they do not make; others, such as
+ * Copilot's, make opaque ones of any length.
+ */
+export function isReasoningIdOf(provider: string, id: string): boolean {
+  const isStrict = provider.startsWith("openai") || provider.startsWith("azure");
+  return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
+}
+
+/**
  * Reads the reasoning item in the signature of thinking.
  *
  * @param needsContent - Whether the provider needs the encrypted content.
@@ -62,13 +71,13 @@ export function reasoningItemOf(
   needsContent: boolean,
 ): OpenAIReasoningItem | undefined {
   const item = signature === undefined ? undefined : parseJson(signature)?.value;
-  if (!isReasoning(item) || item.id.length > MAX_ID) return undefined;
+  if (!isReasoning(item)) return undefined;
   return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
 }
 
 function isReasoning(item: unknown): item is OpenAIReasoningItem {
   const { type, id, summary } = fieldsOf(item);
-  return type === "reasoning" && typeof id === "string" && id.startsWith("rs") && Array.isArray(summary);
+  return type === "reasoning" && typeof id === "string" && id !== "" && Array.isArray(summary);
 }
 
 /**

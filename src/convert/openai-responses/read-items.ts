@@ -3,7 +3,7 @@ import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments } from "../tool-arguments.ts";
+import { parseArguments, plainArguments } from "../tool-arguments.ts";
 import { isHostOutput, OUTPUT_TYPES } from "./item-ids.ts";
 
 /** Fields of responses that requests may omit. */
@@ -22,6 +22,15 @@ export function readUser(raw: unknown): UserMessage["content"] | undefined {
   }
   if (role !== "user") return undefined;
   return typeof content === "string" ? content : listOf(content).map(readPart);
+}
+
+/** Reads the text of an item with instructions; undefined for other items. Tools that an item adds have none. */
+export function readSystem(raw: unknown): string | undefined {
+  const { role, content } = fieldsOf(raw);
+  if (role !== "system" && role !== "developer") return undefined;
+  if (typeof content === "string") return content;
+  const texts = listOf(content).map((part) => fieldsOf(part)["text"]);
+  return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
 }
 
 /** Reads the items of an answer; skips those without a counterpart. */
@@ -102,7 +111,7 @@ export function plainItem(item: object): object {
   return {
     ...rest,
     ...(type !== "message" && { type }),
-    ...(given !== undefined && { arguments: parseArguments(given) ?? given }),
+    ...(given !== undefined && { arguments: plainArguments(given) }),
     ...(listOf(annotations).length > 0 && { annotations }),
     ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
     ...(output !== undefined && { output: plainParts(output, "user") }),

@@ -4,8 +4,8 @@ import type { ConversionIssueCode } from "../conversion-issue.ts";
 import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
-import { isHostCall, isHostOutput, MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
+import { isHostCall, isHostOutput, isReasoningIdOf, MAX_ID, reasoningItemOf } from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -14,7 +14,7 @@ import type {
   OpenAIResponsesOptions,
   OpenAIResponsesRequest,
 } from "./openai-responses-types.ts";
-import { readAnswer, readResult, readUser } from "./read-items.ts";
+import { readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
 const MAX_NAME = 64;
@@ -28,13 +28,14 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => true,
-  maxNameLength: MAX_NAME,
+  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
   keepsSignedText: () => true,
   isSignature: () => true,
-  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text === "",
+  readSystem,
   readUser,
   readResult,
 };
@@ -56,13 +57,17 @@ export function toOpenAIResponses(
   const isStored = options.store ?? true;
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
-    canReplay: ({ thinkingSignature }) => reasoningItemOf(thinkingSignature, !isStored) !== undefined,
+    canReplay: ({ thinkingSignature }, { provider }) => {
+      const item = reasoningItemOf(thinkingSignature, !isStored);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
   const plan = planRequest(messages, dialect, options);
   const writer = new ItemWriter(plan);
   const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
-    if (item.kind === "system") return [{ role: "developer", content: item.text }];
+    if (item.kind === "system")
+      return [isInstructions(item.raw) ? item.raw : { role: "developer", content: item.text }];
     return item.kind === "user" ? [writer.writeUser(item)] : writer.writeAnswer(item);
   });
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
@@ -167,6 +172,10 @@ function idsOf(item: OpenAIResponsesItem): string[] {
 /** Tells whether a value is kept items. Unknown kinds are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
+}
+
+function isInstructions(raw: unknown): raw is OpenAIInputMessage {
+  return readSystem(raw) !== undefined;
 }
 
 function isMessage(raw: unknown): raw is OpenAIInputMessage {

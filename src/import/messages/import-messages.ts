@@ -2,11 +2,11 @@ import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { readMessageDocument } from "../../schema/message-form.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textOf } from "../source-values.ts";
 import { convertItems } from "./convert-items.ts";
-import { readMessageDocument } from "./message-form.ts";
 
 /** Stored messages of an SDK. */
 export interface MessagesInput {
