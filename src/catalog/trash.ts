@@ -106,8 +106,8 @@ function removeForGood(path: string): void {
 }
 
 async function putIntoTrash(path: string, pace: Pace): Promise<void> {
-  // Loaded late: the package brings many others along, and most programs delete nothing.
-  const { default: trash } = await import("trash");
+  // Loaded late: the package brings many others along, and most programs delete nothing. Bundles without Node get no-trash.
+  const { default: trash } = await import("#trash");
   pace.check();
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.

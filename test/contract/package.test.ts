@@ -23,8 +23,25 @@ test("every file that lies directly in src can be imported, and nothing else", (
   ]);
   expect(member(facts, "exports")).toEqual({
     ...Object.fromEntries(wanted),
+    // Node wins where both hold, as in Electron.
+    ".": {
+      types: "./dist/index.d.ts",
+      node: "./dist/index.js",
+      browser: "./dist/browser.js",
+      default: "./dist/index.js",
+    },
     "./package.json": "./package.json",
   });
+});
+
+test("the package trash stays out of bundles for something else than Node", () => {
+  expect(member(facts, "imports")).toEqual({
+    "#trash": { types: "trash", node: "trash", default: "./dist/no-trash.js" },
+  });
+});
+
+test("package.json names no repository, author or address for bugs, because none is known", () => {
+  for (const name of ["author", "bugs", "homepage", "repository"]) expect(facts).not.toHaveProperty(name);
 });
 
 test("types come first in every export: TypeScript takes the first condition that holds", () => {

@@ -93,7 +93,8 @@ function judgePackage(room: Room, specifier: string): string | undefined {
       ? `imports ${specifier}: this floor runs in a browser`
       : undefined;
   }
-  const name = packageOf(specifier);
+  // package.json says what a name with # stands for.
+  const name = packageOf(specifier.replace(/^#/, ""));
   if (BUILTINS.has(name)) return `imports "${specifier}": write "node:${specifier}"`;
   const homes = PACKAGE_HOMES[name] ?? BUNDLED_HOMES[name];
   if (homes === undefined) return `imports ${name}, which has no home in PACKAGE_HOMES`;
