@@ -118,7 +118,7 @@ function checkMaps(folder: string): void {
   console.log(`${scripts.length} programs have maps`);
 }
 
-async function check(project: string): Promise<void> {
+function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
   writeFileSync(join(project, "package.json"), '{"name":"consumer","private":true,"type":"module"}\n');
@@ -155,12 +155,12 @@ async function check(project: string): Promise<void> {
     lib: ["ES2022", "DOM"],
     types: [],
   });
-  await checkBundles(project);
+  checkBundles(project);
 }
 
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));
 try {
-  await check(project);
+  check(project);
 } finally {
   rmSync(project, { recursive: true, force: true });
 }
