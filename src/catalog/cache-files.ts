@@ -7,7 +7,7 @@ import type { FileMark } from "./open-file.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
 /** Incremented whenever the format or the meaning of cached rows changes. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 
 /** The file in which the rows of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.json$/;

@@ -338,15 +338,25 @@ export class FileLog implements SessionLog {
 
   /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
-    return exclusively(this.#fs, this.path, () =>
-      untilUnchanged(() => {
+    return exclusively(this.#fs, this.path, () => {
+      const written = untilUnchanged(() => {
         this.#file.look("write");
         this.#assertVersion();
         assertAllRead(this.path, this.index);
-        const written = this.#file.replace(write);
-        if (written !== undefined) this.#file.takeReplacement();
-        return written;
-      }),
-    );
+        return this.#file.replace(write);
+      });
+      if (written !== undefined) this.#takeReplacement();
+      return written;
+    });
+  }
+
+  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next look reads it. */
+  #takeReplacement(): void {
+    try {
+      this.#file.takeReplacement();
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      this.#lookedBeforeAt = NEVER;
+    }
   }
 }

@@ -86,8 +86,8 @@ export interface SessionLog extends LineSource {
    *
    * @param change - Called for each entry; must keep its id, parent and type.
    * @param more - Lines to append.
-   * @throws {SessionError} `WRITE_FAILED`. Either nothing changed, or only the last step failed: to make the new
-   *   state durable, or to load it here. `refresh` then loads it.
+   * @throws {SessionError} `WRITE_FAILED`; nothing changed. If only loading the new state fails, the call returns, and
+   *   `refresh` loads it.
    */
   rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more?: readonly LogLine[]): void;
 

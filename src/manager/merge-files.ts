@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import type { LineSource } from "../jsonl/line-source.ts";
-import { fileError, foreignFile, notASession } from "../log/file-errors.ts";
+import { fileError, foreignFile, notASession, untilUnchanged } from "../log/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
@@ -57,7 +57,7 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
   const merge = () => mergeInto(fs, path, absolutePath(pathA), absolutePath(pathB), options);
   // A missing file may have no folder for the lock.
   const isReplaced = path === undefined && isThere(absolutePath(pathA), fs);
-  return isReplaced ? exclusively(fs, absolutePath(pathA), merge) : merge();
+  return isReplaced ? exclusively(fs, absolutePath(pathA), () => untilUnchanged(merge)) : merge();
 }
 
 function mergeInto(

@@ -222,7 +222,9 @@ export class SessionState {
     } finally {
       this.#ownIds.delete(entry.id);
     }
-    const ordinal = this.require(entry.id);
+    const ordinal = this.tree.find(entry.id);
+    // Written, but what stands there now could not be read: the next look does that.
+    if (ordinal === NONE) return entry;
     this.#cache.remember(ordinal, entry, line.text.length);
     this.#advance(ordinal, entry);
     return entry;
