@@ -73,7 +73,7 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
 export function notASession(path: string): SessionError {
   return new SessionError(
     "NOT_A_SESSION",
-    `${path} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
+    `${path} is no session: it has no session header. If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.`,
     { details: { path } },
   );
 }

@@ -30,6 +30,7 @@ import { assertEditable, editableContent } from "./context-edits.ts";
 import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
+import { guardReceivers } from "./guard-receivers.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { assertRedactable, redactEntry } from "./redaction.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
@@ -75,7 +76,20 @@ export class SessionManager {
   #cwd: string;
   #sessionDir: string;
 
+  static {
+    guardReceivers(
+      SessionManager.prototype,
+      (receiver) => typeof receiver === "object" && receiver !== null && #state in receiver,
+      "A method of a session was called on another object, such as a proxy of the session or one made with Object.create(session). Call it on the session itself, bind it, or write a class that holds the session.",
+    );
+  }
+
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
+    if (typeof log !== "object" || !("readLines" in log)) {
+      throw new TypeError(
+        "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
+      );
+    }
     this.#state = new SessionState(log, coreOptions(options));
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
@@ -221,7 +235,7 @@ export class SessionManager {
     const places = sessionOptions(typeof first === "function" ? undefined : first);
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
-    const signal = [second, third].find((one) => one instanceof AbortSignal);
+    const signal = [second, third].find((one) => typeof one === "object");
     const { listInfos } = await import("./session-info.ts");
     const scope = { places, ...(sessionDir !== undefined && { sessionDir }) };
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
@@ -525,7 +539,7 @@ export class SessionManager {
       summary,
       firstKeptEntryId: firstKeptEntryId ?? id,
       tokensBefore,
-      ...optional({ details, fromHook, usage, systemMessage: foldSystemMessages(messages, timestampMs) }),
+      ...optional({ details, usage, fromHook, systemMessage: foldSystemMessages(messages, timestampMs) }),
     })).id;
   }
 
@@ -675,7 +689,7 @@ export class SessionManager {
     const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
     const fromId = this.getLeafId() ?? "root";
     return this.#state.append(
-      { type: "branch_summary", fromId, summary, ...optional({ details, fromHook, usage }) },
+      { type: "branch_summary", fromId, summary, ...optional({ details, usage, fromHook }) },
       place,
     ).id;
   }

@@ -23,7 +23,7 @@ export function mergeableHeader({ index }: LineSource, side: MergeSide): Session
   if (header === undefined || index.isRejected) {
     throw new SessionError(
       "NOT_A_SESSION",
-      `Copy ${side} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
+      `Copy ${side} is no session: it has no session header. If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.`,
       { details: { side } },
     );
   }
