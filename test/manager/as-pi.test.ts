@@ -113,3 +113,9 @@ describe("what is not a session", () => {
     );
   });
 });
+
+test("a message that names a command names the function, too", () => {
+  const path = join(temporaryFolder(), "s.jsonl");
+  writeFileSync(path, '{"no":"header"}\n');
+  expect(() => SessionManager.open(path)).toThrow(/repairSession\(path\) or "sessiontree repair"/);
+});
