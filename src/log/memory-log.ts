@@ -1,3 +1,4 @@
+import { makeIssue } from "../jsonl/issue-log.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
@@ -17,6 +18,7 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
   readonly isDegraded = false;
+  readonly keepsObjects = true;
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: undefined;
   #blocks: Blocks;
@@ -56,6 +58,11 @@ export class MemoryLog implements SessionLog {
     const first = addLines(this.index, encoded);
     this.#blocks.add(bytesOf(encoded));
     this.index.confirmPending();
+    for (const { head, replaced } of lines) {
+      if (replaced === undefined) continue;
+      const place = this.index.spans.at(this.index.tree.find(head.id));
+      this.index.report(makeIssue("VALUE_REPLACED", place, head.id, replaced));
+    }
     return first;
   }
 

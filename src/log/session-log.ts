@@ -10,6 +10,8 @@ export interface LogLine {
   readonly head: EntryHead;
   /** The record as JSON, without a line break. */
   readonly text: string;
+  /** What JSON cannot hold of the record, and its place; the text has something else there. */
+  readonly replaced?: string;
 }
 
 /** Takes the line of an entry. The bytes are valid only during the call. */
@@ -53,6 +55,8 @@ export interface SessionLog extends LineSource {
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Whether a log that writes later currently fails to write what was appended. */
   readonly isDegraded: boolean;
+  /** Whether entries are kept as the objects that they are, even if JSON cannot hold them. */
+  readonly keepsObjects?: boolean;
   /** The index of the lines. A change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 

@@ -1,4 +1,4 @@
-import { encodeRecord } from "../jsonl/encode.ts";
+import { encodeAnyRecord, encodeRecord } from "../jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -27,11 +27,16 @@ export interface MadeEntry {
 export class EntryMaker {
   readonly #options: MakerOptions;
   readonly #isTaken: (id: string) => boolean;
+  readonly #keepsObjects: () => boolean;
 
-  /** @param isTaken - Tells whether an id is in use. */
-  constructor(options: MakerOptions, isTaken: (id: string) => boolean) {
+  /**
+   * @param isTaken - Tells whether an id is in use.
+   * @param keepsObjects - Tells whether entries may hold what JSON cannot hold.
+   */
+  constructor(options: MakerOptions, isTaken: (id: string) => boolean, keepsObjects: () => boolean) {
     this.#options = options;
     this.#isTaken = isTaken;
+    this.#keepsObjects = keepsObjects;
   }
 
   /** Makes a chain of entries, each the parent of the next. */
@@ -64,6 +69,11 @@ export class EntryMaker {
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
     const entry = prepared(stamped, this.#options.beforePersist);
-    return { entry, line: { head, text: encodeRecord(entry) } };
+    if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
+    let replaced: string | undefined;
+    const text = encodeAnyRecord(entry, (what, path) => {
+      replaced ??= `${what} at ${path}`;
+    });
+    return { entry, line: { head, text, ...(replaced !== undefined && { replaced }) } };
   }
 }

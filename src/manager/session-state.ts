@@ -48,7 +48,11 @@ export class SessionState {
   constructor(log: SessionLog, options: MakerOptions) {
     const { beforePersist } = options;
     this.options = { ...options, ...(beforePersist && { beforePersist: this.#guarded(beforePersist) }) };
-    this.#maker = new EntryMaker(this.options, (id) => this.tree.find(id) !== NONE);
+    this.#maker = new EntryMaker(
+      this.options,
+      (id) => this.tree.find(id) !== NONE,
+      () => this.#log.keepsObjects === true,
+    );
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#leaf = log.index.storedLeaf;
@@ -151,7 +155,7 @@ export class SessionState {
     );
     const ordinals = made.map(({ entry, line }) => {
       const ordinal = this.tree.find(entry.id);
-      this.#cache.remember(ordinal, entry, line.text.length);
+      this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
       return ordinal;
     });
     return made.map(({ entry }, i) => {
@@ -192,7 +196,7 @@ export class SessionState {
     log.readLines([ordinal], (_, bytes) => {
       // Somebody else may have redacted it by now.
       if (new TextDecoder().decode(bytes) === line.text)
-        this.#cache.remember(ordinal, entry, line.text.length);
+        this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     });
     const there = this.#cache.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
@@ -225,7 +229,7 @@ export class SessionState {
     const ordinal = this.tree.find(entry.id);
     // Written, but what stands there now could not be read: the next look does that.
     if (ordinal === NONE) return entry;
-    this.#cache.remember(ordinal, entry, line.text.length);
+    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }
@@ -285,7 +289,7 @@ export class SessionState {
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {
     const ordinal = this.#write([line], isConversation(entry));
-    this.#cache.remember(ordinal, entry, line.text.length);
+    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { assistant, usage, user } from "../support/messages.ts";
+import { assistant, toolResult, usage, user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { records } from "./support/workshop.ts";
 
@@ -18,6 +18,52 @@ describe("the keys of a summary", () => {
     const end = ["details", "usage", "fromHook"];
     expect(compaction).toEqual([...base, "summary", "firstKeptEntryId", "tokensBefore", ...end]);
     expect(branch).toEqual([...base, "fromId", "summary", ...end]);
+  });
+});
+
+describe("what JSON cannot hold", () => {
+  /** As a program without types makes it. */
+  const odd = () => {
+    const message = toolResult("call", "done");
+    const details = { count: 10n, name: "kept" };
+    Reflect.set(details, "self", details);
+    Reflect.set(message, "details", details);
+    return message;
+  };
+
+  test("stays the live object in memory, and is a text in every copy", () => {
+    const session = SessionManager.inMemory("/project");
+    session.appendMessage(user("one"));
+    const message = odd();
+    const id = session.appendMessage(message);
+    const custom = session.appendCustomEntry("state", message.details);
+    expect(session.getEntry(id)).toMatchObject({ message });
+    expect(session.buildSessionContext().messages.at(-1)).toBe(message);
+    expect(session.issues.map(({ code, entryId }) => [code, entryId])).toEqual([
+      ["VALUE_REPLACED", id],
+      ["VALUE_REPLACED", custom],
+    ]);
+    expect(session.issues[0]?.message).toContain("$.message.details.count");
+    // The tree is read anew, and the entry stays what it is.
+    session.redact(session.getBranch()[0]?.id ?? "");
+    expect(session.getEntry(id)).toMatchObject({ message });
+    session.appendMessage(user("next"));
+
+    const plain = { count: "10", name: "kept", self: "[circular]" };
+    const path = join(temporaryFolder(), "export.jsonl");
+    session.exportBranch(path);
+    const copies = [SessionManager.open(path), session.forkSibling(session.getLeafId() ?? "")];
+    for (const copy of copies) expect(copy.getEntry(id)).toMatchObject({ message: { details: plain } });
+    session.createBranchedSession(session.getLeafId() ?? "");
+    expect(session.getEntry(custom)).toMatchObject({ data: plain });
+  });
+
+  test("is refused before anything is written, in a file", () => {
+    const session = SessionManager.create("/project", { sessionDir: temporaryFolder() });
+    session.appendMessage(user("one"));
+    expect(() => session.appendMessage(odd())).toThrow(TypeError);
+    expect(records(session)).toHaveLength(2);
+    expect(session.getEntryCount()).toBe(1);
   });
 });
 
