@@ -64,8 +64,6 @@ export {
 } from "./compaction/tokens.ts";
 export { serializeConversation } from "./compaction/transcript.ts";
 export { convertToLlm } from "./context/convert-to-llm.ts";
-export { failureLine } from "./context/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./context/outcome.ts";
 export type { ModelChoice } from "./context/path-settings.ts";
 export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";
 export {
@@ -155,3 +153,5 @@ export type {
   UserMessage,
 } from "./schema/message.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
+export { failureLine } from "./view/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./view/outcome.ts";

@@ -1,11 +1,11 @@
 import { fieldsOf, listOf } from "../context/entry-fields.ts";
+import { jsonOf, partsOf, textOf } from "../context/message-parts.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import type { Usage } from "../schema/content.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import { jsonOf, partsOf, textOf } from "./message-parts.ts";
 import type { CompactionLimits } from "./settings.ts";
 import { isUsage } from "./usage.ts";
 

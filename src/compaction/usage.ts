@@ -1,4 +1,4 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
@@ -39,8 +39,4 @@ export function addUsage(first: Usage | undefined, second: Usage | undefined): U
       total: sumCost("total"),
     },
   };
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -1,6 +1,6 @@
 import { calculateContextTokens } from "../compaction/tokens.ts";
 import { isUsage } from "../compaction/usage.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
 
 /** Tokens and cost, added up. */
@@ -113,10 +113,6 @@ function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.reasoning += more.reasoning;
   sum.totalTokens += more.totalTokens;
   sum.cost += more.cost;
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 function nameOf(value: unknown): string | null {

@@ -4,8 +4,8 @@ import { makeAncestorTest } from "../../src/cli/tree/ancestry.ts";
 import { chooseLandmarks, drawEverything, type Landmarks } from "../../src/cli/tree/landmarks.ts";
 import { treeRows } from "../../src/cli/tree/rows.ts";
 import { findTrunk } from "../../src/cli/tree/trunk.ts";
-import { kindOfMessage } from "../../src/cli/view/entry-kind.ts";
 import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import { kindOfMessage } from "../../src/view/entry-kind.ts";
 import fc from "../support/fast-check.ts";
 
 await loadWidths();

@@ -31,7 +31,7 @@ test("shows each entry that holds the text, under its session", async () => {
   const ofFirst = [
     "0198aaaa-0000-7000  6 days ago  Where do tulips grow?",
     `  ${asked} user        Where do tulips grow?`,
-    `  ${answered} assistant   Tulips grow in gardens.\n`,
+    `  ${answered} assistant       Tulips grow in gardens.\n`,
   ].join("\n");
   expect(stdout).toBe(`${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`);
 });

@@ -33,7 +33,7 @@ test("shows what a session is and what is in it", async () => {
       version: 3,
       bytes: expect.any(Number),
       entries: 7,
-      kinds: { user: 1, assistant: 2, tool: 2, label: 1, name: 1 },
+      kinds: { user: 1, assistant: 2, "tool result": 2, label: 1, name: 1 },
       branches: 2,
       leafId: session.getLeafId(),
       labels: [{ entryId: root, label: "here" }],

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { blocksOfEntry } from "../../src/page/model/blocks.ts";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
-import { excerptOf } from "../../src/page/model/excerpt.ts";
-import { dollars, roundDollars, tokens } from "../../src/page/model/format.ts";
+import { roundDollars, tokens } from "../../src/page/model/format.ts";
 import { roundValues } from "../../src/page/model/scale.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
 import {
@@ -15,6 +14,8 @@ import {
   sumOf,
   sumsByModel,
 } from "../../src/page/model/usage.ts";
+import { excerptOf } from "../../src/view/excerpt.ts";
+import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
@@ -77,7 +78,7 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
   );
   for (const entry of entries) {
     expect(Array.isArray(blocksOfEntry(entry))).toBe(true);
-    expect(excerptOf(entry)).toBeTypeOf("string");
+    expect(excerptOf(entry).text).toBeTypeOf("string");
   }
 });
 
@@ -91,8 +92,8 @@ test("an answer without text is told by its calls, by how it ended, or by its th
       parentId: null,
       timestamp: "",
       message: { role: "assistant", content, stopReason },
-    });
-  expect(excerpt([thinking, call], "toolUse")).toBe("bash ls");
+    }).text;
+  expect(excerpt([thinking, call], "toolUse")).toBe("→ bash ls");
   expect(excerpt([thinking], "stop")).toBe("(thinking)");
   expect(excerpt([], "aborted")).toBe("(aborted)");
   expect(excerpt([], "stop")).toBe("");

@@ -82,7 +82,7 @@ test("in a list a result is known by what was asked for, all else by what it say
     ["d", "c", "## What **now**?"],
   ]);
   expect(asked.entries.map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
-    "bash npm test",
+    "→ bash npm test",
     "npm test",
     "of nothing",
     "What now?",

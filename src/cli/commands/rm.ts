@@ -5,6 +5,8 @@ import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { assertPlainFile, type DeletedSession, deleteSession } from "../../catalog/trash.ts";
 import { fileError, notASession } from "../../log/file-errors.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -12,9 +14,7 @@ import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
 import { argumentList, flag } from "../parameters.ts";
 import { findStored, removeStored } from "../store/remove-stored.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
-import { counted } from "../text/words.ts";
 import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");

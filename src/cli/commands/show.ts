@@ -1,20 +1,20 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
+import { countKinds, isFailure, kindOf, readKinds } from "../../view/entry-kind.ts";
+import { callText } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { bytes, count, dollars } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { bytes, count, dollars } from "../text/words.ts";
 import { answerText, tokensText, usageOf } from "../view/answer-cost.ts";
 import { callOf, nextAnswer, type PlacedEntry, resultsOf } from "../view/call-links.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
-import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { callText } from "../view/excerpt.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 import { timeRange } from "../view/time-range.ts";
 

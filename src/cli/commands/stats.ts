@@ -3,18 +3,18 @@ import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
 import type { ModelUsage, UsageTotals } from "../../controller/usage-tally.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { count, counted, dollars } from "../text/words.ts";
 import { contextSizeText } from "../view/context-size.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
 const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
@@ -114,8 +114,8 @@ function listText(total: number, parts: readonly string[]): string {
 }
 
 function roleText(role: string, number: number): string {
-  const { one, many } = kindOfMessage({ role });
-  return counted(number, one, many);
+  const { word, many } = kindOfMessage({ role });
+  return counted(number, word, many);
 }
 
 function toolText({ total, failed, byName }: SessionStats["toolCalls"]): string {

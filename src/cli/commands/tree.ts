@@ -1,9 +1,11 @@
+import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { tabSeparated } from "../../view/plain.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { tabSeparated } from "../text/plain.ts";
 import { isoTime } from "../text/times.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { writeHeading } from "../tree/heading.ts";
@@ -11,8 +13,6 @@ import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
 import { type TreeRow, treeRows } from "../tree/rows.ts";
 import { findTrunk } from "../tree/trunk.ts";
 import { UsageError } from "../usage-error.ts";
-import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");

@@ -1,9 +1,9 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
+import { isFailure, KindCount, type KindStyle, kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
-import { isFailure, KindCount, type KindStyle, kindOf } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 import { shortId } from "../view/short-ids.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 

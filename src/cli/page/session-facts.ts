@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { outcomeOf } from "../../context/outcome.ts";
+import { outcomeOf } from "../../view/outcome.ts";
 import { SessionView } from "../session-view.ts";
 import { usageOf } from "../view/answer-cost.ts";
 

@@ -1,12 +1,12 @@
+import type { EntryKind, KindStyle } from "../../view/entry-kind.ts";
+import { type Excerpt, excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
 import type { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { type TimeColumn, timeColumn } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
-import { paintOf } from "../view/colour.ts";
-import type { EntryKind, KindStyle } from "../view/entry-kind.ts";
-import { type Excerpt, excerptOf } from "../view/excerpt.ts";
+import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
 import { timeRange } from "../view/time-range.ts";
 import type { TreeRow } from "./rows.ts";
@@ -17,7 +17,6 @@ type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 /** Rows whose bodies are read together. */
 const BATCH = 256;
 
-const KIND_WIDTH = 10;
 const LABEL_WIDTH = 24;
 const LEAF_MARK = "← leaf";
 

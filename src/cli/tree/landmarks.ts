@@ -1,6 +1,6 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
+import type { EntryKind } from "../../view/entry-kind.ts";
 import type { SessionView } from "../session-view.ts";
-import type { EntryKind } from "../view/entry-kind.ts";
 import { hideBranches, sidesOf } from "./branches.ts";
 import type { Trunk } from "./trunk.ts";
 

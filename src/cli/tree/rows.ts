@@ -1,5 +1,5 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
-import { type EntryKind, type EntryKinds, KindCount } from "../view/entry-kind.ts";
+import { type EntryKind, type EntryKinds, KindCount } from "../../view/entry-kind.ts";
 import { sidesOf } from "./branches.ts";
 import type { Landmarks } from "./landmarks.ts";
 import type { Trunk } from "./trunk.ts";

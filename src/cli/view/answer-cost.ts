@@ -2,7 +2,7 @@ import { isUsage } from "../../compaction/usage.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { type UsageTotals, usageTotals } from "../../controller/usage-tally.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
-import { count, dollars } from "../text/words.ts";
+import { count, dollars } from "../../view/words.ts";
 
 /** Returns what an answer, a summary or another call of a model used; undefined if the entry does not say. */
 export function usageOf(entry: AnySessionEntry | undefined): UsageTotals | undefined {

@@ -1,5 +1,5 @@
-import { partsOf } from "../../compaction/message-parts.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { partsOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import type { SessionView } from "../session-view.ts";

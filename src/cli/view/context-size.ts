@@ -1,5 +1,5 @@
 import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
-import { count, counted } from "../text/words.ts";
+import { count, counted } from "../../view/words.ts";
 
 /** Writes how large a context is, and how that is known: the same number as on the page. */
 export function contextSizeText(size: Omit<ContextUsageEstimate, "lastUsageIndex">): string {

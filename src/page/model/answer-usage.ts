@@ -1,6 +1,6 @@
+import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { fieldsOf, numberOf } from "./fields.ts";
-import { count, dollars } from "./format.ts";
+import { count, dollars } from "../../view/words.ts";
 import { costOf } from "./usage.ts";
 
 /** What an answer of a model used, in words; each is empty if the entry does not say. */

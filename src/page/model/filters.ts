@@ -1,5 +1,5 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import { kindOf } from "./entry-kind.ts";
+import { kindOf } from "../../view/entry-kind.ts";
 import type { SessionModel } from "./session-model.ts";
 import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";
 

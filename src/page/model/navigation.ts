@@ -1,4 +1,4 @@
-import { kindOf } from "./entry-kind.ts";
+import { kindOf } from "../../view/entry-kind.ts";
 import { NONE, pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 import { answerOf } from "./tool-calls.ts";
 

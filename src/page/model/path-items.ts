@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
 import {
   type AgentMessage,
   type AnySessionEntry,
@@ -11,7 +12,6 @@ import {
   sessionEntryToContextMessages,
   type ToolPairRepair,
 } from "../../core.ts";
-import { fieldsOf } from "./fields.ts";
 import { NONE, pathTo, type SessionModel } from "./session-model.ts";
 
 /**

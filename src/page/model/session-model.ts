@@ -1,3 +1,5 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import {
   type AnySessionEntry,
   outcomeOf,
@@ -5,9 +7,9 @@ import {
   type SessionHeader,
   type SessionIssue,
 } from "../../core.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { beginningOf } from "../../view/plain.ts";
 import type { EmbeddedSession } from "./embedded-session.ts";
-import { excerptOf, oneLine } from "./excerpt.ts";
-import { fieldsOf, textOf } from "./fields.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
 
 /** Stands for "no entry" where an ordinal is expected. */
@@ -86,8 +88,8 @@ export function makeSessionModel({
 function firstPrompt(entries: readonly AnySessionEntry[]): string {
   for (const entry of entries) {
     const isUsers = entry.type === "message" && fieldsOf(fieldsOf(entry)["message"])["role"] === "user";
-    const prompt = isUsers ? excerptOf(entry) : "";
-    if (prompt !== "") return oneLine(prompt, LONGEST_TITLE);
+    const prompt = isUsers ? excerptOf(entry).text : "";
+    if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
   }
   return "";
 }

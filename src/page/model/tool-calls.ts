@@ -1,5 +1,6 @@
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { fieldsOf, listOf, textOf } from "./fields.ts";
 
 /** A call of a tool, as an answer of the model holds it. */
 export interface StoredCall {

@@ -1,4 +1,4 @@
-import { kindOf, type Tone } from "./entry-kind.ts";
+import { type KindStyle, kindOf } from "../../view/entry-kind.ts";
 import { NONE, pathTo, type SessionModel } from "./session-model.ts";
 
 /** How much of the tree is drawn: what changes its course, the user's messages and failures besides, or every entry. */
@@ -47,12 +47,12 @@ const MOST_TURNS = 300;
 const SHORTEST_RUN = 3;
 
 /** Tones whose entries always have a row of their own. */
-const ALWAYS_DRAWN: ReadonlySet<Tone> = new Set<Tone>(["summary", "damaged"]);
+const ALWAYS_DRAWN: ReadonlySet<KindStyle> = new Set<KindStyle>(["summary", "damaged"]);
 
 /** Chooses how much is drawn before anybody has chosen. */
 export function usualDetail({ entries }: SessionModel): TreeDetail {
   if (entries.length <= DRAWN_WHOLE) return "all";
-  const turns = entries.filter((entry) => kindOf(entry).tone === "user").length;
+  const turns = entries.filter((entry) => kindOf(entry).style === "user").length;
   return turns > MOST_TURNS ? "branches" : "turns";
 }
 
@@ -86,7 +86,7 @@ export function chooseRows(session: SessionModel, { next }: Trunk, detail: TreeD
   if (detail === "all") return new Uint8Array(entries.length).fill(1);
   const isDrawn = new Uint8Array(entries.length);
   entries.forEach((entry, ordinal) => {
-    const { tone } = kindOf(entry);
+    const { style: tone } = kindOf(entry);
     const isTurn = detail === "turns" && tone === "user";
     if (isTurn || ALWAYS_DRAWN.has(tone) || labels.has(ordinal)) isDrawn[ordinal] = 1;
     const below = children[ordinal] ?? [];

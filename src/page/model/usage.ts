@@ -1,5 +1,7 @@
+import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import { calculateContextTokens, type Usage } from "../../core.ts";
-import { fieldsOf, isFields, numberOf, textOf } from "./fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** What one model call used. */
@@ -36,7 +38,7 @@ export function modelCalls({ entries }: SessionModel): ModelCall[] {
 
 /** What is no object is no usage; of an object, numbers that are missing count as 0. */
 function isUsage(value: unknown): value is Usage {
-  return isFields(value);
+  return isJsonRecord(value);
 }
 
 function numbersOf(usage: Usage) {
@@ -52,7 +54,7 @@ function numbersOf(usage: Usage) {
 }
 
 /** Returns the cost that a stored usage tells, in US dollars: its total, else the sum of its parts. */
-export function costOf({ total, input, output, cacheRead, cacheWrite }: ReturnType<typeof fieldsOf>): number {
+export function costOf({ total, input, output, cacheRead, cacheWrite }: JsonRecord): number {
   if (typeof total === "number") return numberOf(total);
   return numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
 }

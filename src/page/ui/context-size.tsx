@@ -1,5 +1,6 @@
 import type { ContextUsageEstimate } from "../../core.ts";
-import { count, tokens } from "../model/format.ts";
+import { count } from "../../view/words.ts";
+import { tokens } from "../model/format.ts";
 
 /** The size of the context at the end of the path, and how it is known; short where all is about the context. */
 export function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: boolean }) {

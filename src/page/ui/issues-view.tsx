@@ -1,4 +1,4 @@
-import { counted } from "../model/format.ts";
+import { counted } from "../../view/words.ts";
 import { rawTextOf } from "../model/raw-line.ts";
 import { Code } from "./code.tsx";
 import { usePage } from "./use-page.ts";

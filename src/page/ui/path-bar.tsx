@@ -1,8 +1,9 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { count, counted } from "../../view/words.ts";
 import { answerUsage } from "../model/answer-usage.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { fieldsOf, textOf } from "../model/fields.ts";
-import { count, counted } from "../model/format.ts";
 import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE, type SessionModel } from "../model/session-model.ts";

@@ -1,5 +1,6 @@
+import { count } from "../../view/words.ts";
 import { endName } from "../model/end-name.ts";
-import { count, tokens } from "../model/format.ts";
+import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { groupCalls, type ModelCall, sumOf } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";

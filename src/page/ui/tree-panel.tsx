@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, counted } from "../model/format.ts";
+import { count, counted } from "../../view/words.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE } from "../model/session-model.ts";
 import {

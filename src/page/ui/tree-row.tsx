@@ -1,8 +1,8 @@
 import { outcomeOf } from "../../core.ts";
-import { kindOf } from "../model/entry-kind.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { count } from "../../view/words.ts";
 import { titleOfEntry } from "../model/entry-title.ts";
 import { failureLine } from "../model/failure-line.ts";
-import { count } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { resultToolName } from "../model/tool-calls.ts";
@@ -43,7 +43,7 @@ export function TreeRowView(props: TreeRowProps) {
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entries[ordinal];
   if (entry === undefined) return null;
-  const { tone, word } = kindOf(entry);
+  const { style: tone, word } = kindOf(entry);
   const isOnPath = path.places.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = outcomeOf(entry) === "failed";
@@ -161,7 +161,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 function Node({ row, x, isLeaf }: { row: TreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const entry = session.entries[row.ordinal];
-  const tone = entry === undefined ? "quiet" : kindOf(entry).tone;
+  const tone = entry === undefined ? "quiet" : kindOf(entry).style;
   return (
     <g class="node">
       {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
+import { count, dollars } from "../../view/words.ts";
 import { endName } from "../model/end-name.ts";
-import { count, dollars, percent, tokens } from "../model/format.ts";
+import { percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { cacheShare, modelCalls, sumOf, sumsByModel, type UsageSum } from "../model/usage.ts";
 import { CallTable } from "./call-table.tsx";

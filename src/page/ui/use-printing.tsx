@@ -1,7 +1,8 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { count } from "../../view/words.ts";
 import { conversationRows } from "../model/conversation-rows.ts";
-import { count, dateAndTimeOf } from "../model/format.ts";
+import { dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { NONE } from "../model/session-model.ts";
 import { EntryCard } from "./entry-card.tsx";
