@@ -59,7 +59,6 @@ export {
 } from "./compaction/summarize.ts";
 export {
   type ContextUsageEstimate,
-  calculateContextTokens,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -87,6 +86,7 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
+export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";

@@ -54,7 +54,6 @@ export {
 } from "./compaction/summarize.ts";
 export {
   type ContextUsageEstimate,
-  calculateContextTokens,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -82,6 +81,7 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
+export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";

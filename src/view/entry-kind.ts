@@ -136,9 +136,12 @@ export class KindCount {
   }
 }
 
-/** Counts the kinds of entries. */
-export function countKinds({ kinds, failures }: EntryKinds): KindCount {
+/** Counts the kinds of entries; default: of all. */
+export function countKinds(
+  { kinds, failures }: EntryKinds,
+  ordinals: Iterable<number> = kinds.keys(),
+): KindCount {
   const counts = new KindCount();
-  for (const [ordinal, one] of kinds.entries()) counts.add(one, failures.has(ordinal));
+  for (const ordinal of ordinals) counts.add(kinds[ordinal] ?? DAMAGED, failures.has(ordinal));
   return counts;
 }

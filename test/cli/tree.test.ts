@@ -46,7 +46,10 @@ test("labels, compactions, branch summaries, failures and the leaf are seen", as
   session.appendLabelChange(marked, "checkpoint");
   session.appendCompaction("All that was before", marked, 186_045);
   session.branch(marked);
-  const { stdout, lines } = await cli(["tree", "--pretty", scribe.path]);
+  const { stdout, lines } = await cli(["tree", "--pretty", scribe.path], {
+    columns: 120,
+    env: { NO_COLOR: "1" },
+  });
   expect(lineOf(lines, marked)).toContain("[checkpoint] here");
   expect(stdout).toMatch(/◆ \w{8} compaction .*186,045-token context → All that was before/);
   expect(stdout).toMatch(/◆ \w{8} branch summary .*Goal It was tried\./);

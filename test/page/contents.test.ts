@@ -11,10 +11,10 @@ import {
   type ModelCall,
   modelCalls,
   orderCalls,
-  sumOf,
   sumsByModel,
 } from "../../src/page/model/usage.ts";
 import { excerptOf } from "../../src/view/excerpt.ts";
+import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
@@ -156,8 +156,8 @@ test("a search finds texts of every kind, in any case, with what stands around t
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
-    ...{ ordinal, model: "m", input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    ...{ total, cost },
+    ...{ ordinal, model: "m", count: 1, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+    ...{ totalTokens: total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
   const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
@@ -183,13 +183,13 @@ test("usage is added up by model, whatever numbers are missing", () => {
       ],
     ]),
   );
-  expect(sumOf(calls)).toMatchObject({ calls: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
-  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+  expect(sumUsage(calls)).toMatchObject({ count: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.count])).toEqual([
     ["p/m", 3],
-    ["(not named)", 1],
+    ["(unknown model)", 1],
     ["p/n", 1],
   ]);
-  expect(cacheShare(sumOf(calls))).toBeCloseTo(30 / 41);
+  expect(cacheShare(sumUsage(calls))).toBeCloseTo(30 / 41);
   expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
 });
 

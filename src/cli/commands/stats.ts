@@ -1,10 +1,10 @@
 import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
-import type { ModelUsage, UsageTotals } from "../../controller/usage-tally.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
-import { plainLine } from "../../view/plain.ts";
+import { modelName } from "../../view/usage.ts";
+import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -140,7 +140,7 @@ function contextText({ size, context: { contextWindow } }: ShownStats): string {
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
   const { colours } = out;
-  const rows = models.map((model) => [modelName(model), ...usageCells(model)]);
+  const rows = models.map((model) => [nameOf(model), ...usageCells(model)]);
   if (models.length > 1) rows.push(["total", ...usageCells(total)]);
   const table = [["", "all input", "cache read", "written", "output", "cost"], ...rows];
   const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => widthOf(row[i] ?? "")))) ?? [];
@@ -160,9 +160,8 @@ function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals)
   return [...[all, cacheRead, cacheWrite, output].map(count), dollars(cost)];
 }
 
-function modelName({ provider, model }: ModelUsage): string {
-  if (model === null) return "(unknown model)";
-  return plainLine(provider === null ? model : `${provider}/${model}`);
+function nameOf({ provider, model }: ModelUsage): string {
+  return modelName(provider ?? "", model ?? "") || "(unknown model)";
 }
 
 function percent(part: number): string {

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
 import type { KindCount } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
+import { timeRange } from "../../view/time-range.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
 import type { SessionView } from "../session-view.ts";
 import { span } from "../text/times.ts";
 import { truncate, wrap } from "../text/width.ts";
-import { timeRange } from "../view/time-range.ts";
 
 /** Writes what session this is: its name, and what it amounts to. */
 export function writeHeading(session: SessionView, counts: KindCount, out: Output): void {

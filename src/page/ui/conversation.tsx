@@ -1,4 +1,5 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { NONE } from "../../tree/entry-tree.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Block } from "../model/blocks.ts";
@@ -10,7 +11,6 @@ import {
 } from "../model/conversation-rows.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { NONE } from "../model/session-model.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./folds.ts";

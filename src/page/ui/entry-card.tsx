@@ -1,4 +1,5 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { counted } from "../../view/words.ts";
@@ -75,10 +76,10 @@ function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {
     const within = target instanceof Element ? target.closest("[data-entry]") : null;
-    const ordinal = session.ordinals.get(within?.getAttribute("data-entry") ?? "");
+    const ordinal = session.tree.find(within?.getAttribute("data-entry") ?? "");
     // These go somewhere themselves.
     const isLeading = target instanceof Element && target.closest(".entry-actions, .branch-switch") !== null;
-    if (ordinal !== undefined && !isLeading) go({ go: "mark", ordinal });
+    if (ordinal !== NONE && !isLeading) go({ go: "mark", ordinal });
   };
 }
 

@@ -3,7 +3,7 @@ import { textOf } from "../../context/message-parts.ts";
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { kindOf } from "../../view/entry-kind.ts";
-import { answerUsage } from "../model/answer-usage.ts";
+import { usageTexts } from "../../view/usage.ts";
 import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
@@ -105,7 +105,7 @@ function factsOf(entry: AnySessionEntry): string {
       .filter(Boolean)
       .join(", ");
   }
-  const { cost, tokens: spent } = answerUsage(entry);
+  const { cost, tokens: spent } = usageTexts(entry);
   return [cost, spent].filter(Boolean).join(" · ");
 }
 

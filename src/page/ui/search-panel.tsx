@@ -1,10 +1,10 @@
 import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../../view/entry-kind.ts";
+import { resultToolName } from "../../view/tool-calls.ts";
 import { counted } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
-import { resultToolName } from "../model/tool-calls.ts";
 import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
 

@@ -1,17 +1,18 @@
 import { outcomeOf } from "../../core.ts";
 import { kindOf } from "../../view/entry-kind.ts";
+import { titleOfEntry } from "../../view/entry-title.ts";
+import { resultToolName } from "../../view/tool-calls.ts";
+import { DEEPEST } from "../../view/tree-rows.ts";
 import { count } from "../../view/words.ts";
-import { titleOfEntry } from "../model/entry-title.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { resultToolName } from "../model/tool-calls.ts";
-import { DEEPEST, type TreeRow } from "../model/tree-rows.ts";
+import type { PageTreeRow } from "../model/tree-rows.ts";
 import { WIDE } from "./screen.ts";
 import { usePage } from "./use-page.ts";
 
 interface TreeRowProps {
-  readonly row: TreeRow;
+  readonly row: PageTreeRow;
   /** Whether the entry that is looked at is here. */
   readonly isCurrent: boolean;
   /** Whether the keys of the tree stand here. */
@@ -121,7 +122,7 @@ function failuresAmong({ entries }: SessionModel, ordinals: readonly number[]): 
 }
 
 interface GraphProps {
-  readonly row: TreeRow;
+  readonly row: PageTreeRow;
   readonly path: PathView;
   readonly isBelowOnPath: boolean;
   readonly isLeaf: boolean;
@@ -158,7 +159,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 }
 
 /** Summaries are squares, what nobody said is small, the rest are circles; the leaf has a ring. */
-function Node({ row, x, isLeaf }: { row: TreeRow; x: number; isLeaf: boolean }) {
+function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const entry = session.entries[row.ordinal];
   const tone = entry === undefined ? "quiet" : kindOf(entry).style;

@@ -52,8 +52,8 @@ test("shows what is typed, the list, the last messages, and the keys", () => {
     "",
     "",
     "─".repeat(60),
-    "user       Why?",
-    "assistant  So.",
+    "user           Why?",
+    "assistant      So.",
     "",
     "enter choose  ^R rename  ^D delete  ^F contents",
   ]);
