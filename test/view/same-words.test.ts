@@ -8,8 +8,7 @@ import { makeSessionModel, type SessionModel } from "../../src/page/model/sessio
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
 import { modelCalls } from "../../src/page/model/usage.ts";
 import { titleOfEntry } from "../../src/view/entry-title.ts";
-import { callText } from "../../src/view/excerpt.ts";
-import { callOf } from "../../src/view/tool-calls.ts";
+import { callText, excerptOf } from "../../src/view/excerpt.ts";
 import { findTrunk } from "../../src/view/trunk.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { cli, jsonLines } from "../cli/support/cli.ts";
@@ -60,11 +59,13 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
         ordinal === model.leaf,
       ]),
     );
-    // The page names a result by what was asked for, where that is known.
-    const excerpts = printed.map(({ excerpt }, ordinal) =>
-      callOf(model, ordinal) === undefined ? excerpt : titleOfEntry(model, ordinal),
-    );
-    expect(model.entries.map((_, ordinal) => titleOfEntry(model, ordinal))).toEqual(excerpts);
+    const excerpts = printed.map(({ excerpt }) => excerpt);
+    expect(model.entries.map((entry) => excerptOf(entry).text)).toEqual(excerpts);
+    // The page names results and commands by what was asked for: what came of it stands beside that.
+    model.kinds.forEach(({ style }, ordinal) => {
+      if (style !== "tool" && style !== "command")
+        expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
+    });
     expectSameDrawing(path, model);
     const { failed, cost } = new FactsReader().factsOf(path);
     expect([model.failures.length, sumUsage(modelCalls(model)).cost]).toEqual([failed, cost]);
