@@ -8,6 +8,7 @@ import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { contextSizeText } from "../../view/context-size.ts";
 import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { excerptOfMessage } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
@@ -22,7 +23,6 @@ import { SessionView } from "../session-view.ts";
 import { column, truncate, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
-import { contextSizeText } from "../view/context-size.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 

@@ -2,6 +2,7 @@ import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
+import { contextSizeText } from "../../view/context-size.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { modelName } from "../../view/usage.ts";
 import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
@@ -14,7 +15,6 @@ import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { contextSizeText } from "../view/context-size.ts";
 import { writeFacts } from "../view/facts.ts";
 
 const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
