@@ -42,6 +42,8 @@ export interface Dialect {
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
+  /** Reads the text of the kept original of a system message that has its place in the request; absent if none has. */
+  readonly readSystem?: (raw: unknown) => string | undefined;
   /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads the kept original of an answer; undefined if it cannot be sent. */
