@@ -15,8 +15,8 @@ import { build } from "esbuild";
 import { SessionManager } from "sessiontree";
 import { deleteSession } from "sessiontree/catalog";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sandbox } from "../fault/support/sandbox.ts";
 import { failing } from "../support/failing-calls.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { folder, home, inTrash, trash, useTrashHome } from "../support/trash-home.ts";
 
 useTrashHome();
@@ -110,7 +110,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
 describe("deleteSession in a bundle", () => {
   /** Bundles a program that deletes a file, in a folder of its own, and runs it. */
   async function runBundled(path: string, nodeModules: boolean): Promise<string> {
-    const bundles = temporaryFolder();
+    const bundles = sandbox();
     const root = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
     const outfile = join(bundles, "program.mjs");
     const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
