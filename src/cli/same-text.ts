@@ -1,6 +1,6 @@
 import { listTrashed } from "../catalog/restore.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { redactEntry } from "../manager/redaction.ts";
+import { redactEntry } from "../schema/redact-entry.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { CommandCall } from "./command.ts";
