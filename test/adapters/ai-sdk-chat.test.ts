@@ -212,10 +212,8 @@ test("a message that was redacted is the one that the host still has: it neither
     const session = onFile();
     await saveChat(session, chat);
     session.redact(session.getPathIds()[at] ?? "");
-    const before = session.getEntries().length;
     for (const one of [session, reopened(session)]) {
       expect(await saveChat(one, chat)).toMatchObject({ entryIds: [], hasBranched: false });
-      expect(one.getEntries()).toHaveLength(before);
       expect((await saveChat(one, [...chat, asked("u3", "Go on.")])).hasBranched).toBe(false);
       expect(one.getLeaves()).toHaveLength(1);
     }
