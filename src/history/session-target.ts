@@ -230,6 +230,7 @@ export class StoreTarget implements SessionTarget {
   async #create(header: SessionHeader, imported: ImportedSession): Promise<boolean> {
     try {
       await this.#store.importBytes(pieceOf([...linesOfSession(header, imported.entries)].join("")));
+      this.#ids?.add(header.id);
       return true;
     } catch (error) {
       if (!isSessionError(error, "SESSION_EXISTS")) throw error;
