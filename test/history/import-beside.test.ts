@@ -42,7 +42,7 @@ function forget({ cacheDir }: Places): void {
 function saidAt(path: string): string[] {
   const session = SessionManager.open(path, { mode: "read-only" });
   expect(session.issues).toEqual([]);
-  return session.buildSessionContext().messages.map(({ content }) => JSON.stringify(content));
+  return session.buildSessionContext().messages.map((message) => JSON.stringify(message));
 }
 
 function entryHolding(session: SessionManager, words: string): string {
