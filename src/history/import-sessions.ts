@@ -3,9 +3,7 @@ import { isDeletedImport } from "../catalog/deleted-imports.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
-import { hasErrorCode } from "../log/system-error.ts";
 import { refuseAborted } from "../schema/abort.ts";
-import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import {
   assertOptions,
@@ -21,10 +19,12 @@ import {
 } from "../schema/options.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
+import { claudeProjects } from "./project-folders.ts";
 import { type MadeSession, type RunFacts, SessionImporter } from "./session-importer.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
+import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";
-import { findSourceSessions, type SourceQuery, selectSessions } from "./source-query.ts";
+import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
 import type { SourceSession } from "./source-session.ts";
 
 /** Options of an import. */
@@ -224,6 +224,8 @@ class ImportRun {
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
     const { target, env, now = Date.now, dryRun = false, again = false, fresh = false } = options;
+    const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
+    const beside = new SideFiles(reportTo(options));
     this.#options = options;
     this.#cache = cache;
     this.#facts = {
@@ -231,7 +233,7 @@ class ImportRun {
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
-      claudeStateFiles: claudeStateFiles(env),
+      claudeProjects: hasUnknownFolder ? claudeProjects(claudeStateFiles(env), beside) : [],
       beginnings: new Map(all.map(({ sourceId, startedAt, cwd }) => [sourceId, { startedAt, cwd }])),
     };
     this.#importer = new SessionImporter(target, this.#facts);
@@ -277,7 +279,7 @@ class ImportRun {
       }
       this.#remember(session, done);
     } catch (error) {
-      this.#skip(session.files[0]?.path ?? "", error);
+      reportTo(this.#options)(session.files[0]?.path ?? "", error);
     }
   }
 
@@ -310,15 +312,6 @@ class ImportRun {
     const { sourceId, sourcePath, id, place, counts, dropped } = known;
     const path = this.#facts.isDryRun || status === "deleted" ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
-  }
-
-  #skip(path: string, error: unknown): void {
-    const { onSkipped } = this.#options;
-    const isExpected =
-      error instanceof SessionError ||
-      (error instanceof Error && hasErrorCode(error, "ENOENT", "EACCES", "EPERM", "EISDIR"));
-    if (onSkipped === undefined || !isExpected) throw error;
-    onSkipped(path, error);
   }
 }
 

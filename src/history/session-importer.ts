@@ -25,8 +25,8 @@ export interface RunFacts {
   readonly isFresh: boolean;
   /** Whether to import sessions that were deleted here. */
   readonly isAgain: boolean;
-  /** Files in which Claude Code stores the folders of its projects. */
-  readonly claudeStateFiles: readonly string[];
+  /** Working directories that Claude Code knows. */
+  readonly claudeProjects: readonly string[];
   /** Beginnings of all found sessions, by id. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }
@@ -73,10 +73,10 @@ export class SessionImporter {
   }
 
   async #read(session: SourceSession): Promise<ImportedSession[]> {
-    const { importedAt, claudeStateFiles } = this.#facts;
+    const { importedAt, claudeProjects } = this.#facts;
     const isTimeless = session.source === "messages";
     const begunAt = isTimeless ? await this.#target.begunAt(sessionIdOf(session.sourceId)) : undefined;
-    return readSourceSession(session, { begunAt, importedAt, claudeStateFiles });
+    return readSourceSession(session, { begunAt, importedAt, claudeProjects });
   }
 
   async #importOne(imported: ImportedSession, beside: SessionsBeside, path: string): Promise<MadeSession> {

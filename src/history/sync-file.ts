@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { decodeText } from "../jsonl/decode.ts";
-import { fileError, NotAPlainFileError, notASession, untilUnchanged } from "../log/file-errors.ts";
+import { fileError, NotAPlainFileError, untilUnchanged } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import {
   closeQuietly,
@@ -11,6 +11,7 @@ import {
   readRange,
   realFileSystem,
 } from "../log/file-system.ts";
+import { notASessionAt } from "../log/foreign-file.ts";
 import { logLineOf } from "../log/log-lines.ts";
 import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
@@ -174,7 +175,7 @@ function withSession<T>(
   try {
     const rest = restOf(fs, session);
     const isBegun = session.index.header !== undefined && !session.index.isRejected;
-    if (!isBegun && !isUnbegun(fs, session.fd)) throw notASession(path);
+    if (!isBegun && !isUnbegun(fs, session.fd)) throw notASessionAt(path, fs);
     return use(isBegun ? { ...session, rest } : undefined, session.fd);
   } finally {
     closeQuietly(fs, session.fd);
