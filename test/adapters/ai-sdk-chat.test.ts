@@ -212,11 +212,10 @@ test("a message that was redacted is the one that the host still has: it neither
     const session = onFile();
     await saveChat(session, chat);
     session.redact(session.getPathIds()[at] ?? "");
-    for (const one of [session, reopened(session)]) {
+    for (const one of [session, reopened(session)])
       expect(await saveChat(one, chat)).toMatchObject({ entryIds: [], hasBranched: false });
-      expect((await saveChat(one, [...chat, asked("u3", "Go on.")])).hasBranched).toBe(false);
-      expect(one.getLeaves()).toHaveLength(1);
-    }
+    expect((await saveChat(session, [...chat, asked("u3", "Go on.")])).hasBranched).toBe(false);
+    expect(session.getLeaves()).toHaveLength(1);
   }
 });
 
