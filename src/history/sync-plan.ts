@@ -274,7 +274,7 @@ function movedKey(leafId: string, end: UnknownEntry): string {
 }
 
 /** Makes an entry that leaves the leaf where it was before others were added. */
-export function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
+function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
   return leafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
 }
 
