@@ -62,8 +62,12 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
   };
 }
 
-/** Compiles the source as a Unicode expression if possible, else by the older, laxer rules. */
-function parseExpression(source: string, flags: string): RegExp {
+/**
+ * Compiles the source as a Unicode expression if possible, else by the older, laxer rules.
+ *
+ * @throws {TypeError} If it is no regular expression.
+ */
+export function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, `${flags}u`);
   } catch (error) {
@@ -76,7 +80,12 @@ function parseExpression(source: string, flags: string): RegExp {
   }
 }
 
-function runLimited(run: () => unknown): unknown[] {
+/**
+ * Runs an expression in a context with a time limit.
+ *
+ * @throws {TooSlowError}
+ */
+export function runLimited(run: () => unknown): unknown[] {
   try {
     const found = run();
     return Array.isArray(found) ? found : [];

@@ -1,6 +1,13 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
+import type { EntryDraft } from "./entry-draft.ts";
+
+/** Makes the entry that records a redaction. */
+export function redactionRecord(data: JsonRecord): EntryDraft {
+  return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
+}
 
 /** Fields with an entry's place and kind, without content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([

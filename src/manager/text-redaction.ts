@@ -1,0 +1,61 @@
+import { decodeText } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { currentLine } from "../jsonl/entry-body.ts";
+import type { TextRedactor } from "../jsonl/text-redactor.ts";
+import { isThere, realFileSystem } from "../log/file-system.ts";
+import { eachRawLine } from "../log/raw-lines.ts";
+import type { SessionLog } from "../log/session-log.ts";
+
+/** How a text is redacted in a session. */
+export interface RedactTextOptions {
+  /** Text to put in its place. Default `[redacted]`. */
+  readonly replacement?: string;
+  /** Whether to change nothing. Default false. */
+  readonly dryRun?: boolean;
+}
+
+/** What a redaction of a text did in a session. */
+export interface SessionTextRedaction {
+  /** Entries that held the text. */
+  readonly entryIds: readonly string[];
+  /** Where it still stands, since changing that would break the session: names of fields. */
+  readonly standing: readonly string[];
+  /** Id of the record; absent if nothing changed. */
+  readonly recordId?: string;
+}
+
+/** What a search for a text found in a session. */
+interface FoundText extends Pick<SessionTextRedaction, "entryIds" | "standing"> {
+  /** Whether a redaction changes anything. */
+  readonly isThere: boolean;
+}
+
+/** Searches a session for a text. */
+export function findText(log: SessionLog, redactor: TextRedactor): FoundText {
+  log.refresh();
+  const { index } = log;
+  const standing = new Set<string>();
+  const entryIds: string[] = [];
+  const look = (line: string) => {
+    const found = redactor.ofLine(line);
+    for (const name of found.standing) standing.add(name);
+    return found.text !== line;
+  };
+  let isFound = look(encodeRecord({ ...index.header }));
+  log.readLines(index.tree.ordinals(), (ordinal, bytes) => {
+    const line = currentLine(bytes, index.tree.headAt(ordinal), index);
+    if (look(typeof line === "string" ? line : decodeText(line))) entryIds.push(index.tree.idAt(ordinal));
+  });
+  isFound ||= entryIds.length > 0 || isInFile(log.path, look);
+  return { entryIds, standing: [...standing], isThere: isFound };
+}
+
+/** Tells whether any line of a file holds the text, also lines that are no entries. */
+function isInFile(path: string | undefined, look: (line: string) => boolean): boolean {
+  let isFound = false;
+  if (path === undefined || !isThere(path)) return isFound;
+  eachRawLine(realFileSystem, path, (line) => {
+    isFound ||= line !== undefined && look(line);
+  });
+  return isFound;
+}
