@@ -1,6 +1,6 @@
 import { createContext, Script } from "node:vm";
 import type { Match, TextPattern } from "../jsonl/text-pattern.ts";
-import { runLimited } from "./text-matcher.ts";
+import { runLimited, TooSlowError } from "./text-matcher.ts";
 
 /** Milliseconds that an expression may take for some texts, besides their length. */
 const LEAST_MS = 250;
@@ -21,7 +21,7 @@ const MATCHES = `texts.flatMap((text) =>
  *
  * Some expressions take exponential time. The runtime ends them.
  *
- * @returns A pattern that throws `TooSlowError`.
+ * @returns A pattern that throws a `TypeError` then.
  */
 export function expressionPattern({ source, flags }: RegExp): TextPattern {
   const context = createContext({ source, flags: `${flags.replace(/[dgy]/g, "")}g`, texts: [] });
@@ -33,6 +33,9 @@ export function expressionPattern({ source, flags }: RegExp): TextPattern {
     context["texts"] = texts;
     try {
       return runLimited(() => script.runInContext(context, { timeout }));
+    } catch (error) {
+      if (!(error instanceof TooSlowError)) throw error;
+      throw new TypeError("The expression takes too long on some text; make it simpler.", { cause: error });
     } finally {
       context["texts"] = [];
     }

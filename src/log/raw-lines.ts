@@ -3,26 +3,37 @@ import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "../jsonl/line-scanner.ts";
 import { NotAPlainFileError } from "./file-errors.ts";
 import { closeQuietly, type FileSystem, openForReading, readPieces } from "./file-system.ts";
 
+/** Where a line stands in its file, in bytes. */
+export interface RawSpan {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /**
  * Reads the lines of a file, whatever they hold.
  *
- * @param take - Called for each line as text, without its line break; undefined for a line over the bound.
+ * @param take - Called for each line that is not blank, as text without its line break, and with its span. A line over the bound
+ *   has no text.
  * @throws The system's error.
  * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
  * @remarks Cost: O(bytes).
  */
-export function eachRawLine(fs: FileSystem, path: string, take: (line: string | undefined) => void): void {
+export function eachRawLine(
+  fs: FileSystem,
+  path: string,
+  take: (line: string | undefined, span: RawSpan) => void,
+): void {
   const fd = openForReading(fs, path);
   try {
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
     const scanner = new LineScanner(
       {
-        line: ({ bytes, start, end }) => {
-          take(decodeText(bytes.subarray(start, end)));
+        line: ({ bytes, start, end, offset }) => {
+          take(decodeText(bytes.subarray(start, end)), { offset, length: end - start });
           return true;
         },
-        overlong: () => take(undefined),
+        overlong: (span) => take(undefined, span),
       },
       { maxLineBytes: DEFAULT_MAX_LINE_BYTES },
     );

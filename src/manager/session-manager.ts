@@ -819,7 +819,7 @@ export class SessionManager {
    * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
    * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
    * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
-   * `sessiontree/redaction` does that in many sessions, and beside their files.
+   * `sessiontree/stores` does that in many sessions, and beside their files.
    *
    * @param matching - A text, or an expression.
    * @throws {TypeError} If it matches the empty text or the replacement, or takes exponential time; nothing changed.
@@ -832,12 +832,12 @@ export class SessionManager {
     const redactor = makeRedactor(matching, replacement);
     if (!dryRun) this.#state.assertWritable();
     const found = findText(this.#state.log, redactor);
-    if (dryRun || !found.isThere) return { entryIds: found.entryIds, standing: found.standing };
+    if (dryRun || !found.isFound) return found;
     const change: LineChange = (line) => redactor.ofLine(line).text;
     const record = (targetIds: readonly string[]) => redactionRecord({ targetIds });
     const { record: appended, ids } = this.#state.rewrite(change, record, false);
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
-    return { entryIds: ids, standing: found.standing, ...(appended && { recordId: appended.id }) };
+    return { ...found, entryIds: ids, ...(appended && { recordId: appended.id }) };
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

@@ -16,6 +16,8 @@ export interface RedactTextOptions {
 
 /** What a redaction of a text did in a session. */
 export interface SessionTextRedaction {
+  /** Whether the text was there, in an entry, the header or a damaged line. */
+  readonly isFound: boolean;
   /** Entries that held the text. */
   readonly entryIds: readonly string[];
   /** Where it still stands, since changing that would break the session: names of fields. */
@@ -24,14 +26,8 @@ export interface SessionTextRedaction {
   readonly recordId?: string;
 }
 
-/** What a search for a text found in a session. */
-interface FoundText extends Pick<SessionTextRedaction, "entryIds" | "standing"> {
-  /** Whether a redaction changes anything. */
-  readonly isThere: boolean;
-}
-
 /** Searches a session for a text. */
-export function findText(log: SessionLog, redactor: TextRedactor): FoundText {
+export function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction {
   log.refresh();
   const { index } = log;
   const standing = new Set<string>();
@@ -47,7 +43,7 @@ export function findText(log: SessionLog, redactor: TextRedactor): FoundText {
     if (look(typeof line === "string" ? line : decodeText(line))) entryIds.push(index.tree.idAt(ordinal));
   });
   isFound ||= entryIds.length > 0 || isInFile(log.path, look);
-  return { entryIds, standing: [...standing], isThere: isFound };
+  return { entryIds, standing: [...standing], isFound };
 }
 
 /** Tells whether any line of a file holds the text, also lines that are no entries. */
