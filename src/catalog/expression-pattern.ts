@@ -1,6 +1,5 @@
-import { createContext, Script } from "node:vm";
 import type { Match, TextPattern } from "../jsonl/text-pattern.ts";
-import { runLimited, TooSlowError } from "./text-matcher.ts";
+import { nodeVm, runLimited, TooSlowError } from "./expressions.ts";
 
 /** Milliseconds that an expression may take for some texts, besides their length. */
 const LEAST_MS = 250;
@@ -24,6 +23,7 @@ const MATCHES = `texts.flatMap((text) =>
  * @returns A pattern that throws a `TypeError` then.
  */
 export function expressionPattern({ source, flags }: RegExp): TextPattern {
+  const { createContext, Script } = nodeVm();
   const context = createContext({ source, flags: `${flags.replace(/[dgy]/g, "")}g`, texts: [] });
   new Script("const expression = new RegExp(source, flags)").runInContext(context);
   const [isIn, matches] = [new Script(IS_IN), new Script(MATCHES)];
