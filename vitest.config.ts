@@ -13,63 +13,108 @@ const file = (name: string) =>
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
 /**
+ * What a short run leaves out: compiling the documents' API reference, other packages' types, and PGlite, whose start takes
+ * seconds for each file.
+ */
+const ONLY_FULL = [
+  "test/contract/api-reference.test.ts",
+  "test/fault/{full-disk,stress}.test.ts",
+  "test/postgres/**",
+  "test/types/{host-roles,pi-declarations}.test.ts",
+];
+
+/** Seed of a full run. */
+const FULL_SEED = 20_260_203;
+
+/** Largest seed of a short run. */
+const MOST_SEED = 1_000_000_000;
+
+/**
+ * Decides how much is tested, and returns whether all is.
+ *
+ * `--mode full` runs every test with all of its cases and a fixed seed; otherwise long tests try a tenth of theirs, with another
+ * seed at every run, and ONLY_FULL is left out. Variables set by the caller win. Vitest evaluates this file again for each
+ * project, without the mode, so the first decision is kept in the environment.
+ */
+function decideExtent(mode: string): boolean {
+  const { env } = process;
+  const isFirst = env["SESSIONTREE_TESTS"] === undefined;
+  env["SESSIONTREE_TESTS"] ??= mode === "full" ? "full" : "short";
+  const isFull = env["SESSIONTREE_TESTS"] === "full";
+  env["SESSIONTREE_TEST_SHARE"] ??= isFull ? "1" : "0.1";
+  env["SESSIONTREE_TEST_SEED"] ??= String(isFull ? FULL_SEED : Math.floor(Math.random() * MOST_SEED));
+  const { SESSIONTREE_TEST_SHARE: share, SESSIONTREE_TEST_SEED: seed } = env;
+  if (isFirst)
+    console.info(`Share of the cases of long tests: ${share}; SESSIONTREE_TEST_SEED=${seed} repeats them.`);
+  return isFull;
+}
+
+/**
  * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  *
  * SESSIONTREE_TEST_TARGET=dist takes what tests import from "sessiontree" from the build, as Node itself loads it, instead
  * of from the sources. A mode would not do: Vitest does not hand it on to projects.
  */
-export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^sessiontree$/, replacement: file("index") },
-      { find: /^sessiontree\/([a-z]+)$/, replacement: file("$1") },
-    ],
-  },
-  test: {
-    env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
-    server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
-    maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "library",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])],
-          globalSetup: ["test/support/build-page.ts"],
+export default defineConfig(({ mode }) => {
+  const isFull = decideExtent(mode);
+  return {
+    resolve: {
+      alias: [
+        { find: /^sessiontree$/, replacement: file("index") },
+        { find: /^sessiontree\/([a-z]+)$/, replacement: file("$1") },
+      ],
+    },
+    test: {
+      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
+      server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
+      maxWorkers: Math.max(2, Math.floor(availableParallelism() / 2)),
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "library",
+            include: ["test/**/*.test.ts"],
+            exclude: [
+              "test/{terminal,browser,postgres-server}/**",
+              ...(onDist ? OF_SOURCES : []),
+              ...(isFull ? [] : ONLY_FULL),
+            ],
+            isolate: false,
+            globalSetup: ["test/support/set-up.ts"],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "terminal",
-          include: ["test/terminal/**/*.test.ts"],
-          globalSetup: ["test/terminal/support/require-tmux.ts"],
+        {
+          extends: true,
+          test: {
+            name: "terminal",
+            include: ["test/terminal/**/*.test.ts"],
+            globalSetup: ["test/terminal/support/require-tmux.ts"],
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "browser",
-          include: ["test/browser/**/*.test.ts"],
-          globalSetup: ["test/support/build-page.ts"],
-          // One browser at a time.
-          maxWorkers: 1,
+        {
+          extends: true,
+          test: {
+            name: "browser",
+            include: ["test/browser/**/*.test.ts"],
+            globalSetup: ["test/support/set-up.ts"],
+            // One browser at a time.
+            maxWorkers: 1,
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "postgres-server",
-          include: ["test/postgres-server/**/*.test.ts"],
-          // Each file has a server of its own, and some start many processes beside it.
-          maxWorkers: 1,
-          testTimeout: 180_000,
+        {
+          extends: true,
+          test: {
+            name: "postgres-server",
+            include: ["test/postgres-server/**/*.test.ts"],
+            // Each file has a server of its own, and some start many processes beside it.
+            maxWorkers: 1,
+            testTimeout: 180_000,
+          },
         },
-      },
-    ],
-  },
+      ],
+    },
+  };
 });

@@ -37,9 +37,9 @@ export {
   SUBAGENT_CUSTOM_TYPE,
 } from "./import/imported-session.ts";
 export { importMessages, type MessagesInput } from "./import/messages/import-messages.ts";
+export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";
 export {
   type MessageDocument,
   type MessageForm,
   readMessageDocument,
-} from "./import/messages/message-form.ts";
-export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";
+} from "./schema/message-form.ts";

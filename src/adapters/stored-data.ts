@@ -49,7 +49,8 @@ function store(value: unknown, path: string, above: readonly object[]): JsonValu
   return Object.fromEntries(entries.map(([key, one]) => [key, store(one, `${path}.${key}`, within)]));
 }
 
-function isPlain(value: object): boolean {
+/** Tells whether an object has no prototype but that of objects, or none. */
+export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

@@ -27,7 +27,7 @@ export function expressionPattern({ source, flags }: RegExp): TextPattern {
   const context = createContext({ source, flags: `${flags.replace(/[dgy]/g, "")}g`, texts: [] });
   new Script("const expression = new RegExp(source, flags)").runInContext(context);
   const [isIn, matches] = [new Script(IS_IN), new Script(MATCHES)];
-  const run = (script: Script, texts: readonly string[]) => {
+  const run = (script: InstanceType<typeof Script>, texts: readonly string[]) => {
     const length = texts.reduce((sum, text) => sum + text.length, 0);
     const timeout = Math.ceil(LEAST_MS + length / CHARACTERS_PER_MS);
     context["texts"] = texts;

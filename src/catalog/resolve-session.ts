@@ -1,4 +1,5 @@
-import { fileError, NotAPlainFileError, notASession } from "../log/file-errors.ts";
+import { fileError, NotAPlainFileError } from "../log/file-errors.ts";
+import { notASessionAt } from "../log/foreign-file.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
@@ -69,7 +70,7 @@ async function sessionAt(path: string, { signal }: CatalogOptions): Promise<File
     if (hasErrorCode(error, "ENOENT", "ENOTDIR") || error instanceof NotAPlainFileError) return undefined;
     throw isSystemError(error) ? fileError(path, "read", error) : error;
   }
-  throw notASession(path);
+  throw notASessionAt(path);
 }
 
 function notFound(wanted: string): SessionError {

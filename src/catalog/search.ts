@@ -2,7 +2,7 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import { failureText } from "../context/failure-text.ts";
 import { outcomeOf } from "../context/outcome.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
-import { notASession } from "../log/file-errors.ts";
+import { notASessionAt } from "../log/foreign-file.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
@@ -153,7 +153,7 @@ async function* searchAt(
   limit: number,
 ): AsyncGenerator<FileHit, void, undefined> {
   const session = await summarizeSession(path);
-  if (session === undefined) throw notASession(path);
+  if (session === undefined) throw notASessionAt(path);
   let left = limit;
   if (left < 1) return;
   const file = openFile(path);

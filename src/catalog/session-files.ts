@@ -118,7 +118,7 @@ function projectFolders(cwd: string, places: SessionPlaces | undefined): string[
 }
 
 /** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
-function projectKeyOf(cwd: string): string {
+export function projectKeyOf(cwd: string): string {
   try {
     return projectKey(cwd);
   } catch (error) {

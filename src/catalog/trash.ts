@@ -1,12 +1,12 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { notASession } from "../log/file-errors.ts";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../log/file-system.ts";
+import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
 import { removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { hasErrorCode } from "../log/system-error.ts";
-import { messageOf, SessionError } from "../schema/errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
@@ -36,8 +36,8 @@ export interface DeletedSession {
  * Its lease file is deleted with it; its backups stay. A symbolic link is not followed.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it would be
- *   removed for good and is no session, `LEASE_HELD` if a process has its lease, `WRITE_FAILED` if the system has no
+ * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
+ *   program's, or would be removed for good and is no session, `LEASE_HELD` if a process has its lease, `WRITE_FAILED` if the system has no
  *   trash or refuses, `ABORTED`; the file is then where it was.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
@@ -48,7 +48,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const absolute = absolutePath(path);
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
-  if (permanent && !force && readHeaderOf(absolute) === undefined) throw notASession(absolute);
+  if (!force) assertSession(absolute, permanent);
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
   try {
@@ -59,6 +59,16 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   }
   forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
+}
+
+/** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */
+function assertSession(path: string, isForGood: boolean): void {
+  if (isForGood) {
+    if (readHeaderOf(path) === undefined) throw notASessionAt(path);
+    return;
+  }
+  const error = notASessionAt(path);
+  if (isSessionError(error) && error.details["source"] !== undefined) throw error;
 }
 
 /** Takes the lease. On a full disk it is enough that nobody holds it, or nothing could be deleted there. */

@@ -9,8 +9,9 @@ import { isUnfinished } from "./unfinished.ts";
  *
  * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
  * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
- * `callDropped`: the call repeats another one, has no id, or its message failed or was aborted. `callRenamed`: an
- * earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but dropped calls.
+ * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
+ * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
+ * dropped calls.
  */
 export type ToolPairRepairKind =
   | "resultMade"
@@ -27,7 +28,7 @@ export interface ToolPairRepair {
   readonly index: number;
   /** Original id of the call; `""` if it has none. */
   readonly toolCallId: string;
-  /** The new id of a renamed call. */
+  /** The new id of a renamed call, also where its result was made. */
   readonly newToolCallId?: string;
 }
 
@@ -59,11 +60,10 @@ type Block = AssistantMessage["content"][number];
  * Returns messages that the strictest provider accepts: directly after an assistant message come the results of its
  * calls, one for each. There are no other results, and no id is used twice.
  *
- * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool
- * ran. A call without a result gets one that says it was interrupted. A message that failed or was aborted loses its
- * calls and their results: a call may be incomplete, and clients omit such messages. If a later message reuses an id,
- * it is renamed there, because some providers number the calls of each message anew; without a result there, it is a
- * repetition and is dropped.
+ * A result belongs to the latest earlier message whose call of this id has no result yet, and is moved there if the user
+ * spoke while the tool ran. A call without a result gets one that says it was interrupted. A message that failed or was
+ * aborted loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
+ * reuses an id, it is renamed there, because some providers number the calls of each message anew.
  *
  * @param messages - Any list; not changed, nor are its messages.
  * @returns A new list, with the same objects where nothing was repaired.
@@ -82,26 +82,32 @@ export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRep
 /** Groups results by their calls; drops results that no earlier call waits for. */
 function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[]): (AgentMessage | Turn)[] {
   const items: (AgentMessage | Turn)[] = [];
-  const waiting = new Map<string, Turn>();
+  // For each id the messages whose call of it has no result yet, in order.
+  const waiting = new Map<string, Turn[]>();
   messages.forEach((message, index) => {
     if (isToolResult(message)) {
       const id = idOf(message.toolCallId);
-      const turn = id === undefined ? undefined : waiting.get(id);
+      const turn = id === undefined ? undefined : waiting.get(id)?.pop();
       if (id === undefined || turn === undefined) {
         repairs.push({ kind: "resultDropped", index, toolCallId: id ?? "" });
         return;
       }
-      waiting.delete(id);
       turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
     } else if (isCaller(message)) {
       const turn: Turn = { index, message, answers: new Map() };
-      if (!isUnfinished(message)) for (const id of callIds(message)) waiting.set(id, turn);
+      if (!isUnfinished(message)) for (const id of new Set(callIds(message))) wait(waiting, id, turn);
       items.push(turn);
     } else {
       items.push(message);
     }
   });
   return items;
+}
+
+function wait(waiting: Map<string, Turn[]>, id: string, turn: Turn): void {
+  const turns = waiting.get(id);
+  if (turns === undefined) waiting.set(id, [turn]);
+  else turns.push(turn);
 }
 
 /** Writes turns in order, so that each call has one result and a unique id. */
@@ -137,15 +143,13 @@ class TurnWriter {
 
   /** Returns the call to send, or none, and records its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
-    const { index, message, answers } = turn;
+    const { index, message } = turn;
     const id = idOf(call.id);
-    const isUsed = id !== undefined && this.#written.has(id);
-    const isRepeated = id !== undefined && (newIds.has(id) || (isUsed && !answers.has(id)));
-    if (id === undefined || isRepeated || isUnfinished(message)) {
+    if (id === undefined || newIds.has(id) || isUnfinished(message)) {
       this.#repairs.push({ kind: "callDropped", index, toolCallId: id ?? "" });
       return [];
     }
-    const newId = isUsed ? this.#rename(id) : id;
+    const newId = this.#written.has(id) ? this.#rename(id) : id;
     newIds.set(id, newId);
     this.#written.add(newId);
     if (newId === id) return [call];
@@ -160,16 +164,18 @@ class TurnWriter {
     newIds: ReadonlyMap<string, string>,
   ): ToolResultMessage[] {
     const results: ToolResultMessage[] = [];
-    const answered = new Set<string>();
     for (const [id, { index, message, isDisplaced }] of turn.answers) {
       const newId = newIds.get(id) ?? id;
-      answered.add(newId);
       if (isDisplaced) this.#repairs.push({ kind: "resultMoved", index, toolCallId: id });
       results.push(newId === id ? message : { ...message, toolCallId: newId });
     }
-    for (const call of content) {
-      if (!isToolCall(call) || answered.has(call.id)) continue;
-      this.#repairs.push({ kind: "resultMade", index: turn.index, toolCallId: call.id });
+    if (turn.answers.size === newIds.size) return results;
+    const calls = new Map(content.flatMap((block) => (isToolCall(block) ? [[block.id, block]] : [])));
+    for (const [id, newId] of newIds) {
+      const call = calls.get(newId);
+      if (call === undefined || turn.answers.has(id)) continue;
+      const renamed = newId === id ? {} : { newToolCallId: newId };
+      this.#repairs.push({ kind: "resultMade", index: turn.index, toolCallId: id, ...renamed });
       results.push(interruptedResult(call, turn.message.timestamp));
     }
     return results;

@@ -143,25 +143,28 @@ function matchSteps(
   said: readonly Message[],
   parentOf: (entry: SessionEntry) => string | null,
 ): Match {
-  const passer = new Passer();
+  let lostCalls = NONE_LOST;
   let matched = 0;
   for (const step of steps) {
     const next = matchStep(step, said, matched);
-    const mayPass = passer.mayPass(step);
-    if (next > matched) matched = next;
-    else if (!mayPass) return { matched, parentId: parentOf(step.entry) };
+    if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: parentOf(step.entry) };
+    matched = next;
+    lostCalls = lostAfter(step, lostCalls);
   }
   return { matched, parentId: undefined };
 }
 
 /** Returns the number of messages found including a step; unchanged if the step differs. */
 function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
-  const start = messages[0]?.role === "toolResult" ? matched : skipMade(said, matched);
-  const isSame = messages.every((message, at) => {
-    const given = said[start + at];
-    return given !== undefined && isSameMessage(message, given);
-  });
-  return isSame && messages.length > 0 ? start + messages.length : matched;
+  if (messages.length === 0) return matched;
+  // Made results may also stand between others.
+  const start = [matched, skipMade(said, matched)].find((at) =>
+    messages.every((message, next) => {
+      const given = said[at + next];
+      return given !== undefined && isSameMessage(message, given);
+    }),
+  );
+  return start === undefined ? matched : start + messages.length;
 }
 
 /** Skips results that were made for a request, which the session does not have. */
@@ -171,23 +174,32 @@ function skipMade(said: readonly Message[], matched: number): number {
   return at;
 }
 
-/** Decides which entries of a path an array may lack. */
-class Passer {
-  /** Calls of answers that requests omit, together with their results. */
-  readonly #lostCalls = new Set<unknown>();
+/** Ids of calls whose answers requests omit, together with their results. */
+type LostCalls = ReadonlySet<unknown>;
 
-  mayPass({ entry }: Step): boolean {
-    if (entry.type !== "message") return true;
-    const { message } = entry;
-    if (message.role === "toolResult") return this.#lostCalls.has(message.toolCallId);
-    if (message.role !== "assistant" && message.role !== "user") return true;
-    const blocks = blocksOf(message.content);
-    // Requests omit blank questions as well.
-    if (message.role === "user") return message.details === undefined && blocks.every(isSilent);
-    if (!isUnfinished(message)) return message.details === undefined && blocks.every(isSilent);
-    for (const block of blocks) this.#lostCalls.add(fieldsOf(block)["id"]);
-    return true;
-  }
+const NONE_LOST: LostCalls = new Set();
+
+/** Tells whether an array may lack an entry of a path. */
+function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
+  if (entry.type !== "message") return true;
+  const { message } = entry;
+  if (message.role === "toolResult") return lostCalls.has(message.toolCallId);
+  if (message.role !== "assistant" && message.role !== "user") return true;
+  // Requests omit unfinished answers, and blank questions as well.
+  return (
+    isUnfinished(message) || (message.details === undefined && blocksOf(message.content).every(isSilent))
+  );
+}
+
+/** Returns the calls whose answers are omitted behind a step; a later answer may use an id again. */
+function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
+  const ids: unknown[] = blocksOf(entry.message.content).flatMap((block) => fieldsOf(block)["id"] ?? []);
+  if (ids.length === 0) return lostCalls;
+  if (isUnfinished(entry.message)) return new Set([...lostCalls, ...ids]);
+  return ids.some((id) => lostCalls.has(id))
+    ? new Set([...lostCalls].filter((id) => !ids.includes(id)))
+    : lostCalls;
 }
 
 /** Tells whether a request omits a block that is alone in its message. */
@@ -199,16 +211,16 @@ function isSilent(block: unknown): boolean {
 /** Finds the branch that has most of the list. */
 function searchTree(session: ConversationSession, said: readonly Message[]): Match {
   let best: Match = { matched: 0, parentId: null };
-  const open: { id: string | null; matched: number; passer: Passer }[] = [
-    { id: null, matched: 0, passer: new Passer() },
+  const open: { id: string | null; matched: number; lostCalls: LostCalls }[] = [
+    { id: null, matched: 0, lostCalls: NONE_LOST },
   ];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { id, matched, passer } = at;
+    const { id, matched, lostCalls } = at;
     for (const entry of session.getChildren(id)) {
       const step = stepOf(entry);
       const next = matchStep(step, said, matched);
-      if (!passer.mayPass(step) && next === matched) continue;
-      open.push({ id: entry.id, matched: next, passer });
+      if (next === matched && !mayPass(step, lostCalls)) continue;
+      open.push({ id: entry.id, matched: next, lostCalls: lostAfter(step, lostCalls) });
       if (next > best.matched) best = { matched: next, parentId: entry.id };
     }
   }

@@ -28,8 +28,8 @@ export interface Dialect {
   readonly imageTypes: ReadonlySet<string> | undefined;
   /** Whether a result may hold images; if not, they move behind the results. */
   takesImages(result: ToolResultMessage, target: ModelIdentity | undefined): boolean;
-  /** Maximum length of a tool's name; undefined if any name will do. */
-  readonly maxNameLength: number | undefined;
+  /** Makes the name of a tool fit the provider's pattern. */
+  fitName(name: string): string;
   /** Makes the ids of one request. */
   newIds(): ToolIds;
   /** Whether a text counts as empty. */
@@ -41,7 +41,7 @@ export interface Dialect {
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */
-  canReplay(thinking: ThinkingContent, api: string): boolean;
+  canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
   /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads the kept original of an answer; undefined if it cannot be sent. */

@@ -8,8 +8,18 @@ const FORMS = ["anthropic", "openaiChat", "openaiResponses", "gemini", "modelMes
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
-/** Providers of the AI SDK whose state becomes signatures of blocks. */
-const READ_STATES: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
+/** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
+const PART_LISTS = ["content", "output", "value"] as const;
+
+/** Fields of the AI SDK's state that become ids and signatures of blocks, or are only for display, by provider. */
+const READ_STATE: Readonly<Record<string, readonly string[]>> = {
+  anthropic: ["signature", "redactedData"],
+  openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
+  google: ["thoughtSignature"],
+};
+
+/** Fields of the AI SDK's state that ask a provider to cache; they concern only one request. */
+export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control", "cachePoint"];
 
 /** Makes the `details` that keep an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
@@ -36,15 +46,53 @@ export function isForModel(uiMessage: unknown): boolean {
 }
 
 function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
-  const { type, providerExecuted, providerMetadata, callProviderMetadata } = part;
+  const { type, input, rawInput, providerExecuted, providerMetadata, callProviderMetadata } = part;
   if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
     return true;
-  return hasUnreadState(type === "reasoning" ? providerMetadata : callProviderMetadata);
+  const isOfModel = type === "text" || type === "reasoning" || callProviderMetadata !== undefined;
+  const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callProviderMetadata);
+  return isBroken || (isOfModel && hasUnreadState(callProviderMetadata ?? providerMetadata));
 }
 
-/** Tells whether state of a thought or a call belongs to a provider whose state blocks cannot hold, such as Bedrock. */
+/** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */
+function hasItem(metadata: unknown): boolean {
+  return fieldsOf(fieldsOf(metadata)["openai"])["itemId"] !== undefined;
+}
+
+/** Tells whether state has something that blocks cannot hold, such as all of Bedrock's. */
 function hasUnreadState(metadata: unknown): boolean {
-  return Object.keys(fieldsOf(metadata)).some((provider) => !READ_STATES.has(provider));
+  return Object.entries(fieldsOf(metadata)).some(([provider, state]) => {
+    const { caller, ...unread } = withoutFields(fieldsOf(state), [
+      ...CACHE_FIELDS,
+      ...(Object.hasOwn(READ_STATE, provider) ? (READ_STATE[provider] ?? []) : []),
+    ]);
+    // Anthropic tells of every call whether the model made it directly.
+    const isUsual = provider === "anthropic" && isSameJson(caller, { type: "direct" });
+    return Object.keys(unread).length > 0 || (caller !== undefined && !isUsual);
+  });
+}
+
+/**
+ * Copies a kept original without blank texts, which providers refuse: the parts of a message, a result, or a list.
+ *
+ * Items of OpenAI's responses are not parts, and keep their texts. A blank text that has to carry a signature stays.
+ *
+ * @param isBlank - Tells whether the provider counts a text as empty.
+ */
+export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
+  if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));
+  if (!isJsonRecord(raw)) return raw;
+  // A value may also be a tool's own JSON.
+  const lists = PART_LISTS.filter((name) => name in raw && (name !== "value" || raw["type"] === "content"));
+  const stripped = lists.map((name) => [name, withoutBlankTexts(raw[name], isBlank)] as const);
+  return { ...raw, ...Object.fromEntries(stripped) };
+}
+
+function isBlankPart(part: unknown, isBlank: (text: string) => boolean): boolean {
+  const { type, text, providerOptions, ...others } = fieldsOf(part);
+  if (typeof text !== "string" || !isBlank(text)) return false;
+  if (fieldsOf(fieldsOf(providerOptions)["google"])["thoughtSignature"] !== undefined) return false;
+  return type === undefined ? Object.keys(others).length === 0 : type === "text" || type === "input_text";
 }
 
 /** Tells whether the last part of a list has one of these types. */

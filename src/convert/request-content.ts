@@ -5,7 +5,6 @@ import type { AssistantMessage } from "../schema/message.ts";
 import type { ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { placeholder } from "./images.ts";
-import { plainName } from "./tool-ids.ts";
 
 /** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
@@ -26,7 +25,7 @@ export class RequestContent {
     const given = listOf(message.content);
     const known = given.filter(isAnswerBlock);
     if (known.length < given.length) this.#dropUnknown(index);
-    return known.flatMap((block) => this.#answerBlock(block, isOwn, message.api, index));
+    return known.flatMap((block) => this.#answerBlock(block, isOwn, message, index));
   }
 
   /** Returns the content of a user message that can be sent; may be empty. */
@@ -48,16 +47,16 @@ export class RequestContent {
   /** Returns the name of a tool in the request. */
   toolName(name: unknown, index: number): string {
     const given = typeof name === "string" && name !== "" ? name : "unknown";
-    const { maxNameLength } = this.#dialect;
-    const fitting = maxNameLength === undefined ? given : plainName(given, maxNameLength);
+    const fitting = this.#dialect.fitName(given);
     if (fitting !== name)
       this.#report("ID_CHANGED", index, `Renamed tool ${JSON.stringify(name)} to ${fitting}.`);
     return fitting;
   }
 
-  #answerBlock(block: AnswerBlock, isOwn: boolean, api: string, index: number): AnswerBlock[] {
+  #answerBlock(block: AnswerBlock, isOwn: boolean, answer: AssistantMessage, index: number): AnswerBlock[] {
+    const { api } = answer;
     if (block.type === "thinking") {
-      if (isOwn && this.#dialect.canReplay(block, api)) return [block];
+      if (isOwn && this.#dialect.canReplay(block, answer)) return [block];
       this.#report("THINKING_DROPPED", index, "Dropped thinking that the model would refuse.");
       return [];
     }

@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
@@ -17,10 +17,11 @@ import { ConversionIssues } from "./conversion-issue.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { AnswerBlock, Dialect } from "./dialect.ts";
 import { findTarget, isWrittenBy, type ModelIdentity } from "./model-identity.ts";
-import { type FormName, isForModel, isSameJson, keptForms, rawOf } from "./raw-form.ts";
+import { type FormName, isForModel, isSameJson, keptForms, rawOf, withoutBlankTexts } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { systemText } from "./system-text.ts";
 import type { ToolIds } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
 export interface PlannedSystem {
@@ -84,13 +85,12 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 /** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
-const REPAIRS: Readonly<Record<ToolPairRepairKind, string>> = {
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepairKind, "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
   resultDropped: "has a result but no call; the result was dropped",
   callDropped: "cannot be paired; the call was dropped",
   callRenamed: "reuses an id; it got a new one",
-  messageDropped: "was all that the message held; the message was dropped",
 };
 
 /** A message and the index of its source. */
@@ -136,15 +136,25 @@ class Planner {
     const paired = this.#pair(this.#finished(messages));
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
+    for (const message of all) this.#keepIds(message);
     this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
-    const system = systemText(Array.from(front, ({ message }) => message));
+    const system = this.#systemText(Array.from(front, ({ message }) => message));
     const rest = items.filter(
       (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
     );
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
+  }
+
+  /** Lets ids that fit stay, before others take theirs. */
+  #keepIds(message: Message): void {
+    if (message.role !== "assistant") return;
+    const isOwn = isWrittenBy(this.#target, message);
+    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+      if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
+    }
   }
 
   #startWithUser(items: PlannedItem[]): void {
@@ -161,8 +171,16 @@ class Planner {
 
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
-    return messages.flatMap((message, index) => {
+    return messages.flatMap((given, index) => {
+      const message = wellFormedMessage(given);
       const converted = convertToLlm([message]);
+      if (message !== given && converted.length > 0) {
+        this.#issues.report(
+          "CONTENT_REPLACED",
+          index,
+          "Replaced halves of characters, which providers refuse, by U+FFFD.",
+        );
+      }
       if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
@@ -182,10 +200,13 @@ class Planner {
   #pair(given: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(given.map(({ message }) => message));
     const dropped = new Set<number>();
-    for (const { kind, index, toolCallId } of repairs) {
+    for (const { kind, index, toolCallId, newToolCallId = toolCallId } of repairs) {
       if (kind === "messageDropped") dropped.add(index);
-      if (kind === "resultMade") this.#made.add(toolCallId);
-      const text = `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
+      if (kind === "resultMade") this.#made.add(newToolCallId);
+      const text =
+        kind === "messageDropped"
+          ? "Dropped a message that held nothing but dropped calls."
+          : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", given[index]?.index ?? -1, text);
     }
     // A result has its own index, or that of its call if it was made; all others are still in order.
@@ -212,6 +233,14 @@ class Planner {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
     return systems;
+  }
+
+  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  #systemText(messages: readonly SystemMessage[]): string {
+    const text = systemText(messages);
+    if (text === "" || !this.#dialect.isBlank(text)) return text;
+    this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
+    return "";
   }
 
   #reportTools(messages: readonly Message[]): void {
@@ -250,7 +279,8 @@ class Planner {
     const content = this.#content.ofUser(message.content, index);
     const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
     const raw = this.#raw(message, index, read, inBlocks(content));
-    return content.length === 0 && raw === undefined ? undefined : { kind: "user", index, content, raw };
+    const isNothing = content.length === 0 && (raw === undefined || !this.#dialect.isForDisplay);
+    return isNothing ? undefined : { kind: "user", index, content, raw };
   }
 
   #answer(
@@ -273,7 +303,7 @@ class Planner {
     const isNothing = this.#dialect.isForDisplay
       ? blocks.length === 0 && details === undefined
       : blocks.every(isThinking);
-    if (raw === undefined && isNothing) return undefined;
+    if (isNothing && (raw === undefined || isEmpty(raw))) return undefined;
     const isIncomplete = raw === undefined && this.#hasLost(message, blocks);
     const content = isIncomplete ? this.#withoutThinking(blocks, index) : blocks;
     return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
@@ -328,7 +358,10 @@ class Planner {
 
   /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
-    const raw = rawOf(message, this.#dialect.form);
+    const { form, isForDisplay, isBlank } = this.#dialect;
+    const kept = rawOf(message, form);
+    // Blank texts are dropped from the content, too; what people see keeps them.
+    const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     const lost = this.#lostForms(message).map((form) => `details.${form}`);
     if (lost.length > 0)
@@ -346,6 +379,12 @@ class Planner {
 /** Normalises a text to a block. */
 function inBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** Tells whether an original has a list of parts, and none is left. */
+function isEmpty(raw: unknown): boolean {
+  const parts = Array.isArray(raw) ? raw : fieldsOf(raw)["content"];
+  return Array.isArray(parts) && parts.length === 0;
 }
 
 function isThinking({ type }: AnswerBlock): boolean {

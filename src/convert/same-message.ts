@@ -5,6 +5,7 @@ import type { AgentMessage, Message } from "../schema/message.ts";
 import { isSameJson } from "./raw-form.ts";
 import { systemText } from "./system-text.ts";
 import { callIdOf } from "./tool-ids.ts";
+import { wellFormedMessage } from "./well-formed-message.ts";
 
 /**
  * Tells whether a stored message and one of an array have the same content, as far as an array can tell.
@@ -12,7 +13,10 @@ import { callIdOf } from "./tool-ids.ts";
  * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was aborted, which arrays
  * omit. Compares thinking and images of failed results if the array has any, and kept originals if both have them.
  */
-export function isSameMessage(stored: Message, given: Message): boolean {
+export function isSameMessage(storedMessage: Message, givenMessage: Message): boolean {
+  // Requests hold no halves of characters, so that arrays made of them do not, either.
+  const stored = wellFormedMessage(storedMessage);
+  const given = wellFormedMessage(givenMessage);
   if (stored.role === "system" && given.role === "system")
     return systemText([stored]) === systemText([given]);
   if (stored.role !== given.role) return false;

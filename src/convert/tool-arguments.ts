@@ -1,4 +1,8 @@
 import { parseRecord } from "../jsonl/decode.ts";
+import type { History } from "./history.ts";
+
+/** A text in JSON, or a number. */
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * Parses the arguments of a tool call, which a model wrote as JSON.
@@ -7,4 +11,31 @@ import { parseRecord } from "../jsonl/decode.ts";
  */
 export function parseArguments(json: unknown): Record<string, unknown> | undefined {
   return typeof json === "string" ? parseRecord(json) : undefined;
+}
+
+/** Normalises the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
+export function plainArguments(json: unknown): unknown {
+  return isRounded(json) ? json : (parseArguments(json) ?? json);
+}
+
+/** Reports arguments whose numbers were rounded. */
+export function reportRounded(history: History, index: number, given: readonly unknown[]): void {
+  if (!given.some(isRounded)) return;
+  history.report(
+    "CONTENT_REPLACED",
+    index,
+    "Rounded numbers in the arguments of a tool call: integers beyond 2^53 lose digits. Pass such ids as texts.",
+  );
+}
+
+/** Tells whether parsing changes numbers of arguments: integers beyond 2^53, and what is too large for a number. */
+function isRounded(json: unknown): boolean {
+  if (typeof json !== "string" || parseArguments(json) === undefined) return false;
+  return (json.match(TEXT_OR_NUMBER) ?? []).some((token) => !token.startsWith('"') && !isHeld(token));
+}
+
+function isHeld(token: string): boolean {
+  const number = Number(token);
+  if (!Number.isFinite(number)) return false;
+  return !/^-?\d+$/.test(token) || String(number) === token || BigInt(number) === BigInt(token);
 }

@@ -1,4 +1,5 @@
 import { digestOf } from "../schema/ids.ts";
+import { wellFormedText } from "../schema/well-formed-text.ts";
 
 const DIGEST_LENGTH = 8;
 
@@ -7,43 +8,73 @@ export function plainName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxLength);
 }
 
+/** Truncates an id, whatever its characters. */
+export function shortId(id: string, maxLength: number): string {
+  return wellFormedText(id.slice(0, maxLength));
+}
+
+/** How ids fit a provider. */
+export interface IdStyle {
+  /** Maximum length of an id. */
+  readonly maxLength: number;
+  /** Returns the part of our id that the provider knows. Default: all of it. */
+  readonly partOf?: (id: string) => string;
+  /** Makes an id of another model fit the provider's pattern. Default: `plainName`. */
+  readonly fitForeign?: (id: string, maxLength: number) => string;
+  /** Makes an id of the model of the request fit: its server takes back what it made. Default: `shortId`. */
+  readonly fitOwn?: (id: string, maxLength: number) => string;
+}
+
 /** Maps the ids of a conversation to ids that fit a provider's pattern, one to one. */
 export class ToolIds {
-  readonly #maxLength: number;
-  readonly #partOf: (id: string) => string;
-  readonly #fit: (id: string, maxLength: number) => string;
+  readonly #style: Required<IdStyle>;
   readonly #byId = new Map<string, string>();
   readonly #taken = new Set<string>();
 
+  constructor({ maxLength, partOf = (id) => id, fitForeign = plainName, fitOwn = shortId }: IdStyle) {
+    this.#style = { maxLength, partOf, fitForeign, fitOwn };
+  }
+
   /**
-   * @param maxLength - Maximum length of an id.
-   * @param partOf - Returns the part of our id that the provider knows. Default: all of it.
-   * @param fit - Makes an id fit the provider's pattern.
+   * Lets an id stay as it is if it fits and no other is like it; call it for all ids before `of`, so that no changed one
+   * takes theirs.
+   *
+   * @param isOwn - Whether the model of the request made the id.
    */
-  constructor(maxLength: number, partOf = (id: string) => id, fit = plainName) {
-    this.#maxLength = maxLength;
-    this.#partOf = partOf;
-    this.#fit = fit;
+  keep(id: string, isOwn: boolean): void {
+    const { maxLength, partOf, fitForeign, fitOwn } = this.#style;
+    const part = partOf(id);
+    const fitting = isOwn ? fitOwn(part, maxLength) : fitForeign(part, maxLength);
+    if (fitting === part && this.#isFree(part) && !this.#byId.has(id)) this.#take(id, part);
   }
 
   /** Returns the provider's id for one of ours. */
   of(id: string): string {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
-    const plain = this.#fit(this.#partOf(id), this.#maxLength);
+    const { maxLength, partOf, fitForeign } = this.#style;
+    const plain = fitForeign(partOf(id), maxLength);
     let fitting = plain;
-    for (let attempt = 0; fitting === "" || this.#taken.has(fitting); attempt++) {
+    for (let attempt = 0; !this.#isFree(fitting); attempt++) {
       const digest = digestOf(`${id}\n${attempt}`).slice(0, DIGEST_LENGTH);
-      fitting = `${(plain || "call").slice(0, this.#maxLength - DIGEST_LENGTH - 1)}_${digest}`;
+      fitting = `${fitForeign(plain || "call", maxLength - DIGEST_LENGTH - 1)}_${digest}`;
     }
-    this.#byId.set(id, fitting);
-    this.#taken.add(fitting);
-    return fitting;
+    return this.#take(id, fitting);
   }
 
   /** Tells whether the provider gets the id unchanged. */
   isUnchanged(id: string): boolean {
-    return this.of(id) === this.#partOf(id);
+    return this.of(id) === this.#style.partOf(id);
+  }
+
+  #isFree(fitting: string): boolean {
+    return fitting !== "" && !this.#taken.has(fitting);
+  }
+
+  #take(id: string, fitting: string): string {
+    this.#byId.set(id, fitting);
+    this.#taken.add(fitting);
+    return fitting;
   }
 }
 

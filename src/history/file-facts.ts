@@ -1,14 +1,14 @@
 import { basename, dirname } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { readOldCodexText } from "../import/codex/rollout.ts";
-import { detectSource } from "../import/detect-source.ts";
+import { type DetectedSource, detectSource } from "../import/detect-source.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import { conversationIdOf } from "../import/messages/import-messages.ts";
-import { firstText, readSourceText, type SourceRecord } from "../import/source-text.ts";
+import { fieldOf, firstFolder, firstText, readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { member, textOf } from "../import/source-values.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { digestOf } from "../schema/ids.ts";
-import { readFront, readSource, type SourceFile } from "./source-file.ts";
+import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
 
 /** Facts about a session from the front of its file. */
 export interface FileFacts {
@@ -35,18 +35,41 @@ export interface FileFacts {
 /** Number of bytes to read first, and next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
+/** Number of bytes to read of a file that is too large for one text: only records on lines can be found in it. */
+const LARGE_FRONT = 64 * 1024 * 1024;
+
 /**
  * Reads the facts of the session in a file.
  *
  * @returns Undefined if the file holds no session.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is too large to find that out.
  * @remarks Cost: usually the first 32 KB.
  */
 export function readFileFacts(file: SourceFile): FileFacts | undefined {
-  for (const length of file.path.endsWith(".zst") ? [] : FRONTS) {
-    const facts = factsIn(decodeText(readFront(file.path, length)), file.path);
-    if (file.size <= length || (facts !== undefined && isEnough(facts))) return facts;
+  const { path } = file;
+  const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
+  const size = unpacked?.length ?? file.size;
+  const factsOf = (length: number) =>
+    factsIn(decodeText(unpacked?.subarray(0, length) ?? readFront(path, length)), path);
+  for (const length of FRONTS) {
+    const facts = factsOf(length);
+    if (size <= length || (facts !== undefined && isEnough(facts))) return facts;
   }
-  return factsIn(decodeText(readSource(file.path)), file.path);
+  if (size <= MAX_TEXT_BYTES) return factsOf(size);
+  const facts = factsOf(LARGE_FRONT);
+  if (facts === undefined) throw tooLarge(path);
+  return facts;
+}
+
+/** Detects which program a file belongs to from its front; undefined if that is unknown, or it is no file to read. */
+export function detectSourceOfFile(path: string): DetectedSource | undefined {
+  try {
+    return detectSource(decodeText(readFront(path, FRONTS[1])));
+  } catch (error) {
+    // Whoever reads the file tells what is wrong with it.
+    if (!(error instanceof Error)) throw error;
+    return undefined;
+  }
 }
 
 /** Tells whether all facts that the file can provide are known. */
@@ -84,7 +107,7 @@ function claudeFacts(records: readonly SourceRecord[], path: string): FileFacts 
     source: "claude-code",
     sessionId,
     agentId,
-    cwd: firstText(records, "cwd"),
+    cwd: firstFolder(fieldOf(records, "cwd")).cwd,
     startedAt: firstText(records, "timestamp"),
     firstUuid: textOf(records[first]?.value["uuid"]),
     isCopy: first !== -1 && isCopied(records, first),
@@ -125,7 +148,7 @@ function codexFacts(records: readonly SourceRecord[], path: string): FileFacts |
   return {
     source: "codex",
     sessionId,
-    cwd: textOf(meta["cwd"]) ?? (settings && textOf(member(settings.value, "payload")["cwd"])) ?? "",
+    cwd: firstFolder([meta["cwd"], settings && member(settings.value, "payload")["cwd"]]).cwd ?? "",
     startedAt: textOf(meta["timestamp"]) ?? firstText(records, "timestamp"),
     baseId: textOf(member(meta, "history_base")["thread_id"]),
     parentId: textOf(meta["parent_thread_id"]) ?? textOf(meta["forked_from_id"]),

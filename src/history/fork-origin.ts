@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { SourceRecord } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
+import { readSourcePieces } from "./source-file.ts";
 import type { KnownFile } from "./source-session.ts";
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
@@ -21,10 +21,28 @@ export function findOrigin(
   const [first] = uuids;
   let best: { readonly sessionId: string; readonly shared: number } | undefined;
   for (const { path, facts } of candidates) {
-    const held = new Set(Array.from(readFileSync(path, "latin1").matchAll(UUIDS), ([, uuid]) => uuid));
+    const held = uuidsIn(path);
     if (!held.has(first)) continue;
     const shared = uuids.filter((uuid) => held.has(uuid)).length;
     if (best === undefined || shared > best.shared) best = { sessionId: facts.sessionId, shared };
   }
   return best?.sessionId;
+}
+
+/** Bytes of the longest match of `UUIDS`. */
+const MATCH_BYTES = 45;
+
+/** Returns the ids of a file's records; empty if it cannot be read, which its own import reports. */
+function uuidsIn(path: string): Set<string | undefined> {
+  const held = new Set<string | undefined>();
+  try {
+    for (const piece of readSourcePieces(path, MATCH_BYTES)) {
+      const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
+      for (const [, uuid] of text.matchAll(UUIDS)) held.add(uuid);
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    held.clear();
+  }
+  return held;
 }

@@ -2,9 +2,7 @@ import { availableParallelism } from "node:os";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
-import { hasErrorCode } from "../log/system-error.ts";
 import { refuseAborted } from "../schema/abort.ts";
-import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import {
   assertOptions,
@@ -20,10 +18,12 @@ import {
 } from "../schema/options.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
+import { claudeProjects } from "./project-folders.ts";
 import { type MadeSession, type RunFacts, SessionImporter } from "./session-importer.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
+import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";
-import { findSourceSessions, type SourceQuery, selectSessions } from "./source-query.ts";
+import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
 import type { SourceSession } from "./source-session.ts";
 
 /** Options of an import. */
@@ -209,12 +209,14 @@ class ImportRun {
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
     const { target, env, now = Date.now, dryRun = false } = options;
+    const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
+    const beside = new SideFiles(reportTo(options));
     this.#options = options;
     this.#cache = cache;
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
       isDryRun: dryRun,
-      claudeStateFiles: claudeStateFiles(env),
+      claudeProjects: hasUnknownFolder ? claudeProjects(claudeStateFiles(env), beside) : [],
       beginnings: new Map(all.map(({ sourceId, startedAt, cwd }) => [sourceId, { startedAt, cwd }])),
     };
     this.#importer = new SessionImporter(target, this.#facts);
@@ -258,7 +260,7 @@ class ImportRun {
       }
       this.#remember(session, done);
     } catch (error) {
-      this.#skip(session.files[0]?.path ?? "", error);
+      reportTo(this.#options)(session.files[0]?.path ?? "", error);
     }
   }
 
@@ -291,15 +293,6 @@ class ImportRun {
     const { sourceId, sourcePath, id, place, counts, dropped } = known;
     const path = this.#facts.isDryRun ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
-  }
-
-  #skip(path: string, error: unknown): void {
-    const { onSkipped } = this.#options;
-    const isExpected =
-      error instanceof SessionError ||
-      (error instanceof Error && hasErrorCode(error, "ENOENT", "EACCES", "EPERM", "EISDIR"));
-    if (onSkipped === undefined || !isExpected) throw error;
-    onSkipped(path, error);
   }
 }
 

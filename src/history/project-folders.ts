@@ -1,20 +1,21 @@
-import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { firstFolder } from "../import/source-text.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { sha256 } from "../log/digest.ts";
-import { ifPresent } from "../log/file-system.ts";
 import type { JsonRecord } from "../schema/json.ts";
+import type { SideFiles } from "./side-files.ts";
 
-/** Finds the working directory of a folder of Claude Code: from the program's own file, else from the folder's name. */
-export function cwdOfClaudeFolder(folder: string, stateFiles: readonly string[]): string {
+/** Returns the working directories that Claude Code knows, from the files in which it stores its projects. */
+export function claudeProjects(stateFiles: readonly string[], beside: SideFiles): string[] {
+  const folders = stateFiles.flatMap((path) => Object.keys(fieldsOf(readJson(path, beside)["projects"])));
+  return folders.filter(isFolderName);
+}
+
+/** Finds the working directory of a folder of Claude Code: a project of this name, else what the name says. */
+export function cwdOfClaudeFolder(folder: string, projects: readonly string[]): string {
   const name = basename(folder);
-  for (const path of stateFiles) {
-    const projects = fieldsOf(readJson(path)["projects"]);
-    const cwd = Object.keys(projects).find((one) => claudeFolderName(one) === name);
-    if (cwd !== undefined) return cwd;
-  }
-  return name.replaceAll("-", "/");
+  return projects.find((cwd) => claudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
 }
 
 const LONGEST_NAME = 200;
@@ -34,16 +35,21 @@ export function claudeFolderName(cwd: string): string {
  * @param known - Working directories of other sessions, as candidates.
  * @returns Empty if none matches.
  */
-export function cwdOfGeminiFile(path: string, known: Iterable<string>): string {
+export function cwdOfGeminiFile(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
   if (home === undefined || folder === undefined) return "";
-  const list = readJson(join(home, "projects.json"));
+  const list = readJson(join(home, "projects.json"), beside);
   const names = { ...list, ...fieldsOf(list["projects"]) };
-  const named = Object.keys(names).find((cwd) => names[cwd] === folder);
+  const folders = Object.keys(names).filter(isFolderName);
+  const named = folders.find((cwd) => names[cwd] === folder);
   if (named !== undefined) return named;
-  return [...Object.keys(names), ...known].find((cwd) => sha256(cwd) === folder) ?? "";
+  return [...folders, ...known].find((cwd) => sha256(cwd) === folder) ?? "";
 }
 
-function readJson(path: string): JsonRecord {
-  return fieldsOf(parseJson(ifPresent(() => readFileSync(path, "utf8")) ?? "")?.value);
+function isFolderName(path: string): boolean {
+  return firstFolder([path]).cwd !== undefined;
+}
+
+function readJson(path: string, beside: SideFiles): JsonRecord {
+  return fieldsOf(parseJson(beside.textOf(path))?.value);
 }

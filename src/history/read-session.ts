@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
 import { importCodex } from "../import/codex/import-codex.ts";
@@ -6,21 +5,23 @@ import { readOldCodexText } from "../import/codex/rollout.ts";
 import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { importMessages } from "../import/messages/import-messages.ts";
-import { readSourceText } from "../import/source-text.ts";
-import { decodeText, parseJson } from "../jsonl/decode.ts";
-import { ifPresent } from "../log/file-system.ts";
+import { leftOut, readSourceText } from "../import/source-text.ts";
+import { parseJson } from "../jsonl/decode.ts";
+import { fileError } from "../log/file-errors.ts";
 import { SessionError } from "../schema/errors.ts";
+import type { SessionIssue } from "../schema/issue.ts";
 import { findOrigin } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
-import { readSource, readSourcePieces } from "./source-file.ts";
+import { SideFiles } from "./side-files.ts";
+import { readSourceAsText, readSourcePieces } from "./source-file.ts";
 import type { KnownFile, SourceSession } from "./source-session.ts";
 
 /** Options to read the files of a session. */
 export interface ReadOptions {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Files in which Claude Code stores the folders of its projects. */
-  readonly claudeStateFiles: readonly string[];
+  /** Working directories that Claude Code knows. */
+  readonly claudeProjects: readonly string[];
   /** Start of the session at its first import, ISO 8601; used for records without a time. */
   readonly begunAt: string | undefined;
 }
@@ -51,7 +52,7 @@ function textOfFile({ path }: KnownFile) {
 
 function textOfRollout(file: KnownFile) {
   const { path } = file;
-  const old = path.endsWith(".json") ? readOldCodexText(decodeText(readSource(path))) : undefined;
+  const old = path.endsWith(".json") ? readOldCodexText(readSourceAsText(path)) : undefined;
   return old === undefined ? textOfFile(file) : { path, ...old };
 }
 
@@ -62,8 +63,13 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
   const subagents = files.flatMap((file) => {
     const { agentId } = file.facts;
     if (agentId === undefined) return [];
-    const meta = ifPresent(() => readFileSync(file.path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
-    return [{ agentId, ...(meta !== undefined && { meta: parseJson(meta)?.value }), ...textOfFile(file) }];
+    const issues: SessionIssue[] = [];
+    const beside = new SideFiles((path, error) =>
+      issues.push(leftOut(fileError(path, "read", error).message)),
+    );
+    const meta = parseJson(beside.textOf(file.path.replace(/\.jsonl$/, ".meta.json")))?.value;
+    const text = textOfFile(file);
+    return [{ agentId, meta, ...text, issues: [...text.issues, ...issues] }];
   });
   const forkedFrom = findOrigin(main.records, session.origins);
   const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
@@ -72,7 +78,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     subagents,
     sessionId: sourceId,
     ...(mainFile !== undefined && { path: mainFile.path }),
-    ...(session.cwd === "" && { cwd: cwdOfClaudeFolder(folder, options.claudeStateFiles) }),
+    ...(session.cwd === "" && { cwd: cwdOfClaudeFolder(folder, options.claudeProjects) }),
     ...(forkedFrom !== undefined && { forkedFrom }),
     importedAt: options.importedAt,
   });
@@ -92,7 +98,7 @@ function readGemini({ files, cwd }: SourceSession, { importedAt }: ReadOptions):
   const [file] = files;
   if (file === undefined) return [];
   const { path, facts } = file;
-  const text = readGeminiText(decodeText(readSource(path)));
+  const text = readGeminiText(readSourceAsText(path));
   const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
   const imported = importGemini({ ...text, path, cwd, ...parent, importedAt });
   return imported === undefined ? [] : [imported];
@@ -105,7 +111,7 @@ function readMessages(
   const [file] = files;
   if (file === undefined) return [];
   const { path } = file;
-  const document = parseJson(decodeText(readSource(path)))?.value;
+  const document = parseJson(readSourceAsText(path))?.value;
   try {
     const imported = importMessages({ document, sourceId, path, cwd, startedAt: begunAt, importedAt });
     return imported === undefined ? [] : [imported];

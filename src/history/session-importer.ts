@@ -17,8 +17,8 @@ export interface RunFacts {
   readonly importedAt: string;
   /** Whether to write nothing. */
   readonly isDryRun: boolean;
-  /** Files in which Claude Code stores the folders of its projects. */
-  readonly claudeStateFiles: readonly string[];
+  /** Working directories that Claude Code knows. */
+  readonly claudeProjects: readonly string[];
   /** Beginnings of all found sessions, by id. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }
@@ -58,10 +58,10 @@ export class SessionImporter {
   }
 
   async #read(session: SourceSession): Promise<ImportedSession[]> {
-    const { importedAt, claudeStateFiles } = this.#facts;
+    const { importedAt, claudeProjects } = this.#facts;
     const isTimeless = session.source === "messages";
     const begunAt = isTimeless ? await this.#target.begunAt(sessionIdOf(session.sourceId)) : undefined;
-    return readSourceSession(session, { begunAt, importedAt, claudeStateFiles });
+    return readSourceSession(session, { begunAt, importedAt, claudeProjects });
   }
 
   async #importOne(imported: ImportedSession, header: SessionHeader, path: string): Promise<MadeSession> {

@@ -1,10 +1,10 @@
+import { projectKeyOf } from "../catalog/session-files.ts";
 import type { SourceName } from "../import/imported-session.ts";
-import { absolutePath, projectKey } from "../log/session-paths.ts";
-import { hasErrorCode } from "../log/system-error.ts";
-import { isSessionError } from "../schema/errors.ts";
+import { fileError } from "../log/file-errors.ts";
+import { absolutePath } from "../log/session-paths.ts";
 import { readFileFacts } from "./file-facts.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { findSourceFiles, type SourceFile } from "./source-file.ts";
+import { findSourceFiles, type ReportSkipped, type SourceFile } from "./source-file.ts";
 import { type Environment, sourceFolders } from "./source-folders.ts";
 import { groupSessions, type KnownFile, type SourceSession } from "./source-session.ts";
 
@@ -22,7 +22,7 @@ export interface SourceQuery {
   readonly env?: Environment;
   /** Folder of the import cache. Default: in the user's cache folder. */
   readonly cacheDir?: string;
-  /** Called for each file that cannot be read. Default: throws the error. */
+  /** Called for each file or folder that cannot be read. Default: throws the error. */
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
@@ -33,18 +33,27 @@ export interface SourceQuery {
  */
 export function findSourceSessions(query: SourceQuery, cache: ImportCache): SourceSession[] {
   const paths = (query.paths ?? sourceFolders(query.env)).map(absolutePath);
-  const found = new Map(paths.flatMap(findSourceFiles).map((file) => [file.path, file]));
+  const report = reportTo(query);
   const files: KnownFile[] = [];
-  for (const file of found.values()) {
-    const facts = factsOf(file, query, cache);
+  for (const file of findSourceFiles(paths, report)) {
+    const facts = factsOf(file, report, cache);
     // Arrays of messages in a program's folder are not its sessions.
     const isMeant = query.paths !== undefined || facts?.source !== "messages";
     if (facts !== undefined && isMeant) files.push({ ...file, facts });
   }
-  return groupSessions(files);
+  return groupSessions(files, report);
 }
 
-function factsOf(file: SourceFile, { onSkipped }: SourceQuery, cache: ImportCache) {
+/** Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. */
+export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
+  return (path, error) => {
+    const told = fileError(path, "read", error);
+    if (onSkipped === undefined) throw told;
+    onSkipped(path, told);
+  };
+}
+
+function factsOf(file: SourceFile, report: ReportSkipped, cache: ImportCache) {
   const known = cache.factsOf(file);
   if (known !== undefined) return known ?? undefined;
   try {
@@ -52,10 +61,7 @@ function factsOf(file: SourceFile, { onSkipped }: SourceQuery, cache: ImportCach
     cache.putFacts(file, facts);
     return facts;
   } catch (error) {
-    const isExpected =
-      isSessionError(error) || (error instanceof Error && hasErrorCode(error, "ENOENT", "EACCES", "EPERM"));
-    if (onSkipped === undefined || !isExpected) throw error;
-    onSkipped(file.path, error);
+    report(file.path, error);
     return undefined;
   }
 }
@@ -65,10 +71,10 @@ export function selectSessions(
   sessions: readonly SourceSession[],
   { sources, project, sinceMs }: SourceQuery,
 ): SourceSession[] {
-  const key = project === undefined ? undefined : projectKey(project);
+  const key = project === undefined ? undefined : projectKeyOf(project);
   const keys = new Map<string, string>();
   const keyOf = (cwd: string) => {
-    const known = keys.get(cwd) ?? projectKey(cwd);
+    const known = keys.get(cwd) ?? projectKeyOf(cwd);
     keys.set(cwd, known);
     return known;
   };

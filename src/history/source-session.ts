@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { SourceName } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
-import { ifPresent } from "../log/file-system.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { cwdOfGeminiFile } from "./project-folders.ts";
-import { type SourceFile, stampOf } from "./source-file.ts";
+import { SideFiles } from "./side-files.ts";
+import { type ReportSkipped, type SourceFile, stampOf } from "./source-file.ts";
 
 /** A file with the facts from its front. */
 export interface KnownFile extends SourceFile {
@@ -35,14 +34,15 @@ export interface SourceSession {
 }
 
 /** Groups files into sessions, earliest first. */
-export function groupSessions(files: readonly KnownFile[]): SourceSession[] {
+export function groupSessions(files: readonly KnownFile[], report: ReportSkipped): SourceSession[] {
   const groups = new Map<string, KnownFile[]>();
   for (const file of withoutCopies(files)) {
     const key = groupKey(file);
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
-  const titles = new Titles();
-  const sessions = Array.from(groups.values(), (group) => makeSession(group, files, titles));
+  const beside = new SideFiles(report);
+  const titles = new Titles(beside);
+  const sessions = Array.from(groups.values(), (group) => makeSession(group, files, beside, titles));
   return withForks(onePerId(sessions)).sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
 }
 
@@ -71,7 +71,12 @@ function rankOf(path: string): number {
   return (path.includes("archived_sessions") ? 2 : 0) + (path.endsWith(".zst") ? 1 : 0);
 }
 
-function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titles): SourceSession {
+function makeSession(
+  group: KnownFile[],
+  all: readonly KnownFile[],
+  beside: SideFiles,
+  titles: Titles,
+): SourceSession {
   const files = [...group].sort(byBeginning);
   const main = files.find(({ facts }) => facts.agentId === undefined) ?? files[0];
   if (main === undefined) throw new Error("A session has a file.");
@@ -84,7 +89,7 @@ function makeSession(group: KnownFile[], all: readonly KnownFile[], titles: Titl
     sourceId: sessionId,
     files,
     others,
-    cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all)) : (cwd ?? ""),
+    cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all), beside) : (cwd ?? ""),
     startedAt,
     origins: [],
     title,
@@ -162,23 +167,27 @@ function mainFileOf({ source, files }: SourceSession): KnownFile | undefined {
   return source === "claude-code" ? files.find(({ facts }) => facts.agentId === undefined) : undefined;
 }
 
-/** Names of threads, from the lists beside the session folders. */
+/** Names of threads of Codex, from the lists beside the session folders. */
 class Titles {
   readonly #lists = new Map<string, ReadonlyMap<string, string>>();
+  readonly #beside: SideFiles;
+
+  constructor(beside: SideFiles) {
+    this.#beside = beside;
+  }
 
   of(path: string, threadId: string): string | undefined {
     const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
     if (home === undefined) return undefined;
-    const list = this.#lists.get(home) ?? readTitles(join(home, "session_index.jsonl"));
+    const list = this.#lists.get(home) ?? titlesIn(this.#beside.textOf(join(home, "session_index.jsonl")));
     this.#lists.set(home, list);
     return list.get(threadId);
   }
 }
 
-function readTitles(path: string): Map<string, string> {
-  const text = ifPresent(() => readFileSync(path));
+function titlesIn(text: string): Map<string, string> {
   const titles = new Map<string, string>();
-  for (const { value } of text === undefined ? [] : readSourceText(text).records) {
+  for (const { value } of readSourceText(text).records) {
     const id = textOf(value["id"]);
     if (id !== undefined) titles.set(id, textOf(value["thread_name"]) ?? "");
   }

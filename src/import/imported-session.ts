@@ -1,9 +1,10 @@
+import { IMPORTED_SOURCES } from "../jsonl/foreign-source.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 
 /** Programs whose sessions can be imported, and arrays of messages from any file. */
-export const SOURCE_NAMES = ["claude-code", "codex", "gemini", "messages"] as const;
+export const SOURCE_NAMES = IMPORTED_SOURCES;
 
 /** One of the programs whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];

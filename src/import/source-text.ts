@@ -68,6 +68,32 @@ export function firstText(records: readonly SourceRecord[], name: string): strin
   return undefined;
 }
 
+/**
+ * Returns the first value that can be a working directory, and an issue if one before it has a zero byte, as no path
+ * has.
+ */
+export function firstFolder(values: Iterable<unknown>): { cwd: string | undefined; issues: SessionIssue[] } {
+  const issues: SessionIssue[] = [];
+  for (const value of values) {
+    const cwd = textOf(value);
+    if (cwd !== undefined && !cwd.includes("\0")) return { cwd, issues };
+    if (cwd !== undefined && issues.length === 0) {
+      issues.push(leftOut(`The working directory ${JSON.stringify(cwd)} has a zero byte, as no path has.`));
+    }
+  }
+  return { cwd: undefined, issues };
+}
+
+/** Yields a field of each record. */
+export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
+  for (const { value } of records) yield value[name];
+}
+
+/** Returns the issue for something that an import left out. */
+export function leftOut(message: string): SessionIssue {
+  return { code: "SOURCE_LEFT_OUT", line: 0, offset: 0, length: 0, message };
+}
+
 function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {
   if (typeof input === "string") return [new TextEncoder().encode(input)];
   return input instanceof Uint8Array ? [input] : input;

@@ -32,6 +32,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   IMAGE_MISSING: (about) =>
     `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
+  SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
   ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };
 

@@ -5,6 +5,7 @@ import { recordInFront } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { EntryHeadReader, mayHoldSecondHead } from "./entry-head.ts";
+import { isVersion4Header } from "./foreign-source.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
 import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
 import type { LineSink, ScannedLine } from "./line-scanner.ts";
@@ -35,7 +36,6 @@ export class LineReader implements LineSink {
   /** Whether an entry had another spelling than the head reader knows. */
   #isMixed = false;
   #isRejected = false;
-  #isLaneSession = false;
   #leafRecord: JsonRecord | undefined;
 
   constructor(adder: EntryAdder, issues: IssueLog) {
@@ -56,11 +56,6 @@ export class LineReader implements LineSink {
   /** Whether the first records hold no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
-  }
-
-  /** Whether this is a session of pi's version 4, whose records have a `kind` instead of a `type`. */
-  get isLaneSession(): boolean {
-    return this.#isLaneSession;
   }
 
   /** The `leaf` record, if it is the last line. */
@@ -145,7 +140,7 @@ export class LineReader implements LineSink {
   #takeValue(value: unknown, place: LineSpan, text: Uint8Array): void {
     this.#leafRecord = undefined;
     const type = isJsonRecord(value) ? value["type"] : undefined;
-    if (this.#header === undefined && isLaneHeader(value)) this.#isLaneSession = this.#isRejected = true;
+    if (this.#header === undefined && isJsonRecord(value) && isVersion4Header(value)) this.#isRejected = true;
     if (!isJsonRecord(value) || typeof type !== "string") {
       this.#issues.put("NOT_AN_ENTRY", place);
       this.#countDamage(true);
@@ -239,11 +234,6 @@ export class LineReader implements LineSink {
 /** Tells whether a record is the title that oh-my-pi puts before the header and overwrites in place. */
 function isTitleSlot(record: JsonRecord): boolean {
   return record["type"] === "title" && typeof record["v"] === "number";
-}
-
-/** Tells whether a record is a header of pi's version 4. */
-function isLaneHeader(value: unknown): boolean {
-  return isJsonRecord(value) && value["kind"] === "header" && typeof value["version"] === "number";
 }
 
 function placeOf(line: ScannedLine): LineSpan {

@@ -1,11 +1,14 @@
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { decodeEntry } from "./entry-body.ts";
+import { type ForeignSource, foreignSourceIn } from "./foreign-source.ts";
 import { linesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
 /** An index of a session's lines, and a way to read them: every log, copy and file under repair is one. */
 export interface LineSource {
   readonly index: SessionIndex;
+  /** The other program whose bytes these are; undefined if they are a session, or nothing tells. */
+  readonly foreign?: ForeignSource | undefined;
   /** Reads the lines of entries in the given order; the bytes are valid during the call. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;
 }
@@ -19,6 +22,7 @@ export function sourceOf(content: Uint8Array | string): LineSource {
   index.end();
   return {
     index,
+    foreign: index.header === undefined ? foreignSourceIn(() => [bytes]) : undefined,
     readLines: (ordinals, take) => linesInMemory(readBytes, index.spans, ordinals, take),
   };
 }

@@ -3,7 +3,9 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { damagedEntry, decodeEntry } from "./entry-body.ts";
+import { foreignSourceIn } from "./foreign-source.ts";
 import { makeIssue } from "./issue-log.ts";
+import { aboutForeign } from "./not-a-session.ts";
 import { SessionIndex } from "./session-index.ts";
 
 /** A session read from bytes, in the current version. */
@@ -47,6 +49,14 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
     version,
     entries,
     leafId: leaf === NONE ? null : tree.idAt(leaf),
-    issues: index.issues,
+    issues: [...foreignIssues(bytes, index), ...index.issues],
   };
+}
+
+/** Names the program whose bytes these are, if they lack a session header. */
+function foreignIssues(bytes: Uint8Array, { header }: SessionIndex): SessionIssue[] {
+  const source = header === undefined ? foreignSourceIn(() => [bytes]) : undefined;
+  if (source === undefined) return [];
+  const place = { line: 1, offset: 0, length: 0 };
+  return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }];
 }

@@ -110,11 +110,6 @@ export class SessionIndex {
     return this.#lines.isRejected;
   }
 
-  /** Whether this is a session of pi's version 4, which is rejected. */
-  get isLaneSession(): boolean {
-    return this.#lines.isLaneSession;
-  }
-
   /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;

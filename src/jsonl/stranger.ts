@@ -20,5 +20,10 @@ const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
 export function isStranger(record: JsonRecord, type: string): boolean {
   const { id, timestamp } = record;
   if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
-  return !isKnownEntryType(type) || record[ESSENTIAL[type]] === undefined;
+  return !hasEssential(record, type);
+}
+
+/** Tells whether a record is of a known type, and has that type's required field. */
+export function hasEssential(record: JsonRecord, type: string): boolean {
+  return isKnownEntryType(type) && record[ESSENTIAL[type]] !== undefined;
 }

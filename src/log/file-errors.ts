@@ -69,24 +69,6 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
   );
 }
 
-/** The error for a file without a session header. */
-export function notASession(path: string): SessionError {
-  return new SessionError(
-    "NOT_A_SESSION",
-    `${path} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
-    { details: { path } },
-  );
-}
-
-/** The error for a session of pi's version 4. */
-export function laneSession(path: string): SessionError {
-  return new SessionError(
-    "NOT_A_SESSION",
-    `${path} is a session of pi's version 4 (kind: "header"), which this library does not read. Open it with pi.`,
-    { details: { path, version: 4 } },
-  );
-}
-
 /** The error for a file whose name is gone and which is not open. */
 export function gone(path: string, cause?: unknown): SessionError {
   return new SessionError(

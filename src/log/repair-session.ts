@@ -3,7 +3,9 @@ import { basename } from "node:path";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
+import { isKnownEntryType } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { IssueCode, SessionIssue } from "../schema/issue.ts";
@@ -23,6 +25,7 @@ import {
   removeQuietly,
   writeFully,
 } from "./file-system.ts";
+import { sourceOfFile } from "./foreign-file.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
@@ -75,7 +78,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
  * as `<name>.bak`. Bytes that belong to no entry go to `<name>.damaged`. A healthy file is not touched.
  *
  * @param options - `isDryRun` only reports what would be done.
- * @throws {SessionError} `NOT_A_SESSION` if the file holds no entry, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
+ * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or holds no entry, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
  *   `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
  * @remarks Cost: O(file).
  */
@@ -133,16 +136,7 @@ function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
 function readSource(file: DamagedFile): LineSource {
   const { fs, fd, path } = file;
   const own = readIndex(file);
-  const index = own.header === undefined ? readIndex(file, headerFromName(path)) : own;
-  if (index.tree.size === 0 && own.header === undefined) {
-    throw new SessionError(
-      "NOT_A_SESSION",
-      `${path} holds no entry of a session; there is nothing to repair.`,
-      {
-        details: { path },
-      },
-    );
-  }
+  const index = own.header === undefined ? readHeaderless(file) : own;
   if (index.version > CURRENT_SESSION_VERSION) {
     throw new SessionError(
       "VERSION_TOO_NEW",
@@ -159,6 +153,25 @@ function readSource(file: DamagedFile): LineSource {
   };
   reportDamagedBodies(source);
   return source;
+}
+
+/**
+ * Reads a file that has lost its header.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if the file is another program's, or has no entry of a known type.
+ */
+function readHeaderless(file: DamagedFile): SessionIndex {
+  const { fs, fd, path, state } = file;
+  const source = sourceOfFile(fs, fd, state.size);
+  if (source !== undefined) throw notASession(path, { path }, source);
+  const index = readIndex(file, headerFromName(path));
+  const { tree } = index;
+  if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
+  throw new SessionError(
+    "NOT_A_SESSION",
+    `${path} holds no entry of a session; there is nothing to repair.`,
+    { details: { path } },
+  );
 }
 
 function readIndex({ fs, fd, state }: DamagedFile, header?: SessionHeader): SessionIndex {

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { linesInMemory } from "../jsonl/line-spans.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { AppendFile, type FileState, LINE_BREAK } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
@@ -8,8 +9,6 @@ import {
   fileError,
   gone,
   type Intent,
-  laneSession,
-  notASession,
   ReplacedError,
   untilUnchanged,
 } from "./file-errors.ts";
@@ -22,6 +21,7 @@ import {
 } from "./file-fingerprint.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
+import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { feedFile, feedSmall, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
@@ -123,8 +123,10 @@ export class SessionFile {
       }
       // Only the end shows a header that has no line break behind it.
       if (!index.isRejected) index.end();
-      if (index.isLaneSession) throw laneSession(this.path);
-      if (total > 0 && index.header === undefined) throw notASession(this.path);
+      if (total > 0 && index.header === undefined) {
+        const source = this.#translated(intent, () => this.#file.read((fd) => sourceOfFile(this.#fs, fd)));
+        throw notASession(this.path, { path: this.path }, source);
+      }
       this.#seen = undefined;
       const known = small?.length === index.position ? small : undefined;
       this.#fingerprint = this.#translated(intent, () =>

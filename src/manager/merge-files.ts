@@ -1,7 +1,9 @@
 import { basename, dirname } from "node:path";
 import type { LineSource } from "../jsonl/line-source.ts";
-import { fileError, foreignFile, notASession } from "../log/file-errors.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
+import { fileError, foreignFile } from "../log/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
+import { sourceOfFile } from "../log/foreign-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
@@ -95,8 +97,9 @@ function openCopy(fs: FileSystem, path: string): OpenCopy {
     const source = readSessionFile(fs, path);
     const { fd, index } = source;
     if (index.header === undefined || index.isRejected) {
+      const foreign = sourceOfFile(fs, fd);
       closeQuietly(fs, fd);
-      throw notASession(path);
+      throw notASession(path, { path }, foreign);
     }
     return { path, fd, source };
   } catch (error) {

@@ -1,6 +1,5 @@
 import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
-import { makeRedactor } from "../catalog/make-redactor.ts";
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
@@ -26,7 +25,6 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
-import { assertOptions, FLAG, TEXT } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
@@ -50,7 +48,7 @@ import {
 } from "./session-options.ts";
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
-import { findText, type RedactTextOptions, type SessionTextRedaction } from "./text-redaction.ts";
+import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
 
 /** A message that can be appended: any role except the two that only contexts have. */
 export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
@@ -826,18 +824,13 @@ export class SessionManager {
    * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
    * @remarks Cost: O(file).
    */
-  redactText(matching: string | RegExp, options: RedactTextOptions = {}): SessionTextRedaction {
-    const { dryRun = false, replacement } = options;
-    assertOptions(options, { dryRun: FLAG, replacement: TEXT });
-    const redactor = makeRedactor(matching, replacement);
-    if (!dryRun) this.#state.assertWritable();
-    const found = findText(this.#state.log, redactor);
-    if (dryRun || !found.isFound) return found;
-    const change: LineChange = (line) => redactor.ofLine(line).text;
-    const record = (targetIds: readonly string[]) => redactionRecord({ targetIds });
-    const { record: appended, ids } = this.#state.rewrite(change, record, false);
-    if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
-    return { ...found, entryIds: ids, ...(appended && { recordId: appended.id }) };
+  async redactText(
+    matching: string | RegExp,
+    options: RedactTextOptions = {},
+  ): Promise<SessionTextRedaction> {
+    // Loaded only now: opening and appending need none of it.
+    const { redactTextIn } = await import("./text-redaction.ts");
+    return redactTextIn(this.#state, matching, options);
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

@@ -1,3 +1,5 @@
+import { forgetSession } from "../catalog/forget-session.ts";
+import { makeRedactor } from "../catalog/make-redactor.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
@@ -5,6 +7,9 @@ import type { TextRedactor } from "../jsonl/text-redactor.ts";
 import { isThere, realFileSystem } from "../log/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import type { SessionLog } from "../log/session-log.ts";
+import { assertOptions, FLAG, TEXT } from "../schema/options.ts";
+import { redactionRecord } from "./redaction.ts";
+import type { SessionState } from "./session-state.ts";
 
 /** How a text is redacted in a session. */
 export interface RedactTextOptions {
@@ -26,8 +31,29 @@ export interface SessionTextRedaction {
   readonly recordId?: string;
 }
 
+/** Redacts a text in a session: see `SessionManager.redactText`. */
+export function redactTextIn(
+  state: SessionState,
+  matching: string | RegExp,
+  options: RedactTextOptions,
+): SessionTextRedaction {
+  assertOptions<RedactTextOptions>(options, { dryRun: FLAG, replacement: TEXT });
+  const { dryRun = false, replacement } = options;
+  const redactor = makeRedactor(matching, replacement);
+  if (!dryRun) state.assertWritable();
+  const found = findText(state.log, redactor);
+  if (dryRun || !found.isFound) return found;
+  const { record, ids } = state.rewrite(
+    (line) => redactor.ofLine(line).text,
+    (targetIds) => redactionRecord({ targetIds }),
+    false,
+  );
+  if (state.log.path !== undefined) forgetSession(state.log.path);
+  return { ...found, entryIds: ids, ...(record && { recordId: record.id }) };
+}
+
 /** Searches a session for a text. */
-export function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction {
+function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction {
   log.refresh();
   const { index } = log;
   const standing = new Set<string>();

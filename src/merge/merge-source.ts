@@ -1,4 +1,5 @@
 import type { LineSource } from "../jsonl/line-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import { runsOf } from "../jsonl/runs.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -18,14 +19,10 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
  *
  * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`, because an unknown version must not be rewritten.
  */
-export function mergeableHeader({ index }: LineSource, side: MergeSide): SessionHeader {
+export function mergeableHeader({ index, foreign }: LineSource, side: MergeSide): SessionHeader {
   const { header, version } = index;
   if (header === undefined || index.isRejected) {
-    throw new SessionError(
-      "NOT_A_SESSION",
-      `Copy ${side} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`,
-      { details: { side } },
-    );
+    throw notASession(`Copy ${side}`, { side }, foreign);
   }
   if (version > CURRENT_SESSION_VERSION) {
     throw new SessionError(

@@ -228,7 +228,7 @@ class TextWork {
 
   async #redactIn(session: SessionManager): Promise<void> {
     try {
-      session.redactText(this.#matching, this.#replacing);
+      await session.redactText(this.#matching, this.#replacing);
     } finally {
       await session.close();
     }
@@ -251,7 +251,7 @@ class TextWork {
       refuseAborted(signal, "The redaction was ended; run it again to go on.");
       try {
         const session = await store.open(id, { mode: "read-only", ...(signal && { signal }) });
-        const found = session.redactText(this.#matching, { ...this.#replacing, dryRun: true });
+        const found = await session.redactText(this.#matching, { ...this.#replacing, dryRun: true });
         await session.close();
         const place = { kind: "stored", path: id } as const;
         if (found.isFound) changed.push({ ...place, entryIds: found.entryIds });

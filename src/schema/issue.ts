@@ -23,6 +23,7 @@ export type IssueCode =
   | "MESSAGE_FOREIGN"
   | "IMAGE_MISSING"
   | "STATE_INVALID"
+  | "SOURCE_LEFT_OUT"
   | "ISSUES_OMITTED";
 
 /** Something wrong in a session's data: reported, never thrown. */

@@ -1,3 +1,5 @@
+import { foreignSourceIn } from "../jsonl/foreign-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -42,7 +44,7 @@ export async function readHeaderFirst(
     }
     if (!isDone()) index.end();
     const { header } = index;
-    if (header === undefined) throw noHeader();
+    if (header === undefined) throw noHeader(front);
     assertValidSessionId(header.id);
     return { header, pieces: joined(front, iterator, signal), close };
   } catch (error) {
@@ -51,7 +53,10 @@ export async function readHeaderFirst(
   }
 }
 
-function noHeader(): SessionError {
+/** The bytes that were read tell whose they are, if they are another program's. */
+function noHeader(front: readonly Uint8Array[]): SessionError {
+  const source = foreignSourceIn(() => front);
+  if (source !== undefined) return notASession("This", {}, source);
   return new SessionError(
     "NOT_A_SESSION",
     "The bytes are no session: there is no session header among the first records. Check where they come from.",

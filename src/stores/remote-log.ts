@@ -1,8 +1,8 @@
 import type { LineChange } from "../jsonl/entry-body.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { copyLines, wholeCopy } from "../log/canonical-copy.ts";
 import { assertLeafIn } from "../log/expected-leaf.ts";
-import { notASession } from "../log/file-errors.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -98,7 +98,7 @@ export class RemoteLog implements SessionLog {
   ): Promise<RemoteLog> {
     const log = new RemoteLog(backend, new RemoteLines(), true, options);
     await log.#place.load(id, retryPace(options), load);
-    if (log.index.header === undefined) throw notASession(id);
+    if (log.index.header === undefined) throw notASession(id, { id }, undefined);
     return log;
   }
 

@@ -1,3 +1,4 @@
+import { MemorySession } from "@openai/agents-core";
 import { convertToLlm, SessionManager } from "sessiontree";
 import { OpenAIAgentsSession } from "sessiontree/adapters";
 import { describe, expect, test } from "vitest";
@@ -458,5 +459,133 @@ describe("applyHistoryMutations", () => {
     await session.applyHistoryMutations({ mutations: [] });
     await session.applyHistoryMutations({ mutations: [{ ...mutation, callId: "none" }] });
     expect(manager.getEntryCount()).toBe(before);
+  });
+});
+
+describe("a manager that was opened earlier", () => {
+  const append = { type: "append_items" as const, items: [user("once")] };
+
+  async function twoManagers(items: object[] = [user("a"), said("b")]) {
+    const { manager, session } = onFile();
+    await session.addItems(items);
+    return { manager, session, ...named(reopened(manager)) };
+  }
+
+  const named = ({ manager, session }: ReturnType<typeof reopened>) => ({ later: manager, other: session });
+
+  test.each([
+    ["an append", append, [user("a"), said("b"), user("once")]],
+    [
+      "a replaced end",
+      { type: "replace_suffix" as const, expectedSuffix: [said("b")], replacement: [said("c")] },
+      [user("a"), said("c")],
+    ],
+    [
+      "a removed history",
+      { type: "replace_suffix" as const, expectedSuffix: [user("a"), said("b")], replacement: [] },
+      [],
+    ],
+  ])("does not apply %s a second time, and goes on behind it", async (_what, transaction, items) => {
+    const { manager, session, later, other } = await twoManagers();
+    await other.applyHistoryTransaction({ operationId: "op1", transaction });
+    const count = later.getEntryCount();
+    await session.applyHistoryTransaction({ operationId: "op1", transaction });
+    expect(later.getEntryCount()).toBe(count);
+    expect(manager.refresh()).toEqual([]);
+    expect(manager.getEntryCount()).toBe(count);
+    expect(await session.getItems()).toStrictEqual(items);
+    await session.addItems([user("more")]);
+    expect(await session.getItems()).toStrictEqual([...items, user("more")]);
+    expect(await reopened(manager).session.getItems()).toStrictEqual([...items, user("more")]);
+  });
+
+  test("goes on where the other stands, also after more was appended before and behind", async () => {
+    const { session, other } = await twoManagers();
+    await other.addItems([user("before")]);
+    await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
+    await other.addItems([said("behind")]);
+    await session.applyHistoryTransaction({ operationId: "op1", transaction: append });
+    expect(await session.getItems()).toStrictEqual(await other.getItems());
+  });
+
+  test("refuses another transaction under the id", async () => {
+    const { session, other, later } = await twoManagers();
+    await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
+    const transaction = { ...append, items: [user("twice")] };
+    await expect(session.applyHistoryTransaction({ operationId: "op1", transaction })).rejects.toThrow(
+      TypeError,
+    );
+    later.refresh();
+    expect(await other.getItems()).toHaveLength(3);
+  });
+
+  test("applies it to a history of its own", async () => {
+    const { session, other } = await twoManagers();
+    await session.addItems([user("own")]);
+    await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
+    await session.applyHistoryTransaction({ operationId: "op1", transaction: append });
+    expect(await session.getItems()).toStrictEqual([user("a"), said("b"), user("own"), user("once")]);
+  });
+});
+
+describe("what the SDK's own session refuses in a transaction", () => {
+  const hidden = (object: object, key: PropertyKey = "hidden") =>
+    Object.defineProperty(object, key, { value: 1 });
+  const computed = (object: object) =>
+    Object.defineProperty(object, "text", { get: () => 1, enumerable: true });
+  const items: readonly (readonly [string, () => object])[] = [
+    ["plain data", () => user("a")],
+    ["frozen data", () => Object.freeze(user("a"))],
+    ["an undefined field", () => ({ ...user("a"), more: undefined })],
+    ["bytes", () => ({ ...user("a"), more: new Uint8Array([1]) })],
+    ["no prototype", () => Object.assign(Object.create(null), user("a"))],
+    ["the same object twice", () => ({ ...user("a"), ...((one) => ({ x: one, y: one }))({}) })],
+    ["a hidden field", () => hidden(user("a"))],
+    ["a hidden field within", () => ({ ...user("a"), more: hidden({}) })],
+    ["a hidden toJSON", () => ({ ...user("a"), more: hidden({}, "toJSON") })],
+    ["a symbol", () => ({ ...user("a"), [Symbol("x")]: 1 })],
+    ["a hidden symbol", () => hidden(user("a"), Symbol("x"))],
+    ["a computed field", () => computed(user("a"))],
+    ["a gap in a list", () => ({ ...user("a"), more: Array(2) })],
+    ["a field of a list", () => ({ ...user("a"), more: Object.assign([1], { x: 1 }) })],
+    ["a hidden field of a list", () => ({ ...user("a"), more: hidden([1]) })],
+    ["a class", () => ({ ...user("a"), more: new (class Some {})() })],
+    ["a date", () => ({ ...user("a"), more: new Date(0) })],
+    ["a function", () => ({ ...user("a"), more: () => 1 })],
+  ];
+  const transactions: readonly (readonly [string, () => unknown])[] = [
+    ...items.map(([what, make]) => [what, () => ({ type: "append_items", items: [make()] })] as const),
+    ["an unknown field", () => ({ type: "append_items", items: [], more: 1 })],
+    ["an undefined unknown field", () => ({ type: "append_items", items: [], more: undefined })],
+    ["a field of the other type", () => ({ type: "append_items", items: [], replacement: [] })],
+    [
+      "an unknown field beside a suffix",
+      () => ({ type: "replace_suffix", expectedSuffix: [], replacement: [], x: 1 }),
+    ],
+    ["a hidden field beside the type", () => hidden({ type: "append_items", items: [] })],
+    ["a hidden list", () => Object.defineProperty({ type: "append_items" }, "items", { value: [] })],
+    ["an inherited list", () => Object.create({ type: "append_items", items: [] })],
+    ["no list", () => ({ type: "append_items", items: { length: 0 } })],
+    ["a missing list", () => ({ type: "replace_suffix", replacement: [] })],
+    ["a set", () => ({ type: "append_items", items: new Set() })],
+    ["a list with a gap", () => ({ type: "append_items", items: Array(1) })],
+    ["null", () => null],
+  ];
+
+  test.each(transactions)("is refused here, and the rest is accepted: %s", async (_what, make) => {
+    const outcome = async (session: object) => {
+      const before: unknown = await Reflect.apply(Reflect.get(session, "getItems"), session, []);
+      try {
+        const args = { operationId: "op1", transaction: make() };
+        await Reflect.apply(Reflect.get(session, "applyHistoryTransaction"), session, [args]);
+        return "accepted";
+      } catch (error) {
+        expect(error).toBeInstanceOf(Error);
+        expect(await Reflect.apply(Reflect.get(session, "getItems"), session, [])).toEqual(before);
+        return "refused";
+      }
+    };
+    const { session } = onFile();
+    expect(await outcome(session)).toBe(await outcome(new MemorySession()));
   });
 });

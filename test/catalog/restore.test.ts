@@ -15,7 +15,9 @@ import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { describe, expect, test, vi } from "vitest";
 import { assertReadableTrash, trashFolders } from "../../src/catalog/trash-folders.ts";
-import { folder, home, trash } from "../support/trash-home.ts";
+import { folder, home, trash, useTrashHome } from "../support/trash-home.ts";
+
+useTrashHome();
 
 function sessionText(id: string): string {
   const header = {

@@ -6,12 +6,11 @@ import { searchedText } from "../../src/catalog/search-text.ts";
 import { textPatterns } from "../../src/catalog/text-bytes.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { all, put } from "./support/sessions.ts";
 import { nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";
 
-const RUNS = shareOf(500);
+const RUNS = 500;
 
 /** Characters that writers escape, that have several forms, or that regular expressions mean something by. */
 const characters = fc.oneof(

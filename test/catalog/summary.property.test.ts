@@ -4,13 +4,12 @@ import { expect, test } from "vitest";
 import { type FileSummary, summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { plainSummary } from "./support/plain-reference.ts";
 import { put } from "./support/sessions.ts";
 import { healthySessions, nearlyHealthySessions, wildSessions } from "./support/wild-sessions.ts";
 
-const RUNS = shareOf(500);
+const RUNS = 500;
 
 function summarize(path: string, known?: FileSummary): Promise<FileSummary> {
   return summarizeFile(path, known, new Pace());

@@ -13,7 +13,9 @@ import { SessionManager } from "sessiontree";
 import { deleteSession } from "sessiontree/catalog";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { failing } from "../support/failing-calls.ts";
-import { folder, home, inTrash, trash } from "../support/trash-home.ts";
+import { folder, home, inTrash, trash, useTrashHome } from "../support/trash-home.ts";
+
+useTrashHome();
 
 /** Makes a file whose text is its name. */
 function makeFile(name: string): string {

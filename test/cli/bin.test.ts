@@ -1,17 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { PROGRAM } from "../support/program.ts";
 import { temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
-
-const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 
 /** Starts the program; reads of its output as much as is wanted, and then closes the pipe. */
 async function start(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
   // Left out, not emptied: Node itself complains where both are set.
   const { FORCE_COLOR: _forced, ...env } = process.env;
-  const child = spawn(process.execPath, ["--import", "tsx", BIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...env, NO_COLOR: "1" },
   });
@@ -51,7 +49,7 @@ test("a reader that goes away is no error", async () => {
 test("an interrupt ends what watches, and that is no failure", async () => {
   const scribe = new Scribe(temporaryFolder());
   scribe.user("start");
-  const child = spawn(process.execPath, ["--import", "tsx", BIN, "watch", scribe.path], {
+  const child = spawn(process.execPath, [PROGRAM, "watch", scribe.path], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const closed = once(child, "close");

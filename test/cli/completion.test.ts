@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { answerShell } from "../../src/cli/completion/answer-shell.ts";
 import { candidatesFor } from "../../src/cli/completion/candidates.ts";
+import { PROGRAM } from "../support/program.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
 import { folderWithTrash } from "./support/trash.ts";
@@ -161,12 +161,7 @@ function isInstalled(program: string): boolean {
 function programOnPath(folder: string): NodeJS.ProcessEnv {
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  const loader = import.meta.resolve("tsx");
-  const program = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
-  writeFileSync(
-    join(bin, "sessiontree"),
-    `#!/bin/sh\nexec '${process.execPath}' --import '${loader}' '${program}' "$@"\n`,
-  );
+  writeFileSync(join(bin, "sessiontree"), `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
   chmodSync(join(bin, "sessiontree"), 0o755);
   return {
     ...process.env,

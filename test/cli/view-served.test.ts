@@ -13,13 +13,12 @@ import {
 import { get, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { PROGRAM } from "../support/program.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
 import { serve } from "./support/served.ts";
 import { Scribe } from "./support/sessions.ts";
 
-const BIN = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
 const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
 
 function story(folder = temporaryFolder()): Scribe {
@@ -65,7 +64,7 @@ test("--live serves the page on the loopback address, at an address nobody guess
 test("the server dies with its process", async () => {
   const { path } = story();
   for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
-    const child = spawn(process.execPath, ["--import", "tsx", BIN, "view", path, "--live"], {
+    const child = spawn(process.execPath, [PROGRAM, "view", path, "--live"], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const closed = once(child, "close");

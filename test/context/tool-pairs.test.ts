@@ -226,10 +226,23 @@ describe("an id that occurs twice", () => {
     expect(messages[4]).toEqual(calls("1_2"));
   });
 
-  it("in a later message without a result: it is a repetition and goes", () => {
-    const { messages, repairs } = repair([calls("1"), result("1"), assistant([text("again"), call("1")])]);
-    expect(messages.at(-1)).toEqual(assistant([text("again")]));
-    expect(repairs).toEqual([{ kind: "callDropped", index: 2, toolCallId: "1" }]);
+  it("in a later message without a result: it gets a new one, and a result that says so", () => {
+    const { messages, repairs } = repair([calls("1"), result("1"), calls("1"), user("go on")]);
+    expect(messages.slice(2)).toEqual([
+      calls("1_2"),
+      { ...messages[3], ...interrupted("1_2") },
+      user("go on"),
+    ]);
+    expect(repairs).toEqual([
+      { kind: "callRenamed", index: 2, toolCallId: "1", newToolCallId: "1_2" },
+      { kind: "resultMade", index: 2, toolCallId: "1", newToolCallId: "1_2" },
+    ]);
+  });
+
+  it("in two messages whose results come later: each goes to the nearest call without one", () => {
+    const { messages } = repair([calls("1"), user("again"), calls("1"), result("1", "b"), result("1", "a")]);
+    expect(messages.slice(0, 2)).toEqual([calls("1"), result("1", "a")]);
+    expect(messages.slice(3)).toEqual([calls("1_2"), result("1_2", "b")]);
   });
 
   it("in two messages with one result: the latest before the result is answered", () => {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { sampleOf } from "../support/share.ts";
 import { createProgram, diagnose } from "./support/compiler.ts";
 import {
   compilerPath,
@@ -28,6 +29,8 @@ function compileAll(programs: readonly DocProgram[]): string[] {
 const documents = listDocuments();
 const programs = documents.flatMap((path) => readDocPrograms(path, readText(path)));
 const runnable = programs.filter((program) => program.runs);
+const names = Object.keys(member(parseFacts(readText(PUBLIC_NAMES_PATH)), "sessiontree"));
+const examples = [...readSources("src")].flatMap(([path, text]) => readExamplePrograms(path, text, names));
 
 describe("the documents", () => {
   test("have code that runs in README.md and docs/guide.md", () => {
@@ -35,8 +38,9 @@ describe("the documents", () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "docs/guide.md"]));
   });
 
-  test("have code that compiles", () => {
-    expect(compileAll(programs)).toEqual([]);
+  test("have code that compiles, and so have the docstrings", () => {
+    // At once: a program of the compiler takes seconds to make.
+    expect(compileAll([...programs, ...examples])).toEqual([]);
   });
 
   test("lead to places that are there", () => {
@@ -77,7 +81,7 @@ describe("code of the documents runs", () => {
     return () => workshop.remove();
   });
 
-  test.concurrent.for(runnable.map((program) => [program.place, program] as const))(
+  test.concurrent.for(sampleOf(runnable).map((program) => [program.place, program] as const))(
     "%s",
     async ([, program]) => {
       // Somebody who tries a recipe runs it more than once.
@@ -85,10 +89,4 @@ describe("code of the documents runs", () => {
       expect(await workshop.run(program, times)).toBeUndefined();
     },
   );
-});
-
-test("the examples in docstrings compile", () => {
-  const names = Object.keys(member(parseFacts(readText(PUBLIC_NAMES_PATH)), "sessiontree"));
-  const examples = [...readSources("src")].flatMap(([path, text]) => readExamplePrograms(path, text, names));
-  expect(compileAll(examples)).toEqual([]);
 });

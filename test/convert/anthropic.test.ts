@@ -153,6 +153,34 @@ describe("toAnthropic", () => {
     expect(new Set(ids).size).toBe(6);
   });
 
+  it("gives a call a result that says so, though an earlier answer used its id and a crash left it alone", () => {
+    const { messages, issues } = toAnthropic([
+      user("Go"),
+      answerOf([call("call_0")], identity),
+      result("call_0"),
+      answerOf([call("call_0")], identity),
+      user("Go on"),
+    ]);
+    expect(checkAnthropicRequest({ messages })).toEqual([]);
+    expect(messages.slice(3, 5)).toMatchObject([
+      { role: "assistant", content: [{ type: "tool_use", id: "call_0_2" }] },
+      { role: "user", content: [{ tool_use_id: "call_0_2", is_error: true }] },
+    ]);
+    expect(issues.map(({ code, index, message }) => [code, index, message])).toEqual([
+      ["PAIR_REPAIRED", 3, 'Tool call "call_0" reuses an id; it got a new one.'],
+      ["PAIR_REPAIRED", 3, 'Tool call "call_0" has no result; one that says so was added.'],
+    ]);
+  });
+
+  it("sends no system prompt of white space", () => {
+    const { issues, ...request } = toAnthropic([
+      { role: "system", content: " \n", timestamp: 0 },
+      user("Hi"),
+    ]);
+    expect(request).toEqual({ messages: [{ role: "user", content: "Hi" }] });
+    expect(issues.map(({ code, index }) => [code, index])).toEqual([["BLOCK_DROPPED", -1]]);
+  });
+
   it("takes white space off an answer that the model is to go on from, and puts a user before one that is first", () => {
     const { messages } = toAnthropic([answerOf([{ type: "text", text: "Once upon " }], identity)]);
     expect(messages).toEqual([

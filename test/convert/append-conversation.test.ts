@@ -2,9 +2,11 @@ import { SessionManager } from "sessiontree";
 import {
   appendConversation,
   fromAnthropic,
+  fromGemini,
   fromModelMessages,
   fromOpenAIChat,
   toAnthropic,
+  toGemini,
   toModelMessages,
   toOpenAIChat,
 } from "sessiontree/convert";
@@ -130,6 +132,52 @@ describe("appendConversation", () => {
     expect(appendConversation(session, messages)).toMatchObject({ hasBranched: false });
     expect(session.getEntryCount()).toBe(5);
     expect(appendConversation(session, messages).entryIds).toEqual([]);
+  });
+
+  describe("where a server reuses the ids of calls", () => {
+    const calling = (path: string) =>
+      answerOf([{ type: "toolCall", id: "call_0", name: "bash", arguments: { path } }], { timestamp: 1 });
+
+    it("goes on behind a call that a crash left without a result", () => {
+      const session = SessionManager.inMemory();
+      const stored = [user("a"), calling("x"), toolResult("call_0", "x"), user("b"), calling("y")];
+      for (const message of stored) session.appendMessage(message);
+      const { messages: request } = toOpenAIChat(session.buildSessionContext().messages);
+      expect(request.slice(-2)).toMatchObject([
+        { tool_calls: [{ id: "call_0_2" }] },
+        { role: "tool", tool_call_id: "call_0_2", content: expect.stringContaining("interrupted") },
+      ]);
+      const next = [...request, { role: "user" as const, content: "go on" }];
+      const { messages } = fromOpenAIChat(next, { timestamp: 1 });
+      expect(appendConversation(session, messages)).toMatchObject({ matched: 5, hasBranched: false });
+      expect(session.buildSessionContext().messages.at(-2)).toMatchObject({ toolCallId: "call_0" });
+      expect(appendConversation(session, messages).entryIds).toEqual([]);
+    });
+
+    it("sees that the result of a finished call was taken away, though an aborted one had its id", () => {
+      const session = SessionManager.inMemory();
+      const aborted = { ...calling("x"), stopReason: "aborted" as const };
+      const stored = [user("a"), aborted, calling("y"), toolResult("call_0", "y"), said("b")];
+      for (const message of stored) session.appendMessage(message);
+      const array = [user("a"), calling("y"), said("b")];
+      expect(appendConversation(session, array)).toMatchObject({ matched: 2, hasBranched: true });
+    });
+  });
+
+  it("finds a result again behind one that a request made for the call before it", () => {
+    const session = SessionManager.inMemory();
+    const calls = ["c1", "c2"].map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: {} }));
+    const stored = [user("a"), answerOf(calls, { timestamp: 1 }), toolResult("c2", "done"), user("b")];
+    for (const message of stored) session.appendMessage(message);
+    const model = "gemini-2.5-flash";
+    const { contents } = toGemini(session.buildSessionContext().messages, { model });
+    const { messages } = fromGemini(contents, { timestamp: 1 });
+    const ids = new Map(calls.map(({ id }, at) => [`bash_1_${at}`, id]));
+    const named: Message[] = JSON.parse(
+      JSON.stringify(messages).replace(/bash_1_\d/g, (id) => ids.get(id) ?? id),
+    );
+    expect(named.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "toolResult", "user"]);
+    expect(appendConversation(session, named)).toMatchObject({ entryIds: [], matched: 5 });
   });
 
   it("knows answers again that were appended with usage, signatures and thinking", () => {

@@ -24,6 +24,31 @@ const edited = (message: AssistantMessage): AssistantMessage => ({
   content: message.content.map((block) => (block.type === "text" ? { ...block, text: "Edited." } : block)),
 });
 
+describe("a compaction of Anthropic's", () => {
+  it.each(["They said hello.", null])(
+    "comes back as it was, with content %j and its cache mark gone",
+    (content) => {
+      const compaction = { type: "compaction", content, encrypted_content: null, signature: "c2ln" };
+      const marked = { ...compaction, cache_control: { type: "ephemeral" } };
+      const blocks = [marked, { type: "text", text: "Go on." }];
+      const { message, issues } = fromAnthropicResponse(
+        {
+          id: "msg_1",
+          model: "m",
+          content: blocks,
+          stop_reason: null,
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+        { timestamp },
+      );
+      expect(codes(issues)).toEqual([["KEPT_IN_DETAILS", 0]]);
+      const sent = toAnthropic([question, message], { model: "m" });
+      expect(sent.messages[1]?.content).toEqual([compaction, { type: "text", text: "Go on." }]);
+      expect(sent.issues).toEqual([]);
+    },
+  );
+});
+
 describe("tools that Anthropic ran", () => {
   const content = [
     { type: "thinking", thinking: "Search.", signature: "c2ln" },

@@ -7,11 +7,13 @@ import {
   fromOpenAIResponses,
   fromOpenAIResponsesResponse,
   toGemini,
+  toModelMessages,
   toOpenAIChat,
   toOpenAIResponses,
 } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../../src/schema/message.ts";
+import { assistant, call, toolResult, user } from "../support/messages.ts";
 import { checkOpenAIChatRequest } from "../support/provider-rules/openai-chat.ts";
 
 const options = { timestamp: 5 };
@@ -69,6 +71,26 @@ describe("fromOpenAIChatResponse", () => {
     expect(JSON.stringify(toOpenAIChat([message]).messages[0])).toContain('"arguments":"{\\"path\\":"');
   });
 
+  it.each(["12345678901234567890", "-9007199254740993", "1e999"])(
+    "reports the number %s, which parsing changes, and gives it back to the same API",
+    (number) => {
+      const json = `{"id":${number},"text":"12345678901234567890"}`;
+      const { message, issues } = fromOpenAIChatResponse(response(call(json), "tool_calls"), options);
+      expect(issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED", "KEPT_IN_DETAILS"]);
+      expect(toOpenAIChat([message]).messages[0]).toMatchObject({
+        tool_calls: [{ function: { arguments: json } }],
+      });
+    },
+  );
+
+  it.each(["9007199254740991", "12345678901234567000", "0.1", "1.50", "1e21"])(
+    "takes the number %s as it is",
+    (number) => {
+      const json = `{"id":${number},"text":"12345678901234567890 \\" 9007199254740993"}`;
+      expect(fromOpenAIChatResponse(response(call(json), "tool_calls"), options).issues).toEqual([]);
+    },
+  );
+
   it("says that nothing was answered where there is no choice, and what the filter withheld", () => {
     const failed = { ...response({}, null), choices: [], error: { message: "overloaded" } };
     expect(fromOpenAIChatResponse(failed, options).message).toMatchObject({
@@ -97,7 +119,81 @@ describe("fromOpenAIChat", () => {
   });
 });
 
+describe("ids of calls", () => {
+  const kimi = "functions.read:0";
+  const called = (id: string) => [
+    user("Go"),
+    assistant([call(id)], { api: "openai-completions", provider: "moonshot", model: "kimi-k2" }),
+    toolResult(id, "done"),
+  ];
+
+  it.each([kimi, "a b", "x".repeat(40), "ä"])(
+    "that fit stay in a chat, whatever their characters: %s",
+    (id) => {
+      for (const model of ["kimi-k2", "other"]) {
+        const { messages, issues } = toOpenAIChat(called(id), { model });
+        expect(messages.slice(1)).toMatchObject([{ tool_calls: [{ id }] }, { tool_call_id: id }]);
+        expect(issues).toEqual([]);
+      }
+    },
+  );
+
+  it("stay for the model that made them over the AI SDK, too, and change for others", () => {
+    const idIn = (model: string) =>
+      JSON.stringify(toModelMessages(called(kimi), { model })).match(/functions[^"]+/)?.[0];
+    expect([idIn("kimi-k2"), idIn("other")]).toEqual([kimi, "functions_read_0"]);
+  });
+
+  it("that do not fit change, and never to one that another call has", () => {
+    const ids = ["x".repeat(41), "x".repeat(42), "x".repeat(40), "", `${"y".repeat(39)}😀`];
+    const { messages } = toOpenAIChat([
+      user("Go"),
+      assistant(ids.map((id) => call(id))),
+      ...ids.map((id) => toolResult(id, id)),
+    ]);
+    expect(checkOpenAIChatRequest({ messages })).toEqual([]);
+    const sent = messages.flatMap((message) => ("tool_call_id" in message ? message.tool_call_id : []));
+    expect(new Set(sent).size).toBe(ids.length);
+    expect(sent[2]).toBe(ids[2]);
+  });
+});
+
+describe("reasoning items with opaque ids", () => {
+  const item = { type: "reasoning", id: `${"Zm9v/+".repeat(60)}==`, summary: [], encrypted_content: "e" };
+  const asked = (provider: string) => [
+    user("Go"),
+    assistant(
+      [
+        { type: "thinking", thinking: "", thinkingSignature: JSON.stringify(item) },
+        { type: "text", text: "Done." },
+      ],
+      { api: "openai-responses", provider },
+    ),
+    user("So?"),
+  ];
+
+  it("go back to the server that made them, such as Copilot's", () => {
+    const { input, issues } = toOpenAIResponses(asked("github-copilot"), { store: false });
+    expect(input[1]).toEqual(item);
+    expect(issues).toEqual([]);
+  });
+
+  it.each(["openai", "azure-openai-responses"])("do not go to %s, which makes other ones", (provider) => {
+    const { input, issues } = toOpenAIResponses(asked(provider), { store: false });
+    expect(input).toHaveLength(3);
+    expect(issues.map(({ code }) => code)).toEqual(["THINKING_DROPPED"]);
+  });
+});
+
 describe("fromOpenAIResponsesResponse", () => {
+  it("reports integers that parsing rounds, and gives them back to the same API", () => {
+    const json = '{"id":12345678901234567890}';
+    const output = [{ type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: json }];
+    const { message, issues } = fromOpenAIResponsesResponse({ id: "r", model: "m", output }, options);
+    expect(issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED", "KEPT_IN_DETAILS"]);
+    expect(toOpenAIResponses([message]).input[0]).toMatchObject({ arguments: json });
+  });
+
   const reasoning = {
     id: "rs_1",
     type: "reasoning",

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isSessionError, repairSession, type SessionIssue, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
-import { STRIDE } from "../support/share.ts";
+import { sampledCalls } from "../support/share.ts";
 import { type Fault, type FaultyFileSystem, type FileSystem, faultyFs } from "./support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
 import { BRANCHED, DAMAGED, idsOf, NOW, onDisk, user, VERSION_1, view } from "./support/sessions.ts";
@@ -250,7 +250,7 @@ describe.each(operations)("$name, when one call fails", (operation) => {
   test.each(single)("with %o", (fault) => {
     const calls = countCalls(operation);
     let failures = 0;
-    for (let at = 1; at <= calls; at += STRIDE) {
+    for (const at of sampledCalls(calls)) {
       const { attempt, faulty, error } = perform(operation, { ...fault, at });
       assertTyped(error, fault.code);
       if (error !== undefined) failures++;
@@ -276,7 +276,7 @@ describe.each(operations)("$name, when one call fails", (operation) => {
 
   test.each(["ENOSPC", "EIO"] as const)("and all after it, with %s, until the cause has gone", (code) => {
     const calls = countCalls(operation);
-    for (let at = 1; at <= calls; at += STRIDE) {
+    for (const at of sampledCalls(calls)) {
       const { attempt, error } = perform(operation, { at, code, isLasting: true });
       assertTyped(error, code);
       assertGoesOn(attempt);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EntryHeadReader, mayHoldSecondHead } from "../../src/jsonl/entry-head.ts";
 import { idKeyOf, idOfKey } from "../../src/schema/id-key.ts";
 import fc from "../support/fast-check.ts";
+import { leastOf } from "../support/share.ts";
 
 const TIME = "2026-02-03T22:52:06.410Z";
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -128,7 +129,7 @@ describe("EntryHeadReader", () => {
       }),
       { numRuns: 2000 },
     );
-    expect(wasRead).toBeGreaterThan(100);
+    expect(wasRead).toBeGreaterThan(leastOf(100));
   });
 
   it("reads whatever a usual line holds, up to the body", () => {

@@ -160,8 +160,8 @@ test("a session of pi's version 4 is refused by name, and left alone", () => {
   expect(() => SessionManager.open(path)).toThrow(
     expect.objectContaining({
       code: "NOT_A_SESSION",
-      message: expect.stringContaining("pi's version 4"),
-      details: { path, version: 4 },
+      message: expect.stringContaining("pi's dropped version 4"),
+      details: { path, source: "pi-v4" },
     }),
   );
   expect(readFileSync(path, "utf8")).toBe(before);

@@ -15,7 +15,6 @@ import { call, Line, result, system, watchedPath } from "../context/support/entr
 import { pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
-import { shareOf } from "../support/share.ts";
 
 /** What a step does; numbers choose among what is there, so that every step fits every session. */
 type Step =
@@ -158,7 +157,7 @@ describe("context", () => {
       }
       look();
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), body), { numRuns: shareOf(1500) });
+    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), body), { numRuns: 1500 });
   });
 
   it("depends on the path alone: what is added off the path changes nothing", () => {
@@ -175,7 +174,7 @@ describe("context", () => {
       expect(projectPath(watchedPath(findLeafPath(line.entries, leaf)))).toEqual(before);
     };
     const steps = fc.array(step, { maxLength: 25 });
-    fc.assert(fc.property(steps, steps, pick, body), { numRuns: shareOf(1000) });
+    fc.assert(fc.property(steps, steps, pick, body), { numRuns: 1000 });
   });
 
   it("reads bodies that are not selected only in search of settings", () => {
@@ -187,7 +186,7 @@ describe("context", () => {
         JSON.stringify(line.entries.find((one) => one.id === id)).includes('"system"');
       expect(path.asked.filter((id) => !selected.includes(id) && !isSystem(id))).toEqual([]);
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: shareOf(500) });
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: 500 });
   });
 
   it("of any tree at any leaf makes a request in which every call has its result", () => {
@@ -198,7 +197,7 @@ describe("context", () => {
         expect(pairFaults(convertToLlm(messages, { repairToolPairs: true }))).toEqual([]);
       }
     };
-    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: shareOf(500) });
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), body), { numRuns: 500 });
   });
 
   it("is built of any graph of entries, with cycles and ids that occur twice", () => {
@@ -229,7 +228,7 @@ describe("context", () => {
       }
     };
     fc.assert(fc.property(fc.array(entry, { maxLength: 12 }), fc.option(id), body), {
-      numRuns: shareOf(1000),
+      numRuns: 1000,
     });
   });
 });
@@ -279,6 +278,6 @@ describe("the projection of one entry", () => {
         if ("timestamp" in made && kind !== "message") expect(made.timestamp).not.toBeNaN();
       }
     };
-    fc.assert(fc.property(type, fields, fields, body), { numRuns: shareOf(2000) });
+    fc.assert(fc.property(type, fields, fields, body), { numRuns: 2000 });
   });
 });

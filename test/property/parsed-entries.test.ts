@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { decodeText, parseRecord } from "../../src/jsonl/decode.ts";
 import { decodeEntry, entryAt } from "../../src/jsonl/entry-body.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { sessionFile } from "./support/session-files.ts";
 import { readAtOnce } from "./support/snapshots.ts";
 
@@ -20,6 +19,6 @@ it("entries that are parsed under a tree are those that are decoded under its he
         expect(record && entryAt(record, tree, ordinal, context)).toStrictEqual(expected);
       }
     }),
-    { numRuns: shareOf(1000) },
+    { numRuns: 1000 },
   );
 });

@@ -7,7 +7,6 @@ import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import type { IssueCode } from "../../src/schema/issue.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { orderlyFile, sessionFile } from "./support/session-files.ts";
 import { readAtOnce, readBodies } from "./support/snapshots.ts";
 
@@ -53,7 +52,7 @@ describe("bodies", () => {
         expect(decodeEntry(written, head, context)).toEqual(JSON.parse(line));
         expect(currentLine(written, head, context)).toBe(written);
       }),
-      { numRuns: shareOf(2000) },
+      { numRuns: 2000 },
     );
   });
 
@@ -73,7 +72,7 @@ describe("bodies", () => {
           if (saysHead && intact[ordinal]) expect(copied[ordinal]).toBe(line);
         }
       }),
-      { numRuns: shareOf(1000) },
+      { numRuns: 1000 },
     );
   });
 });
@@ -102,7 +101,7 @@ describe("a copy in the current version", () => {
         );
         expect(damaged).toHaveLength(intact.filter((one) => !one).length);
       }),
-      { numRuns: shareOf(3000) },
+      { numRuns: 3000 },
     );
   });
 
@@ -131,7 +130,7 @@ describe("a copy in the current version", () => {
           if (decoded !== undefined) expect(migrated.id).toBe(decoded.id);
         }
       }),
-      { numRuns: shareOf(2000) },
+      { numRuns: 2000 },
     );
   });
 });

@@ -3,7 +3,6 @@ import type { SessionIndex } from "../../src/jsonl/session-index.ts";
 import { codes, entryLine, links, read, sessionOf } from "../jsonl/support/files.ts";
 import { type OwnEntry, OwnFile, placesById } from "../jsonl/support/own-file.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 
 /** What another process does to the file: `#` stands for a number of its own, and a torn line may be gone on with. */
@@ -89,7 +88,7 @@ describe("own entries among what others write", () => {
         expect(issues(file.index), file.text).toEqual(issues(anew));
         expect([file.index.position, file.index.isMidLine]).toEqual([file.size, anew.isMidLine]);
       }),
-      { numRuns: shareOf(1500) },
+      { numRuns: 1500 },
     );
   });
 });

@@ -5,7 +5,6 @@ import { call, result, system } from "../context/support/entries.ts";
 import { hasFailed, pairFaults } from "../context/support/pairs.ts";
 import fc from "../support/fast-check.ts";
 import { assistant, user } from "../support/messages.ts";
-import { shareOf } from "../support/share.ts";
 
 /** Few ids, so that they clash; some look like the names that a repair gives. */
 const id = fc.constantFrom("a", "b", "c", "a_2", "a_3", "__proto__");
@@ -56,7 +55,7 @@ describe("repairToolPairs", () => {
         expect(pairFaults(repaired)).toEqual([]);
         expect(pairFaults(repaired.filter((one) => !hasFailed(one)))).toEqual([]);
       }),
-      { numRuns: shareOf(5000) },
+      { numRuns: 5000 },
     );
   });
 
@@ -71,7 +70,7 @@ describe("repairToolPairs", () => {
         });
         expect(twice.messages).toHaveLength(once.length);
       }),
-      { numRuns: shareOf(3000) },
+      { numRuns: 3000 },
     );
   });
 
@@ -86,7 +85,7 @@ describe("repairToolPairs", () => {
           repairs.map(({ index }) => index).sort((a, b) => a - b),
         );
       }),
-      { numRuns: shareOf(5000) },
+      { numRuns: 5000 },
     );
   });
 
@@ -102,7 +101,7 @@ describe("repairToolPairs", () => {
           messages.length - results(messages) - count("messageDropped"),
         );
       }),
-      { numRuns: shareOf(3000) },
+      { numRuns: 3000 },
     );
   });
 
@@ -117,7 +116,7 @@ describe("repairToolPairs", () => {
             expect(texts.delete(JSON.stringify(one.content))).toBe(true);
         }
       }),
-      { numRuns: shareOf(1000) },
+      { numRuns: 1000 },
     );
   });
 });

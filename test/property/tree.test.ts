@@ -3,7 +3,6 @@ import { readSession } from "../../src/jsonl/read-session.ts";
 import { type EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import { LabelsAndName } from "../../src/tree/labels-and-name.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
 import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
 
 const encoder = new TextEncoder();
@@ -100,7 +99,7 @@ describe("the tree of any session", () => {
         }
         expect([...tree.leaves()]).toEqual(ordinals.filter((ordinal) => tree.isLeaf(ordinal)));
       }),
-      { numRuns: shareOf(1000) },
+      { numRuns: 1000 },
     );
   });
 
@@ -113,7 +112,7 @@ describe("the tree of any session", () => {
         const onBoth = plainPath(tree, a).filter((ordinal) => plainPath(tree, b).includes(ordinal));
         expect(tree.commonAncestor(a, b)).toBe(onBoth.at(-1) ?? NONE);
       }),
-      { numRuns: shareOf(1000) },
+      { numRuns: 1000 },
     );
   });
 
@@ -125,7 +124,7 @@ describe("the tree of any session", () => {
         const [first, second] = [readSession(text), readSession(text)];
         expect(first).toEqual(second);
       }),
-      { numRuns: shareOf(300) },
+      { numRuns: 300 },
     );
   });
 
@@ -136,7 +135,7 @@ describe("the tree of any session", () => {
         const after = read(fileOf([...lines, ...more])).tree;
         for (const ordinal of before.ordinals()) expect(after.idAt(ordinal)).toBe(before.idAt(ordinal));
       }),
-      { numRuns: shareOf(300) },
+      { numRuns: 300 },
     );
   });
 });

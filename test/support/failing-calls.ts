@@ -4,13 +4,19 @@ import { syncBuiltinESMExports } from "node:module";
 /**
  * Makes a call of the file system fail for everybody, as a test without rights over disks and users can.
  *
+ * @param isMeant - Whether a call with this first argument fails. Default: every call does.
  * @returns Makes it work again. Idempotent.
  */
-export function failing(call: "openSync" | "writeSync", error: Error): () => void {
+export function failing(
+  call: "openSync" | "writeSync" | "readSync" | "readdirSync",
+  error: Error,
+  isMeant: (first: unknown) => boolean = () => true,
+): () => void {
   const whole = fs[call];
   Object.assign(fs, {
-    [call]: () => {
-      throw error;
+    [call]: (...given: unknown[]) => {
+      if (isMeant(given[0])) throw error;
+      return Reflect.apply(whole, fs, given);
     },
   });
   syncBuiltinESMExports();

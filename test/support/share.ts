@@ -1,15 +1,47 @@
 /**
- * Which part of the cases of long tests is tried, from 0 to 1: `SESSIONTREE_TEST_SHARE`, by default all. The build and
- * other versions of Node repeat a part of what the sources were tried with in full.
+ * Share of the cases of long tests that are tried, from 0 to 1: `SESSIONTREE_TEST_SHARE`, set by vitest.config.ts. A full run
+ * tries all, `npm test` a sample that differs from run to run.
  */
 const SHARE = Number(process.env["SESSIONTREE_TEST_SHARE"] ?? 1);
 if (!(SHARE > 0 && SHARE <= 1))
   throw new TypeError("SESSIONTREE_TEST_SHARE is a number above 0, and at most 1");
 
-/** How many of so many cases are tried: one at least. */
+/** Seed of this run's samples and random cases: `SESSIONTREE_TEST_SEED`, set by vitest.config.ts, which prints it. */
+export const SEED = Number(process.env["SESSIONTREE_TEST_SEED"]);
+if (!Number.isSafeInteger(SEED)) throw new TypeError("SESSIONTREE_TEST_SEED is an integer");
+
+/** Returns how many of a number of cases are tried: at least one. */
 export function shareOf(count: number): number {
   return Math.ceil(count * SHARE);
 }
 
-/** How far one of the cases that are tried is from the next. */
-export const STRIDE = Math.round(1 / SHARE);
+/**
+ * Returns how often something must occur in this run that occurs more often than `count` in a full one: a quarter of the share in
+ * a sample, because small samples vary.
+ */
+export function leastOf(count: number): number {
+  return SHARE === 1 ? count : (count * SHARE) / 4;
+}
+
+const STRIDE = Math.round(1 / SHARE);
+
+/**
+ * Tells whether a numbered case is in this run's sample; always true in a full run.
+ *
+ * @param salt - Differs for loops that should not sample the same numbers.
+ */
+export function isSampled(number: number, salt = 0): boolean {
+  return (number + salt + SEED) % STRIDE === 0;
+}
+
+/** Returns the part of a list that is in this run's sample: at least one of a list that is not empty. */
+export function sampleOf<T>(cases: readonly T[]): readonly T[] {
+  const sample = cases.filter((_, number) => isSampled(number));
+  return sample.length > 0 ? sample : cases.slice(0, 1);
+}
+
+/** Returns the numbers of the calls in this run's sample, from 1: the first and the last are always among them. */
+export function sampledCalls(count: number): number[] {
+  const all = Array.from({ length: count }, (_, index) => index + 1);
+  return all.filter((call) => call === 1 || call === count || isSampled(call));
+}

@@ -1,33 +1,35 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
+import { PROCESS_DATA, PROCESS_HOME } from "./process-home.ts";
 
-/** Home of all tests of a file: where the trash is, is asked once, when the first file is deleted. */
-export const home = mkdtempSync(join(tmpdir(), "sessiontree-trash-"));
+/** Home of all tests of a file. */
+export const home = PROCESS_HOME;
 
 /** The trash in that home, empty before each test. */
-export const trash = join(home, "data", "Trash");
+export const trash = join(PROCESS_DATA, "Trash");
 
 /** A folder in that home, another one for each test. */
 export let folder = "";
 
-beforeAll(() => {
-  vi.stubEnv("HOME", home);
-  vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
-  vi.stubEnv("PI_SESSIONS_DIR", join(home, "sessions"));
-});
+/** Makes the tests of a file use that home; to be called at the top of the file. */
+export function useTrashHome(): void {
+  beforeAll(() => {
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("XDG_DATA_HOME", PROCESS_DATA);
+    vi.stubEnv("PI_SESSIONS_DIR", join(home, "sessions"));
+  });
 
-beforeEach(() => {
-  folder = mkdtempSync(join(home, "sessions-"));
-});
+  beforeEach(() => {
+    folder = mkdtempSync(join(home, "sessions-"));
+  });
 
-afterEach(() => rmSync(trash, { recursive: true, force: true }));
+  afterEach(() => rmSync(trash, { recursive: true, force: true }));
 
-afterAll(() => {
-  vi.unstubAllEnvs();
-  rmSync(home, { recursive: true, force: true });
-});
+  afterAll(() => {
+    vi.unstubAllEnvs();
+  });
+}
 
 /** Returns the texts of the files in the trash. */
 export function inTrash(): string[] {

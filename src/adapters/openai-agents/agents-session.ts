@@ -2,9 +2,8 @@ import { estimateContextTokens } from "../../compaction/tokens.ts";
 import { isContextEdit } from "../../context/project-entry.ts";
 import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
-import type { SessionEntry } from "../../schema/entry.ts";
+import { asSessionEntry, type SessionEntry } from "../../schema/entry.ts";
 import { SessionError } from "../../schema/errors.ts";
-import { digestOf } from "../../schema/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../schema/json.ts";
 import { loadData, spelled, storeData } from "../stored-data.ts";
 import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
@@ -16,6 +15,7 @@ import {
   editDraft,
   markerDraft,
 } from "./item-record.ts";
+import { type ReadTransaction, readTransaction } from "./transaction.ts";
 
 /** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
 export type AgentsItem = object;
@@ -55,12 +55,20 @@ export interface OpenAIAgentsSessionOptions {
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly #session: SessionManager;
   readonly #answerer: Answerer;
+  /** Operations that others have applied since this object was made, by id. */
+  readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
 
   /** @param session - You may use it directly as well, but not for two conversations at the same time. */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
     const { api = "openai-responses", provider = "openai", model = "unknown" } = options;
     this.#session = session;
     this.#answerer = { api, provider, model };
+    session.on("foreign_entries", ({ entries }) => {
+      for (const entry of entries.map(asSessionEntry)) {
+        for (const { id, digest } of operationsOf([entry]))
+          this.#others.set(id, { digest, entryId: entry.id });
+      }
+    });
   }
 
   /** Returns the session's id, which never changes. */
@@ -130,9 +138,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /**
    * Changes the history in one write, once per operation id and branch: applying the same transaction again has no
-   * effect.
+   * effect. If another writer applied it to the same history, the leaf moves to where that writer stands.
    *
-   * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed.
+   * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed: it has an unknown
+   *   field, or a property that does not enumerate or is computed.
    * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
    */
   async applyHistoryTransaction(args: {
@@ -142,22 +151,50 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const { operationId: id } = args;
     if (typeof id !== "string" || id.trim() === "")
       throw new TypeError("A transaction needs an operationId that is not empty.");
-    const { expected, added, digest } = readTransaction(args.transaction);
-    const applied = readOperations(this.#session).get(id);
-    if (applied !== undefined && applied !== digest) {
-      throw new TypeError(
-        `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
-      );
-    }
-    if (applied === undefined) {
+    const transaction = readTransaction(args.transaction);
+    const { added, digest } = transaction;
+    await this.#session.pull();
+    if (!this.#isApplied(id, digest, readOperations(this.#session).get(id))) {
       const parts = readHistory(this.#session);
-      const items = itemsOf(parts);
-      const keep = items.length - expected.length;
-      const isExpected = keep >= 0 && expected.every((item, i) => spelled(item) === spelled(items[keep + i]));
-      if (!isExpected) throw suffixDiffers(id, this.#session.getLeafId());
-      this.#replaceFrom(parts, keep, added, { id, digest });
+      const keep = keptBefore(transaction, itemsOf(parts));
+      if (!this.#followOther(id, digest, keep === undefined ? undefined : this.#cut(parts, keep).parentId)) {
+        if (keep === undefined) throw suffixDiffers(id, this.#session.getLeafId());
+        this.#replaceFrom(parts, keep, added, { id, digest });
+      }
     }
     await this.#session.flush();
+  }
+
+  /**
+   * Tells whether the operation was applied.
+   *
+   * @throws {TypeError} If it was, with another transaction.
+   */
+  #isApplied(id: string, digest: string, applied: string | undefined): boolean {
+    if (applied === undefined || applied === digest) return applied !== undefined;
+    throw new TypeError(
+      `Operation ${id} was applied with another transaction; use a new id for each transaction.`,
+    );
+  }
+
+  /**
+   * Moves the leaf to where another writer applied the operation to this history, or has gone on from there.
+   *
+   * @param parentId - Where this object would apply it; undefined if the history does not end as expected.
+   * @returns False if no other writer did so: it is not known, or was applied on another branch.
+   */
+  #followOther(id: string, digest: string, parentId: string | null | undefined): boolean {
+    const other = this.#others.get(id);
+    if (other === undefined) return false;
+    const path = new Set(this.#session.getPathIds(other.entryId));
+    const isHere = [this.#session.getLeafId(), parentId].some(
+      (from) => from === null || (from !== undefined && path.has(from)),
+    );
+    if (!isHere || !this.#isApplied(id, digest, other.digest)) return false;
+    const last = this.#session.getEntries().at(-1)?.id ?? other.entryId;
+    const isBehind = this.#session.getPathIds(last).includes(other.entryId);
+    this.#session.branch(isBehind ? last : other.entryId);
+    return true;
   }
 
   /**
@@ -236,6 +273,13 @@ function stored(item: unknown): JsonObject {
   return storeData(item, "item");
 }
 
+/** Returns how many items a transaction keeps; undefined if the history does not end with those it expects. */
+function keptBefore({ expected }: ReadTransaction, items: readonly JsonObject[]): number | undefined {
+  const keep = items.length - expected.length;
+  const isExpected = keep >= 0 && expected.every((item, i) => spelled(item) === spelled(items[keep + i]));
+  return isExpected ? keep : undefined;
+}
+
 function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
   return parts.flatMap(({ items }) => items);
 }
@@ -261,30 +305,6 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
     });
     return { entry: part.entry, items };
   });
-}
-
-/** Reads what a transaction expects and adds, and computes its digest. */
-function readTransaction(transaction: AgentsHistoryTransaction): {
-  expected: JsonObject[];
-  added: JsonObject[];
-  digest: string;
-} {
-  const { expected, added } = partsOf(transaction);
-  const parts = { expected: expected.map(stored), added: added.map(stored) };
-  return { ...parts, digest: digestOf(spelled({ type: transaction.type, ...parts })) };
-}
-
-function partsOf(transaction: AgentsHistoryTransaction): { expected: AgentsItem[]; added: AgentsItem[] } {
-  switch (transaction?.type) {
-    case "append_items":
-      return { expected: [], added: transaction.items };
-    case "replace_suffix":
-      return { expected: transaction.expectedSuffix, added: transaction.replacement };
-    default:
-      throw new TypeError(
-        "A transaction is of type append_items or replace_suffix; update the adapter for others.",
-      );
-  }
 }
 
 function suffixDiffers(operationId: string, leafId: string | null): SessionError {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { detectSourceOfFile } from "../../history/file-facts.ts";
 import {
   type ImportSessionsOptions,
   importSessions,
@@ -6,11 +7,12 @@ import {
   type SessionImport,
 } from "../../history/import-sessions.ts";
 import { FileTarget, type SessionTarget, StoreTarget } from "../../history/session-target.ts";
-import { detectSource } from "../../import/detect-source.ts";
+import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
+import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
@@ -65,9 +67,10 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const skipped: string[] = [];
     const options = { ...queryOf(call), target, onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
-    if (!isAsked && !json) return showPreview(call, options);
-    const isWhole = await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked });
-    if (!isWhole) return EXIT_CODES.cancelled;
+    if (!isAsked && !json) await showPreview(call, options);
+    else if (!(await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked }))) {
+      return EXIT_CODES.cancelled;
+    }
     return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
@@ -109,29 +112,30 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
   };
 }
 
-/** What is to be done with files that are named and are none to import. */
-const NOT_IMPORTED = {
-  pi: "is a session of pi: it opens as it is; no import is needed.",
-  "oh-my-pi": "is a session of oh-my-pi: it opens as it is; no import is needed.",
-  "pi-v4": "is a session of pi's version 4, which cannot be imported.",
-} as const;
-
 function checkPaths({ get, io }: CommandCall): void {
   for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;
-    const source = detectSource(readFileSync(path, "utf8"));
-    if (source === "pi" || source === "oh-my-pi" || source === "pi-v4") {
-      throw new UsageError(`${path} ${NOT_IMPORTED[source]}`);
-    }
+    const source = detectSourceOfFile(path);
+    if (source === undefined || isImported(source)) continue;
+    const isOurs = source === "pi" || source === "oh-my-pi";
+    throw new UsageError(
+      isOurs
+        ? `${path} is a session of ${source}: it opens as it is; no import is needed.`
+        : aboutForeign(path, source),
+    );
   }
 }
 
-async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
+function isImported(source: DetectedSource): source is SourceName {
+  return SOURCE_NAMES.some((name) => name === source);
+}
+
+async function showPreview({ out }: CommandCall, options: ImportSessionsOptions): Promise<void> {
   const groups = await previewImport(options);
   if (groups.length === 0) {
     out.line("No sessions of other programs were found.");
-    return EXIT_CODES.ok;
+    return;
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
     source,
@@ -149,7 +153,6 @@ async function showPreview({ out }: CommandCall, options: ImportSessionsOptions)
     );
   }
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
-  return EXIT_CODES.ok;
 }
 
 /** What became of the sessions of a program. */

@@ -3,7 +3,8 @@ import type { FileRow } from "../../catalog/session-row.ts";
 import { isSystemError } from "../../catalog/skipping.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { assertPlainFile, type DeletedSession, deleteSession } from "../../catalog/trash.ts";
-import { fileError, notASession } from "../../log/file-errors.ts";
+import { fileError } from "../../log/file-errors.ts";
+import { notASessionAt } from "../../log/foreign-file.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
@@ -63,7 +64,7 @@ async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
     if (found.some((other) => other.path === path)) continue;
     assertPlainFile(path);
     const info = await infoOf(path, call.get(FORCE));
-    if (info === undefined && !call.get(FORCE)) throw notASession(path);
+    if (info === undefined && !call.get(FORCE)) throw notASessionAt(path);
     found.push({ path, info });
   }
   const known = await knownSessions(

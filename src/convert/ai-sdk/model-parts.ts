@@ -4,7 +4,8 @@ import { isJsonRecord } from "../../schema/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
-import { withoutFields } from "../raw-form.ts";
+import { customInputOf } from "../openai-responses/write-items.ts";
+import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
 import { base64Of, mediaTypeOf } from "./file-data.ts";
 import type {
   ModelAnswerPart,
@@ -22,9 +23,6 @@ import {
   writeReasoning,
   writeState,
 } from "./provider-state.ts";
-
-/** Fields that ask a provider to cache; they concern only one request. */
-const CACHE_FIELDS = ["cacheControl", "cache_control", "cachePoint"];
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (ModelTextPart | ModelFilePart)[] {
@@ -50,7 +48,9 @@ export function writeAnswer(
   return content.flatMap((block): ModelAnswerPart[] => {
     if (block.type === "thinking") return writeReasoning(block, family);
     if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
-    const { id, name, arguments: input } = block;
+    const { id, name } = block;
+    const text = family === "openai" ? customInputOf(block) : undefined;
+    const input = text ?? block.arguments;
     return [{ type: "tool-call", toolCallId: idOf(id), toolName: name, input, ...writeState(block, family) }];
   });
 }
@@ -139,8 +139,15 @@ function endOfItem(parts: readonly unknown[], start: number): number {
 function readCall(part: unknown): AnswerBlock[] {
   const { toolCallId, toolName, input, providerExecuted } = fieldsOf(part);
   if (typeof toolCallId !== "string" || typeof toolName !== "string" || providerExecuted === true) return [];
-  const given = isJsonRecord(input) ? input : {};
-  return [{ type: "toolCall", name: toolName, arguments: given, ...readCallState(part, toolCallId) }];
+  return [
+    { type: "toolCall", name: toolName, arguments: readInput(input), ...readCallState(part, toolCallId) },
+  ];
+}
+
+/** Reads the input of a call: an object; the text of a custom tool, or one that the SDK could not parse. */
+function readInput(input: unknown): Record<string, unknown> {
+  if (typeof input === "string") return { input };
+  return isJsonRecord(input) ? input : {};
 }
 
 /** Reads a result; undefined for other parts. */

@@ -1,8 +1,9 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
-import { callItemOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
+import { callItemOf, isReasoningIdOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
 import { redactedThinking } from "../redacted-thinking.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
@@ -60,13 +61,18 @@ export function stateOf(part: unknown): { readonly [name: string]: unknown } {
 }
 
 /** Tells whether thinking can go back over an API. */
-export function canReplay({ thinking, thinkingSignature }: ThinkingContent, api: string): boolean {
+export function canReplay(
+  { thinking, thinkingSignature }: ThinkingContent,
+  { api, provider }: Pick<AssistantMessage, "api" | "provider">,
+): boolean {
   const isSigned = thinkingSignature !== undefined && thinkingSignature !== "";
   switch (familyOf(api)) {
     case "anthropic":
       return isSigned;
-    case "openai":
-      return reasoningItemOf(thinkingSignature, false) !== undefined;
+    case "openai": {
+      const item = reasoningItemOf(thinkingSignature, false);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    }
     case "google":
       return isSigned ? isSignature(thinkingSignature) : thinking !== "";
     default:
@@ -162,10 +168,19 @@ export function writeState(
     return { providerOptions: { google: { thoughtSignature: signature } } };
   }
   if (family !== "openai") return {};
-  const item = block.type === "text" ? textItemOf(signature) : undefined;
-  const itemId = block.type === "text" ? item?.id : callItemOf(block.id, "fc");
-  if (itemId === undefined) return {};
-  return { providerOptions: { openai: { itemId, ...(item?.phase !== undefined && { phase: item.phase }) } } };
+  const openai = block.type === "text" ? textState(block) : callState(block);
+  return Object.keys(openai).length === 0 ? {} : { providerOptions: { openai } };
+}
+
+function textState({ textSignature }: TextContent): Record<string, string> {
+  const item = textItemOf(textSignature);
+  if (item === undefined) return {};
+  return { itemId: item.id, ...(item.phase !== undefined && { phase: item.phase }) };
+}
+
+function callState({ id, namespace }: ToolCall): Record<string, string> {
+  const itemId = callItemOf(id);
+  return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
 /** Reads the signature of a text. */
@@ -181,13 +196,17 @@ export function readTextSignature(part: unknown): { textSignature?: string } {
   return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
 }
 
-/** Reads the state of a call: our id of it, and its signature. */
-export function readCallState(part: unknown, toolCallId: string): Pick<ToolCall, "id" | "thoughtSignature"> {
+/** Reads the state of a call: our id of it, its namespace and its signature. */
+export function readCallState(
+  part: unknown,
+  toolCallId: string,
+): Pick<ToolCall, "id" | "namespace" | "thoughtSignature"> {
   const { openai, google } = stateOf(part);
-  const { itemId } = fieldsOf(openai);
+  const { itemId, namespace } = fieldsOf(openai);
   const { thoughtSignature } = fieldsOf(google);
   return {
     id: typeof itemId === "string" ? `${toolCallId}|${itemId}` : toolCallId,
+    ...(typeof namespace === "string" && { namespace }),
     ...(typeof thoughtSignature === "string" && { thoughtSignature }),
   };
 }

@@ -5,7 +5,12 @@ import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedItem, planRequest } from "../request-plan.ts";
 import { callIdOf, ToolIds } from "../tool-ids.ts";
-import type { ModelMessage, ModelMessagesRequest, ModelToolResultPart } from "./model-message-types.ts";
+import type {
+  ModelAnswerPart,
+  ModelMessage,
+  ModelMessagesRequest,
+  ModelToolResultPart,
+} from "./model-message-types.ts";
 import { readAnswer, readResult, readUser, writeAnswer, writeResult, writeUser } from "./model-parts.ts";
 import { canReplay, canSign, familyOf } from "./provider-state.ts";
 import { withModelParts } from "./ui-model-parts.ts";
@@ -22,11 +27,11 @@ export const MODEL_MESSAGES: Dialect = {
   startsWithUser: true,
   imageTypes: undefined,
   takesImages: ({ isError }) => !isError,
-  maxNameLength: undefined,
+  fitName: (name) => name,
   wantsThinkingWhole: true,
   keepsSignedText: (api) => familyOf(api) === "google",
   isSignature: canSign,
-  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text.trim() === "",
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
@@ -59,17 +64,37 @@ function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessag
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
   const family = item.isOwn ? familyOf(item.api) : undefined;
-  // OpenAI rejects items with ids if their reasoning is missing.
-  const known = family === "openai" && item.isIncomplete ? undefined : family;
+  const parts = writeAnswer(item.content, family, idOf);
   const answer: ModelMessage = isMessage(item.raw)
-    ? item.raw
-    : { role: "assistant", content: writeAnswer(item.content, known, idOf) };
+    ? keptAnswer(item.raw, item.isOwn)
+    : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
   if (item.results.length === 0) return [answer];
   const results = item.results.map(
     ({ message, raw }): ModelToolResultPart =>
       isResult(raw) ? raw : writeResult(message, message.toolName, idOf(message.toolCallId)),
   );
   return [answer, { role: "tool", content: results }];
+}
+
+/** Returns a kept answer; for another model with the text that a custom tool took as an object, as all can read it. */
+function keptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
+  if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
+  const content = raw.content.map((part) =>
+    part.type === "tool-call" && typeof part.input === "string"
+      ? { ...part, input: { input: part.input } }
+      : part,
+  );
+  return { ...raw, content };
+}
+
+/** Returns a part without the id of its item: OpenAI rejects items with ids if their reasoning is missing. */
+function withoutItem(part: ModelAnswerPart): ModelAnswerPart {
+  const { providerOptions, ...rest } = part;
+  const { openai, ...others } = providerOptions ?? {};
+  if (openai === undefined) return part;
+  const { itemId: _, ...kept } = openai;
+  const options = { ...others, ...(Object.keys(kept).length > 0 && { openai: kept }) };
+  return { ...rest, ...(Object.keys(options).length > 0 && { providerOptions: options }) };
 }
 
 /** Tells whether a value is a kept message. Unknown parts are sent unchanged. */

@@ -4,7 +4,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
 import { canReplay, familyOf } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-message-types.ts";
@@ -19,9 +19,9 @@ const UI_MESSAGES: Dialect = {
   startsWithUser: false,
   wantsThinkingWhole: false,
   takesImages: () => true,
-  canReplay: (block, api) => block.thinking !== "" || canReplay(block, api),
+  canReplay: (block, answer) => block.thinking !== "" || canReplay(block, answer),
   // No provider sees these ids.
-  newIds: () => new ToolIds(Number.POSITIVE_INFINITY, callIdOf, (id) => id),
+  newIds: () => new ToolIds({ maxLength: Number.POSITIVE_INFINITY, partOf: callIdOf, fitForeign: shortId }),
   // The texts that are compared have lost what is blank.
   readUser: (raw) => readUserParts(partsOf(raw).filter((part) => !isBlankText(part))),
   // A kept original spans several answers, and is read when they are joined.

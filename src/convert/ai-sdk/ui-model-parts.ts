@@ -1,39 +1,52 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { AgentMessage } from "../../schema/message.ts";
-import { isForModel, withoutFields } from "../raw-form.ts";
+import type { AgentMessage, ToolResultMessage } from "../../schema/message.ts";
+import { isForModel, rawOf, withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
+import { storablePart, writeResult } from "./model-parts.ts";
 import { isToolPart, splitSteps, toolNameOf } from "./ui-parts.ts";
 
 /**
- * Adds to messages, as parts of model messages, what only their UI messages hold, such as files and provider-executed
- * tools.
+ * Adds to messages, as parts of model messages, what only their UI messages hold, such as files, provider-executed
+ * tools, and state that blocks cannot hold.
  *
- * A UI message is kept with the first of its answers; each of its steps belongs to one answer.
+ * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
  */
 export function withModelParts(messages: readonly AgentMessage[]): AgentMessage[] {
   let steps: object[][] = [];
+  let step: object[] = [];
   return messages.map((message) => {
-    const { role, details, toolCallId, toolName } = fieldsOf(message);
-    const { uiMessage, ...others } = fieldsOf(details);
-    if (role === "toolResult" && "output" in fieldsOf(uiMessage)) {
-      const output = jsonOutput(fieldsOf(uiMessage)["output"]);
-      const modelMessage = {
-        type: "tool-result",
-        toolCallId: callIdOf(String(toolCallId)),
-        toolName,
-        output,
-      };
-      return Object.assign({}, message, { details: { ...others, modelMessage } });
+    const { uiMessage, ...others } = fieldsOf(fieldsOf(message)["details"]);
+    if (message.role === "toolResult") {
+      const modelMessage = resultPart(message, step);
+      return modelMessage === undefined ? message : withDetails(message, { ...others, modelMessage });
     }
+    const { role } = message;
     if (role !== "user" && role !== "assistant") return message;
     const { parts } = fieldsOf(uiMessage);
     if (role === "user" || uiMessage !== undefined) steps = Array.isArray(parts) ? splitSteps(parts) : [];
-    const step = steps.shift() ?? [];
+    step = steps.shift() ?? [];
     if (uiMessage === undefined && !isForModel({ parts: step })) return message;
-    const modelMessage = { role, content: step.flatMap(modelParts) };
-    const kept = isForModel({ parts: step }) ? { ...others, modelMessage } : others;
-    return Object.assign({}, message, { details: kept });
+    const modelMessage = { role, content: step.flatMap(modelParts).map(storablePart) };
+    return withDetails(message, isForModel({ parts: step }) ? { ...others, modelMessage } : others);
   });
+}
+
+function withDetails(message: AgentMessage, details: object): AgentMessage {
+  return Object.assign({}, message, { details });
+}
+
+/** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
+function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
+  const toolCallId = callIdOf(String(message.toolCallId));
+  const kept = fieldsOf(rawOf(message, "uiMessage"));
+  const call = step.map(fieldsOf).find((part) => part["toolCallId"] === toolCallId);
+  const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
+  if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
+  return {
+    ...writeResult(message, message.toolName, toolCallId),
+    ...("output" in kept && { output: jsonOutput(kept["output"]) }),
+    ...(state !== undefined && { providerOptions: state }),
+  };
 }
 
 /** Converts a part of a UI message like the SDK. */

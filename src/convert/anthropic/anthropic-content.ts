@@ -124,8 +124,11 @@ export function readResult(raw: unknown): ReadResult | undefined {
 
 /** Copies a block without cache marks, which concern one request, and without empty fields. */
 export function strippedBlock(block: object): { [name: string]: unknown } {
+  // The summary of a compaction goes back as it came, which may be null.
+  if (fieldsOf(block)["type"] === "compaction") return withoutCacheMark(block);
   const { content, is_error, caller, ...rest } = withoutFields(block, ["cache_control"]);
-  const inner = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  const isText = typeof content === "string" && rest["type"] === "tool_result";
+  const inner = isText ? [{ type: "text", text: content }] : content;
   const isTold = Array.isArray(inner) ? inner.length > 0 : inner !== undefined;
   return {
     ...rest,
@@ -133,6 +136,11 @@ export function strippedBlock(block: object): { [name: string]: unknown } {
     ...(is_error === true && { is_error }),
     ...(caller !== undefined && !isSameJson(caller, { type: "direct" }) && { caller }),
   };
+}
+
+function withoutCacheMark(block: object): { [name: string]: unknown } {
+  const { cache_control: _, ...rest } = fieldsOf(block);
+  return rest;
 }
 
 /** Tells whether a value is a list of blocks. Unknown kinds are sent unchanged. */

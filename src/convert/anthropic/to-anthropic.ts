@@ -4,7 +4,7 @@ import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedResult, planRequest } from "../request-plan.ts";
-import { ToolIds } from "../tool-ids.ts";
+import { plainName, ToolIds } from "../tool-ids.ts";
 import {
   isBlank,
   isBlocks,
@@ -32,11 +32,11 @@ const ANTHROPIC: Dialect = {
   startsWithUser: true,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: ({ isError }) => !isError,
-  maxNameLength: MAX_NAME,
+  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   keepsSignedText: () => false,
   isSignature: () => true,
-  newIds: () => new ToolIds(MAX_ID),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
   isBlank,
   canReplay: ({ thinkingSignature }) => thinkingSignature !== undefined && thinkingSignature !== "",
   readUser,

@@ -3,7 +3,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { Dialect } from "../dialect.ts";
 import type { ModelIdentity } from "../model-identity.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import { type PlannedAnswer, type PlannedItem, type PlannedResult, planRequest } from "../request-plan.ts";
 import { ToolIds } from "../tool-ids.ts";
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./gemini-types.ts";
 import { readAnswerParts, readResponse, readUser } from "./read-parts.ts";
@@ -31,11 +31,11 @@ const GEMINI: Dialect = {
   startsWithUser: true,
   imageTypes: new Set(["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]),
   takesImages: (_, target) => isNewGeneration(target),
-  maxNameLength: MAX_NAME,
+  fitName,
   wantsThinkingWhole: false,
   keepsSignedText: () => true,
   isSignature,
-  newIds: () => new ToolIds(MAX_ID),
+  newIds: () => new ToolIds({ maxLength: MAX_ID }),
   isBlank: (text) => text === "",
   canReplay: ({ thinking, thinkingSignature }) =>
     thinkingSignature === undefined ? thinking !== "" : isSignature(thinkingSignature),
@@ -75,11 +75,26 @@ function writeItem(item: PlannedItem, style: CallStyle): GeminiContent[] {
   const parts = isParts(item.raw)
     ? item.raw.map((part) => keptPart(part, style))
     : writeAnswer(item.content, style);
-  const responses = item.results.map(({ message, raw }) =>
-    isPart(raw) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
+  const responses = resultsOf(item, style).map(({ message, raw }) =>
+    isPart(raw, message.toolName) ? keptPart(raw, style) : writeResponse(message, message.toolName, style),
   );
   const answer: GeminiContent = { role: "model", parts };
   return responses.length === 0 ? [answer] : [answer, { role: "user", parts: responses }];
+}
+
+/** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */
+function fitName(name: string): string {
+  const plain = name.replace(/[^a-zA-Z0-9_.:-]/g, "_");
+  return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, MAX_NAME);
+}
+
+/** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
+function resultsOf({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
+  if (isNew) return results;
+  const ids = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  const positions = new Map(ids.map((id, at) => [id, at]));
+  const positionOf = ({ message }: PlannedResult) => positions.get(message.toolCallId) ?? ids.length;
+  return results.toSorted((a, b) => positionOf(a) - positionOf(b));
 }
 
 function isNewGeneration(target: ModelIdentity | undefined): boolean {
@@ -92,6 +107,7 @@ function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }
 
-function isPart(raw: unknown): raw is GeminiPart {
-  return typeof fieldsOf(raw)["functionResponse"] === "object";
+/** Tells whether a value is a kept result that names its call as the request does. */
+function isPart(raw: unknown, name: string): raw is GeminiPart {
+  return fieldsOf(fieldsOf(raw)["functionResponse"])["name"] === name;
 }

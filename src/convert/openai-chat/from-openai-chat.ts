@@ -6,7 +6,9 @@ import type { ConvertedAnswer } from "../answer.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
+import { reportRounded } from "../tool-arguments.ts";
 import {
+  argumentsIn,
   plainMessage,
   readAnswer,
   readResult,
@@ -70,6 +72,7 @@ function addMessage(history: History, message: object, index: number): void {
   } else if (user !== undefined) {
     history.user(index, user, history.keep(index, stripped, writeUser(user), "a user message", plainMessage));
   } else if (answer !== undefined) {
+    reportRounded(history, index, argumentsIn(stripped));
     const again = writeAnswer(answer, (id) => id);
     history.answer(
       index,
@@ -124,6 +127,7 @@ export function fromOpenAIChatResponse(
   const [choice] = choices;
   const stripped = strippedMessage(choice?.message ?? { role: "assistant" });
   const content = readAnswer(stripped) ?? [];
+  reportRounded(history, 0, argumentsIn(stripped));
   const again = writeAnswer(content, (id) => id);
   const details = history.keep(0, stripped, again, "an answer", plainMessage);
   const reason = choice?.finish_reason ?? undefined;

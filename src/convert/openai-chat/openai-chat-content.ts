@@ -6,7 +6,7 @@ import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments } from "../tool-arguments.ts";
+import { parseArguments, plainArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -16,11 +16,7 @@ import type {
   OpenAIChatToolMessage,
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
-
-/** Fields in which servers return reasoning; the field's name becomes the signature. */
-const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
-
-type ReasoningField = (typeof REASONING_FIELDS)[number];
+import { REASONING_FIELDS, type ReasoningField, reasoningField } from "./reasoning-field.ts";
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
@@ -77,10 +73,6 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && reasoningField(signature) !== undefined;
   return isShown || reasoningDetails(signature) !== undefined;
-}
-
-function reasoningField(signature: string | undefined): ReasoningField | undefined {
-  return REASONING_FIELDS.find((field) => field === signature);
 }
 
 function reasoningDetails(signature: string | undefined): unknown[] | undefined {
@@ -192,6 +184,13 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
+/** Lists the arguments of the calls of a message, as JSON. */
+export function argumentsIn(message: object): unknown[] {
+  return listOf(fieldsOf(message)["tool_calls"]).map(
+    (call) => fieldsOf(fieldsOf(call)["function"])["arguments"],
+  );
+}
+
 /** Normalises equivalent forms of a message: JSON with and without spaces, one part and a text. */
 export function plainMessage(message: object): object {
   const { content, tool_calls, ...rest } = strippedMessage(message);
@@ -213,5 +212,5 @@ function plainPart(part: unknown): unknown {
 function plainCall(call: unknown): unknown {
   const { function: called, ...rest } = fieldsOf(call);
   const { arguments: given, ...facts } = fieldsOf(called);
-  return { ...rest, function: { ...facts, arguments: parseArguments(given) ?? given } };
+  return { ...rest, function: { ...facts, arguments: plainArguments(given) } };
 }

@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Dialect } from "../dialect.ts";
 import { type PlannedItem, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { callIdOf, plainName, shortId, ToolIds } from "../tool-ids.ts";
 import {
   isReplayable,
   keptMessage,
@@ -27,11 +27,11 @@ const OPENAI_CHAT: Dialect = {
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => false,
-  maxNameLength: MAX_NAME,
+  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: false,
   keepsSignedText: () => false,
   isSignature: () => true,
-  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
   isBlank: (text) => text === "",
   canReplay: isReplayable,
   readUser,

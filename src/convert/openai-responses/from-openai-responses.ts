@@ -6,6 +6,7 @@ import type { ImportOptions } from "../conversion-options.ts";
 import type { ReadResult } from "../dialect.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
+import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { isHostOutput } from "./item-ids.ts";
 import type {
@@ -122,6 +123,11 @@ class ItemReader {
 
 function readOutput(history: History, items: readonly object[], index: number) {
   const content = readAnswer(items) ?? [];
+  reportRounded(
+    history,
+    index,
+    items.map((item) => fieldsOf(item)["arguments"]),
+  );
   const again = writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf });
   const plain = (list: object) => Object.values(list).map(plainItem);
   return { content, details: history.keep(index, items, again, "an answer", plain) };

@@ -53,6 +53,15 @@ export function textItemOf(signature: string | undefined): TextItem | undefined 
 }
 
 /**
+ * Tells whether a server takes a reasoning item with this id: OpenAI's own refuse ids that they do not make; others, such as
+ * Copilot's, make opaque ones of any length.
+ */
+export function isReasoningIdOf(provider: string, id: string): boolean {
+  const isStrict = provider.startsWith("openai") || provider.startsWith("azure");
+  return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
+}
+
+/**
  * Reads the reasoning item in the signature of thinking.
  *
  * @param needsContent - Whether the provider needs the encrypted content.
@@ -62,17 +71,23 @@ export function reasoningItemOf(
   needsContent: boolean,
 ): OpenAIReasoningItem | undefined {
   const item = signature === undefined ? undefined : parseJson(signature)?.value;
-  if (!isReasoning(item) || item.id.length > MAX_ID) return undefined;
+  if (!isReasoning(item)) return undefined;
   return needsContent && typeof item.encrypted_content !== "string" ? undefined : item;
 }
 
 function isReasoning(item: unknown): item is OpenAIReasoningItem {
   const { type, id, summary } = fieldsOf(item);
-  return type === "reasoning" && typeof id === "string" && id.startsWith("rs") && Array.isArray(summary);
+  return type === "reasoning" && typeof id === "string" && id !== "" && Array.isArray(summary);
 }
 
-/** Returns the part of a call's id that names its item; undefined if the provider would reject it. */
-export function callItemOf(id: string, prefix: "fc" | "ctc"): string | undefined {
+/**
+ * Returns the part of a call's id that names its item; undefined if the provider would reject it.
+ *
+ * @param prefix - How the ids of such items begin. Default: any, as of the tools that the AI SDK runs here.
+ */
+export function callItemOf(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
   const [, item] = id.split("|");
-  return item?.startsWith(prefix) && item.length <= MAX_ID ? item : undefined;
+  return item !== undefined && item !== "" && item.startsWith(prefix) && item.length <= MAX_ID
+    ? item
+    : undefined;
 }

@@ -58,6 +58,7 @@ export interface OpenAICustomToolCall {
   name: string;
   input: string;
   id?: string;
+  namespace?: string;
 }
 
 /** Result of a call. */

@@ -3,7 +3,7 @@ import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments } from "../tool-arguments.ts";
+import { parseArguments, plainArguments } from "../tool-arguments.ts";
 import { isHostOutput, OUTPUT_TYPES } from "./item-ids.ts";
 
 /** Fields of responses that requests may omit. */
@@ -102,7 +102,7 @@ export function plainItem(item: object): object {
   return {
     ...rest,
     ...(type !== "message" && { type }),
-    ...(given !== undefined && { arguments: parseArguments(given) ?? given }),
+    ...(given !== undefined && { arguments: plainArguments(given) }),
     ...(listOf(annotations).length > 0 && { annotations }),
     ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
     ...(output !== undefined && { output: plainParts(output, "user") }),

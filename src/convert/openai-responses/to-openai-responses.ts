@@ -4,8 +4,8 @@ import type { ConversionIssueCode } from "../conversion-issue.ts";
 import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
-import { isHostCall, isHostOutput, MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
+import { isHostCall, isHostOutput, isReasoningIdOf, MAX_ID, reasoningItemOf } from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -28,11 +28,12 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   startsWithUser: false,
   imageTypes: new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   takesImages: () => true,
-  maxNameLength: MAX_NAME,
+  fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
-  keepsSignedText: () => false,
+  // Beside an image that it made, a model says an empty text in an item of its own.
+  keepsSignedText: () => true,
   isSignature: () => true,
-  newIds: () => new ToolIds(MAX_ID, callIdOf),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text === "",
   readUser,
   readResult,
@@ -55,7 +56,10 @@ export function toOpenAIResponses(
   const isStored = options.store ?? true;
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
-    canReplay: ({ thinkingSignature }) => reasoningItemOf(thinkingSignature, !isStored) !== undefined,
+    canReplay: ({ thinkingSignature }, { provider }) => {
+      const item = reasoningItemOf(thinkingSignature, !isStored);
+      return item !== undefined && isReasoningIdOf(provider, item.id);
+    },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
   const plan = planRequest(messages, dialect, options);

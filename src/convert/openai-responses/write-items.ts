@@ -56,7 +56,7 @@ function addText(
   const item = textItemOf(textSignature);
   const phase = item?.phase === undefined ? {} : { phase: item.phase };
   if (item === undefined || !hasItemIds) {
-    items.push({ role: "assistant", content: text, ...phase });
+    if (text !== "") items.push({ role: "assistant", content: text, ...phase });
     return;
   }
   const part = { type: "output_text" as const, text, annotations: [] as [] };
@@ -83,19 +83,13 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): Op
   const input = isOwn ? customInputOf(call) : undefined;
   const itemId = hasItemIds ? callItemOf(call.id, input === undefined ? "fc" : "ctc") : undefined;
   const id = itemId === undefined ? {} : { id: itemId };
-  if (input !== undefined) return { type: "custom_tool_call", call_id, name, input, ...id };
-  return {
-    type: "function_call",
-    call_id,
-    name,
-    arguments: JSON.stringify(call.arguments),
-    ...id,
-    ...(namespace !== undefined && isOwn && { namespace }),
-  };
+  const more = { ...id, ...(namespace !== undefined && isOwn && { namespace }) };
+  if (input !== undefined) return { type: "custom_tool_call", call_id, name, input, ...more };
+  return { type: "function_call", call_id, name, arguments: JSON.stringify(call.arguments), ...more };
 }
 
 /** Returns the input of a custom tool; undefined for a call of a function. */
-function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
+export function customInputOf({ id, arguments: given }: ToolCall): string | undefined {
   const { input, ...others } = given;
   const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
   return isCustom && typeof input === "string" ? input : undefined;

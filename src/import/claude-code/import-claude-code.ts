@@ -1,6 +1,6 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { firstText, type SourceRecord, type SourceText } from "../source-text.ts";
+import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -62,6 +62,7 @@ function importMain(
   thread: Pick<Thread, "nodes" | "subagents" | "subagentOf">,
 ): ImportedSession {
   const { records, issues } = input.main;
+  const folder = firstFolder(fieldOf(records, "cwd"));
   const builder = new SessionBuilder({
     source: "claude-code",
     sourceId: id,
@@ -69,11 +70,11 @@ function importMain(
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
     id,
-    cwd: firstText(records, "cwd") ?? input.cwd ?? "",
+    cwd: folder.cwd ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
     parent: forkParent(input, id, thread.nodes),
   });
-  builder.issues.push(...issues, ...graph.issues);
+  builder.issues.push(...issues, ...graph.issues, ...folder.issues);
   for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
   emitThread({ builder, records, counted: new Set(), ...thread });
   return builder.finish();
@@ -89,6 +90,7 @@ function importSubagent(
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
   const id = subagentSessionId(parentId, agentId);
+  const folders = [records, input.main.records].map((some) => firstFolder(fieldOf(some, "cwd")));
   const builder = new SessionBuilder({
     source: "claude-code",
     sourceId: subagentSourceId(parentId, agentId),
@@ -96,14 +98,14 @@ function importSubagent(
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
     id,
-    cwd: firstText(records, "cwd") ?? firstText(input.main.records, "cwd") ?? input.cwd ?? "",
+    cwd: folders.find(({ cwd }) => cwd !== undefined)?.cwd ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
     parent: {
       sourceId: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
       relation: "subagent",
     },
   });
-  builder.issues.push(...(text?.issues ?? []), ...subagent.issues);
+  builder.issues.push(...(text?.issues ?? []), ...subagent.issues, ...(folders[0]?.issues ?? []));
   builder.addBehind(`${id} link`, undefined, {
     type: "custom",
     customType: SUBAGENT_CUSTOM_TYPE,

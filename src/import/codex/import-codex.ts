@@ -1,5 +1,6 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { firstFolder } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { collectOutcomes } from "./outcomes.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
@@ -62,6 +63,10 @@ class ThreadImport {
     this.#others = (input.others ?? []).map(readRollout);
     const { meta, text } = first;
     const id = first.threadId ?? first.rolloutId ?? "unknown";
+    const folder = firstFolder([
+      meta["cwd"],
+      ...first.records.map(({ value }) => member(value, "payload")["cwd"]),
+    ]);
     const builder = new SessionBuilder({
       source: "codex",
       sourceId: id,
@@ -69,10 +74,11 @@ class ThreadImport {
       sourceVersion: textOf(meta["cli_version"]),
       importedAt: input.importedAt,
       id,
-      cwd: textOf(meta["cwd"]) ?? cwdOf(first) ?? "",
+      cwd: folder.cwd ?? "",
       startedAt: textOf(meta["timestamp"]) ?? first.records[0]?.value["timestamp"],
       parent: parentOf(first),
     });
+    builder.issues.push(...folder.issues);
     this.#builder = builder;
     this.#context = {
       builder,
@@ -162,14 +168,6 @@ class ThreadImport {
     }
     return undefined;
   }
-}
-
-function cwdOf({ records }: Rollout): string | undefined {
-  for (const { value } of records) {
-    const cwd = textOf(member(value, "payload")["cwd"]);
-    if (cwd !== undefined) return cwd;
-  }
-  return undefined;
 }
 
 function parentOf({ meta, threadId }: Rollout): SourceParent | undefined {

@@ -1,6 +1,7 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { argumentsOf, type InputBlock, isJsonObject, textOf } from "../source-values.ts";
@@ -69,7 +70,7 @@ function answerText(item: JsonRecord, block: JsonRecord): TextContent {
   return {
     type: "text",
     text: textOf(block["text"]) ?? textOf(block["refusal"]) ?? "",
-    ...(id !== undefined && { textSignature: JSON.stringify(signature) }),
+    ...(id !== undefined && { textSignature: encodeParsed(signature) }),
   };
 }
 
@@ -86,7 +87,7 @@ function thinkingBlock(item: JsonRecord): ThinkingContent {
     ...(textOf(encrypted) !== undefined && { encrypted_content: encrypted }),
   };
   const thinking = (summary.length > 0 ? summary : textsOf(content)).join("\n\n");
-  return { type: "thinking", thinking, thinkingSignature: JSON.stringify(signature) };
+  return { type: "thinking", thinking, thinkingSignature: encodeParsed(signature) };
 }
 
 function callBlock(item: JsonRecord): ToolCall {
@@ -129,7 +130,7 @@ export function resultOf(item: JsonRecord): ItemResult {
   if (typeof output === "string") return textResult(output);
   if (Array.isArray(output)) return { content: inputBlocks(output), isError: undefined, details: undefined };
   if (itemType(item) === "tool_search_output") {
-    return { ...textResult(JSON.stringify(listOf(item["tools"]))), isError: false };
+    return { ...textResult(encodeParsed(listOf(item["tools"]))), isError: false };
   }
   const { content, success } = fieldsOf(output);
   const { isError, ...rest } = textResult(typeof content === "string" ? content : "");

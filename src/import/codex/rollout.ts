@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { parseJson } from "../../jsonl/decode.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
@@ -104,7 +105,7 @@ function inOrder(
 /** Returns a key that identifies a record: its number, else its content and time. */
 function identityOf({ value }: SourceRecord): string {
   const { ordinal } = value;
-  return typeof ordinal === "number" ? String(ordinal) : JSON.stringify(value);
+  return typeof ordinal === "number" ? String(ordinal) : encodeParsed(value);
 }
 
 /** Returns the number of a record; undefined if its file does not number them. */
@@ -143,7 +144,7 @@ function endOfCommon(
 ): number {
   let at = start;
   for (const parent of parents) {
-    if (JSON.stringify(payloadOf(records[at])) !== JSON.stringify(payloadOf(parent))) break;
+    if (encodeParsed(payloadOf(records[at])) !== encodeParsed(payloadOf(parent))) break;
     at++;
   }
   return at;

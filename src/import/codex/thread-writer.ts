@@ -2,6 +2,7 @@ import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { imageOfDataUrl } from "../../convert/images.ts";
 import { parseJson } from "../../jsonl/decode.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
@@ -188,7 +189,7 @@ export class ThreadWriter {
     if (answer === undefined || this.state.tip !== answer.draft) return;
     if (reason === "aborted") endAnswer(answer.message, "aborted");
     if (reason === "error" && error !== undefined && error !== null) {
-      const message = textOf(fieldsOf(error)["message"]) ?? textOf(error) ?? JSON.stringify(error);
+      const message = textOf(fieldsOf(error)["message"]) ?? textOf(error) ?? encodeParsed(error);
       endAnswer(answer.message, "error", message);
     }
   }
@@ -207,7 +208,7 @@ export class ThreadWriter {
     } else if (!isCopied && usage.totalTokens > 0) {
       // The answer itself was lost, as happens when somebody interrupts it.
       const { provider = "openai-codex" } = this.#context;
-      const key = `codex usage ${responseId ?? JSON.stringify(record.value)}`;
+      const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
       const model = this.state.model ?? "unknown";
       const body = { type: "usage", kind: "codex.response", provider, model, usage };
       this.#add(key, record, { ...body, ...(responseId !== undefined && { note: responseId }) });
@@ -269,7 +270,7 @@ export class ThreadWriter {
   /** Derives a record's key from its item's id, else from its content and the number of equal records before it. */
   keyOf(item: JsonRecord): string {
     const id = textOf(item["id"]);
-    const key = id === undefined ? `codex ${JSON.stringify(item)}` : `codex ${id}`;
+    const key = id === undefined ? `codex ${encodeParsed(item)}` : `codex ${id}`;
     const times = this.#context.seen.get(key) ?? 0;
     this.#context.seen.set(key, times + 1);
     return times === 0 ? key : `${key} ${times}`;

@@ -1,6 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { parseJson } from "../../jsonl/decode.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, SessionBuilder } from "../session-builder.ts";
@@ -59,7 +60,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
   for (const { value } of log.unknown) {
-    builder.addBehind(`gemini record ${JSON.stringify(value)}`, undefined, {
+    builder.addBehind(`gemini record ${encodeParsed(value)}`, undefined, {
       type: "custom",
       customType: "gemini.record",
       data: value,
@@ -171,7 +172,7 @@ function emitResults(
     const result = record && resultOfCall(record);
     if (record === undefined || result === undefined) continue;
     const { status, resultDisplay, displayName, description } = record;
-    const details = JSON.parse(JSON.stringify({ status, resultDisplay, displayName, description }));
+    const details = parseJson(encodeParsed({ status, resultDisplay, displayName, description }))?.value;
     const time = record["timestamp"] ?? message["timestamp"];
     last = builder.addMessage(`gemini ${key} result ${id}`, last, time, (timestamp) => ({
       role: "toolResult",

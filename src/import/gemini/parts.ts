@@ -1,4 +1,5 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
@@ -118,7 +119,7 @@ function sentBlock(part: JsonRecord): InputBlock[] {
 function responseBlocks({ response, parts }: JsonRecord): InputBlock[] {
   const { output, error } = fieldsOf(response);
   const said = output ?? error ?? response;
-  const text = typeof said === "string" ? said : JSON.stringify(said ?? {});
+  const text = typeof said === "string" ? said : encodeParsed(said ?? {});
   const blocks: InputBlock[] = text === "" ? [] : [{ type: "text", text }];
   return [...blocks, ...convertSentParts(listOf(parts))];
 }

@@ -8,8 +8,8 @@ import type { ConvertedMessages } from "../../convert/history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import type { MessageDocument } from "../../schema/message-form.ts";
 import { textOf } from "../source-values.ts";
-import type { MessageDocument } from "./message-form.ts";
 
 type Content = string | readonly { readonly type: string }[];
 

@@ -1,11 +1,12 @@
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { readMessageDocument } from "../../schema/message-form.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
 import { isoTimeOf, member, textOf } from "../source-values.ts";
 import { convertItems } from "./convert-items.ts";
-import { readMessageDocument } from "./message-form.ts";
 
 /** Stored messages of an SDK. */
 export interface MessagesInput {
@@ -66,7 +67,7 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
 /** Returns the key for a message entry's id, which depends on all messages up to there. */
 function keyOf(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
-  return `message ${parentId} ${JSON.stringify(said)}`;
+  return `message ${parentId} ${encodeParsed(said)}`;
 }
 
 /** Tells whether an entry was made from a message in an array, this one or an older one. */

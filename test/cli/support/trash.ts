@@ -1,22 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, onTestFinished, vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { PROCESS_DATA, PROCESS_HOME } from "../../support/process-home.ts";
 import { temporaryFolder } from "./cli.ts";
 
-// One for all tests of a file: where the trash is, is asked once, when the first file is deleted.
-const data = mkdtempSync(join(tmpdir(), "sessiontree-data-"));
-
 /** The trash of the tests of this file. */
-export const TRASH = join(data, "Trash");
-
-afterAll(() => rmSync(data, { recursive: true, force: true }));
+export const TRASH = join(PROCESS_DATA, "Trash");
 
 /** Makes a folder for one test, and an empty trash. */
 export function folderWithTrash(): string {
   const folder = temporaryFolder();
-  vi.stubEnv("XDG_DATA_HOME", data);
-  vi.stubEnv("HOME", data);
+  vi.stubEnv("XDG_DATA_HOME", PROCESS_DATA);
+  vi.stubEnv("HOME", PROCESS_HOME);
   onTestFinished(() => rmSync(TRASH, { recursive: true, force: true }));
   return folder;
 }

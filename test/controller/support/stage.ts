@@ -14,7 +14,7 @@ import {
   type SessionHookName,
   SessionHooks,
 } from "sessiontree/controller";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { assistant, tokens, user } from "../../support/messages.ts";
 
 /** Settings under which little is kept, so that small conversations can be compacted. */
@@ -89,7 +89,10 @@ export function deferred<T>() {
 /** A controller over a session in memory, with everything that a test looks at. */
 export function stage(options: Partial<SessionControllerOptions> = {}) {
   const session = options.session ?? SessionManager.inMemory("/project");
+  const handlerErrors: unknown[] = [];
   const hooks = new SessionHooks({ onError: (error) => handlerErrors.push(error) });
+  // Hooks keep what handlers throw from whoever emits, and so from the test.
+  onTestFinished(() => expect(handlerErrors).toEqual([]));
   const writer = new Writer();
   const controller = new SessionController({
     session,
@@ -125,13 +128,6 @@ export function isValidRequest(session: SessionManager): boolean {
   const { messages } = session.buildSessionContext();
   return repairToolPairs(convertToLlm(messages)).repairs.length === 0;
 }
-
-/** What handlers threw; hooks keep it from whoever emits, and so from the test. */
-const handlerErrors: unknown[] = [];
-
-afterEach(() => {
-  expect(handlerErrors.splice(0)).toEqual([]);
-});
 
 /** What a promise was rejected with. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {

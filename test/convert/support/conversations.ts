@@ -136,7 +136,19 @@ const someIdentity = (home: Sayable["identity"]) =>
     { api: "openai-completions", provider: "openrouter", model: "kimi" },
   );
 
-const oddText = fc.oneof(words, fc.constantFrom("", " ", "\n", "ends with space ", "\u00a0", "[image]"));
+/** Halves of an emoji, alone and in other orders than the right one. */
+const halfPair = fc.constantFrom(
+  "\ud83d",
+  "\ude00",
+  "cut \ud83d",
+  "\ude00\ud83d",
+  "\ud83d\ude00 whole, half \ud83d",
+);
+const oddText = fc.oneof(
+  { weight: 8, arbitrary: words },
+  { weight: 6, arbitrary: fc.constantFrom("", " ", "\n", "ends with space ", "\u00a0", "[image]") },
+  { weight: 2, arbitrary: halfPair },
+);
 const oddId = fc.constantFrom(
   "a",
   "b",
@@ -152,6 +164,11 @@ const oddId = fc.constantFrom(
   `${"x".repeat(64)}y`,
   "a_b",
   "a.b",
+  "functions.read:0",
+  "a\ud83d",
+  "a\ude00",
+  `${"x".repeat(39)}😀`,
+  `${"x".repeat(63)}😀`,
 );
 const oddSignature = fc.constantFrom(
   undefined,
@@ -169,6 +186,9 @@ const oddSignature = fc.constantFrom(
   '{"v":1,"id":"msg_2","phase":"commentary"}',
   "msg_3",
   `{"v":1,"id":"msg_${"x".repeat(70)}"}`,
+  "half \ud83d",
+  '[{"type":"reasoning.text","text":"\\ud83d"}]',
+  '{"type":"reasoning","id":"rs_3","summary":[{"type":"summary_text","text":"\\ud83d"}]}',
 );
 const oddContent = fc.oneof(
   oddText,
@@ -199,6 +219,24 @@ const goodSignatures = (api: string) =>
         return JSON.stringify(item);
       })
     : fc.constantFrom(api === "openai-completions" ? "reasoning_content" : "AAAA", "c2ln");
+const oddName = fc.constantFrom(
+  "read",
+  "a tool",
+  "",
+  "x".repeat(200),
+  "1st",
+  "-x",
+  "mcp.read:a",
+  "half \ud83d",
+);
+const oddArguments = fc.constantFrom<unknown>(
+  null,
+  [1],
+  "text",
+  { input: "free text" },
+  { input: "cut \ud83d" },
+  { "\ude00": [{ "\ud83d": "\ud83d" }], json: '{"a":"\\ud83d"}' },
+);
 const oddBlock = (api: string) =>
   fc.oneof(
     fc.record({ type: fc.constant("text"), text: oddText, textSignature: oddSignature }),
@@ -211,8 +249,8 @@ const oddBlock = (api: string) =>
     fc.record({
       type: fc.constant("toolCall"),
       id: oddId,
-      name: fc.constantFrom("read", "a tool", "", "x".repeat(200)),
-      arguments: fc.oneof(toolArguments, fc.constantFrom<unknown>(null, [1], "text", { input: "free text" })),
+      name: oddName,
+      arguments: fc.oneof(toolArguments, oddArguments),
       thoughtSignature: oddSignature,
     }),
     fc.constantFrom<object | null>(null, { type: "video" }, { type: "toolCall" }),
@@ -234,7 +272,7 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
   const result = fc.record({
     role: fc.constant("toolResult"),
     toolCallId: oddId,
-    toolName: fc.constantFrom("read", "a tool", ""),
+    toolName: oddName,
     content: oddContent,
     isError: fc.boolean(),
   });
@@ -256,7 +294,10 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
       arbitrary: fc.record({
         role: fc.constant("system"),
         content: oddText,
-        sections: fc.constantFrom(undefined, undefined, { rules: "r" }, { rules: null }),
+        sections: fc.constantFrom(
+          ...[undefined, undefined, { rules: "r" }, { rules: null }],
+          ...[{ rules: " " }, { "\ud83d": "\ud83d" }],
+        ),
         toolsAdded: fc.constantFrom(undefined, [{ name: "read" }]),
       }),
     },
@@ -266,7 +307,9 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
       weight: 1,
       arbitrary: fc.constantFrom<object>(
         { role: "bashExecution", command: "ls", output: "a" },
+        { role: "bashExecution", command: "\ud83d", output: "\ude00" },
         { role: "compactionSummary", summary: "s" },
+        { role: "branchSummary", summary: "\ud83d" },
         { role: "custom", customType: "x", content: "" },
         { role: "note" },
       ),

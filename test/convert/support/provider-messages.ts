@@ -75,6 +75,9 @@ export function anthropicMessages(): fc.Arbitrary<{ role: "user" | "assistant"; 
     text: "Cited.",
     citations: [{ type: "char_location", cited_text: "x" }],
   });
+  const compaction = fc
+    .constantFrom({ content: "Before." }, { content: null }, { content: "Before.", encrypted_content: "e" })
+    .map((more): Typed[] => [{ type: "compaction", ...more }]);
   const call = fc
     .tuple(id, plainArgs, fc.constantFrom({}, { caller: { type: "code_execution", tool_id: "s" } }))
     .map(
@@ -86,7 +89,7 @@ export function anthropicMessages(): fc.Arbitrary<{ role: "user" | "assistant"; 
     fc.constant({}),
   );
   const answer = fc.tuple(
-    some(fc.oneof(thinking, text, cited, hosted)),
+    some(fc.oneof(thinking, text, cited, hosted, compaction)),
     fc.oneof(text, hosted),
     fc.array(fc.tuple(call, result), { maxLength: 3 }),
   );

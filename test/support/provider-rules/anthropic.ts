@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { fields, list, repeated, text } from "./json.ts";
+import { fields, list, repeated, text, unicodeFaults } from "./json.ts";
 
 /** What a server knows beside the request. */
 export interface AnthropicKnowledge {
@@ -26,13 +26,13 @@ const ID = /^[a-zA-Z0-9_-]{1,64}$/;
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkAnthropicRequest(request: unknown, knowledge: AnthropicKnowledge = {}): string[] {
-  const faults: string[] = [];
+  const faults = unicodeFaults(request);
   const fault: Fault = (line) => faults.push(line);
   const { messages, system } = fields(request);
   for (const key of Object.keys(fields(request))) {
     if (!TOP_LEVEL.has(key)) fault(`${key}: Extra inputs are not permitted`);
   }
-  if (Array.isArray(system)) checkTexts(system, "system", fault);
+  checkTexts(typeof system === "string" ? [{ type: "text", text: system }] : list(system), "system", fault);
   if (list(messages).length === 0) fault("messages: at least one message is required");
   else if (fields(list(messages)[0])["role"] !== "user")
     fault('messages: first message must use the "user" role');

@@ -1,4 +1,4 @@
-import { fields, list, text } from "./json.ts";
+import { fields, list, text, unicodeFaults } from "./json.ts";
 
 /** What a server knows beside the contents. */
 export interface GeminiKnowledge {
@@ -10,6 +10,7 @@ type Part = { readonly [name: string]: unknown };
 type Fault = (fault: string) => void;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const NAME = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 const NO_SIGNATURE = "skip_thought_signature_validator";
 const DATA = [
   "text",
@@ -31,7 +32,7 @@ export function checkGeminiRequest(
   request: unknown,
   { model = "gemini-3-pro" }: GeminiKnowledge = {},
 ): string[] {
-  const faults: string[] = [];
+  const faults = unicodeFaults(request);
   const fault: Fault = (line) => faults.push(line);
   const contents = list(fields(request)["contents"]).map(fields);
   if (contents.length === 0) fault("* GenerateContentRequest.contents: contents is not specified");
@@ -71,7 +72,12 @@ function checkPart(part: Part, place: string, generation: number, fault: Fault):
   if (part["text"] === "" && thoughtSignature === undefined)
     fault(`${place}: Unable to submit request because it has an empty text parameter.`);
   const { name, parts } = fields(part["functionResponse"] ?? part["functionCall"] ?? { name: "a" });
-  if (text(name) === "") fault(`* GenerateContentRequest.${place}.function: Name cannot be empty.`);
+  if (!NAME.test(text(name))) {
+    fault(
+      `* GenerateContentRequest.${place}.function.name: Invalid function name. Must start with a letter or an underscore. ` +
+        "Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.",
+    );
+  }
   if (generation < 3 && parts !== undefined)
     fault("Multimodal function responses are not supported by this model.");
 }
@@ -100,8 +106,11 @@ function checkCalls(contents: readonly Part[], at: number, generation: number, f
   if (responses.length > 0 && asked.length === 0) {
     fault("Please ensure that function response turn comes immediately after a function call turn.");
   }
-  const namesOf = (parts: readonly Part[], kind: string) =>
-    parts.map((part) => text(fields(part[kind])["name"])).sort();
+  const namesOf = (parts: readonly Part[], kind: string) => {
+    const names = parts.map((part) => text(fields(part[kind])["name"]));
+    // Without ids, only the order tells which response belongs to which call.
+    return generation < 3 ? names : names.sort();
+  };
   const called = namesOf(asked, "functionCall");
   if (responses.length > 0 && namesOf(responses, "functionResponse").join() !== called.join()) {
     fault("Please ensure that the function responses have the names of the function calls.");

@@ -17,3 +17,32 @@ export function text(value: unknown): string {
 export function repeated(ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
 }
+
+/** Fields whose texts are JSON that a server decodes. */
+const DECODED = new Set(["arguments"]);
+
+/**
+ * What a server says of half a surrogate pair, which no text in UTF-8 has, wherever it is in a request.
+ *
+ * @returns One line for each; empty if there is none.
+ */
+export function unicodeFaults(value: unknown, place = "request"): string[] {
+  if (typeof value === "string") {
+    return /\p{Surrogate}/u.test(value) ? [`${place}: str is not valid UTF-8: surrogates not allowed`] : [];
+  }
+  if (Array.isArray(value)) return value.flatMap((one, at) => unicodeFaults(one, `${place}[${at}]`));
+  return Object.entries(fields(value)).flatMap(([name, one]) => [
+    ...unicodeFaults(name, `a name in ${place}`),
+    ...unicodeFaults(one, `${place}.${name}`),
+    ...(DECODED.has(name) && typeof one === "string" ? unicodeFaults(decoded(one), `${place}.${name}`) : []),
+  ]);
+}
+
+function decoded(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,4 +1,4 @@
-import { fields, list, text } from "./json.ts";
+import { fields, list, text, unicodeFaults } from "./json.ts";
 
 /**
  * Says what `generateText` of the AI SDK would throw for, or its providers refuse.
@@ -7,7 +7,7 @@ import { fields, list, text } from "./json.ts";
  * @returns One line for each fault; empty if the request is accepted.
  */
 export function checkModelMessages(request: unknown): string[] {
-  const faults: string[] = [];
+  const faults = unicodeFaults(request);
   const messages = list(fields(request)["messages"]).map(fields);
   if (messages.length === 0) faults.push("Invalid prompt: messages must not be empty");
   let waiting: string[] = [];

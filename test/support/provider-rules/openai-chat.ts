@@ -1,4 +1,4 @@
-import { fields, list, text } from "./json.ts";
+import { fields, list, text, unicodeFaults } from "./json.ts";
 
 type Fault = (fault: string) => void;
 
@@ -17,7 +17,7 @@ const MAX_ID = 40;
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkOpenAIChatRequest(request: unknown): string[] {
-  const faults: string[] = [];
+  const faults = unicodeFaults(request);
   const fault: Fault = (line) => faults.push(line);
   for (const key of Object.keys(fields(request))) {
     if (!TOP_LEVEL.has(key)) fault(`Unrecognized request argument supplied: ${key}`);

@@ -1,4 +1,4 @@
-import { fields, list, repeated, text } from "./json.ts";
+import { fields, list, repeated, text, unicodeFaults } from "./json.ts";
 
 /** What a server knows beside the request. */
 export interface ResponsesKnowledge {
@@ -49,7 +49,7 @@ const MAX_ID = 64;
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkOpenAIResponsesRequest(request: unknown, knowledge: ResponsesKnowledge = {}): string[] {
-  const faults: string[] = [];
+  const faults = unicodeFaults(request);
   const fault: Fault = (line) => faults.push(line);
   const { input, store, previous_response_id } = fields(request);
   for (const key of Object.keys(fields(request))) {

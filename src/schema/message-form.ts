@@ -1,6 +1,4 @@
-import { listOf } from "../../context/entry-fields.ts";
-import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { member } from "../source-values.ts";
+import { isJsonRecord, type JsonRecord } from "./json.ts";
 
 /** The SDK whose messages an array contains. */
 export type MessageForm =
@@ -71,9 +69,15 @@ function formOf(items: readonly JsonRecord[], { contents, input }: JsonRecord): 
     return "openai-chat";
   }
   const types = new Set(
-    items.flatMap(({ content }) => listOf(content).map((block) => member({ block }, "block")["type"])),
+    items.flatMap(({ content }) =>
+      listOf(content).map((block) => (isJsonRecord(block) ? block["type"] : undefined)),
+    ),
   );
   const found = BLOCK_FORMS.find(([, own]) => [...own].some((type) => types.has(type)));
   if (found !== undefined) return found[0];
   return items.some(({ role }) => role === "system") ? "openai-chat" : "anthropic";
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

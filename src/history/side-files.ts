@@ -1,0 +1,30 @@
+import { ifPresent } from "../log/file-system.ts";
+import { type ReportSkipped, readSourceAsText } from "./source-file.ts";
+
+/** Reads files that programs keep beside their sessions, each once; reports those that cannot be read. */
+export class SideFiles {
+  readonly #report: ReportSkipped;
+  readonly #texts = new Map<string, string>();
+
+  constructor(report: ReportSkipped) {
+    this.#report = report;
+  }
+
+  /** Returns the text of a file; empty if it is missing or cannot be read. */
+  textOf(path: string): string {
+    const known = this.#texts.get(path);
+    if (known !== undefined) return known;
+    const text = this.#read(path);
+    this.#texts.set(path, text);
+    return text;
+  }
+
+  #read(path: string): string {
+    try {
+      return ifPresent(() => readSourceAsText(path)) ?? "";
+    } catch (error) {
+      this.#report(path, error);
+      return "";
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { type ForeignSource, foreignSourceIn } from "../jsonl/foreign-source.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
+import { fileError } from "./file-errors.ts";
+import { closeQuietly, type FileSystem, openForReading, readPieces, realFileSystem } from "./file-system.ts";
+
+/** Bytes among which to look for the first records of another program; an error must not take long. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Returns the program whose file is open, which lacks a session header; undefined if its records do not tell.
+ *
+ * @param most - Number of bytes to read at most.
+ */
+export function sourceOfFile(fs: FileSystem, fd: number, most = MAX_BYTES): ForeignSource | undefined {
+  const end = Math.min(fs.fstatSync(fd).size, most);
+  return foreignSourceIn(() => readPieces(fs, fd, 0, end));
+}
+
+/** Makes the error for a file without a session header: it names the program whose file it is. */
+export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
+  try {
+    const fd = openForReading(fs, path);
+    try {
+      return notASession(path, { path }, sourceOfFile(fs, fd));
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  } catch (error) {
+    return fileError(path, "read", error);
+  }
+}

@@ -1,0 +1,24 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+
+/** The command line as one file, which starts at once: the built one, or a bundle of the sources beside their page. */
+export const PROGRAM = root(isDist ? "dist/bin.js" : "node_modules/.cache/sessiontree/bin.js");
+
+/** Bundles the sources of the command line. */
+export async function buildProgram(): Promise<void> {
+  if (isDist) return;
+  await build({
+    entryPoints: [root("src/cli/bin.ts")],
+    outfile: PROGRAM,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    logLevel: "error",
+  });
+}
