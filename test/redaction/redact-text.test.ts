@@ -30,7 +30,9 @@ let folder = "";
 let home = "";
 
 beforeEach(() => {
-  vi.unstubAllEnvs();
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
   folder = temporaryFolder();
   home = temporaryFolder();
   vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
@@ -294,7 +296,9 @@ describe("a pattern that cannot be meant", () => {
     const before = readFileSync(path, "utf8");
     const options = { sessionDir: folder, ...(replacement !== undefined && { replacement }) };
     await expect(async () => redactText(matching, options)).rejects.toThrow(TypeError);
-    await expect(SessionManager.open(path).redactText(matching, { ...(replacement !== undefined && { replacement }) })).rejects.toThrow(TypeError);
+    await expect(
+      SessionManager.open(path).redactText(matching, { ...(replacement !== undefined && { replacement }) }),
+    ).rejects.toThrow(TypeError);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
