@@ -109,8 +109,16 @@ function appendInstructions(session: ConversationSession, given: readonly System
   const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
   if (section === text || systemText(inForce) === text) return [];
   const timestamp = given.at(-1)?.timestamp ?? 0;
+  const details = given.findLast((message) => message.details !== undefined)?.details;
+  const sections = { [INSTRUCTIONS]: text };
   return [
-    session.appendMessage({ role: "system", content: "", sections: { [INSTRUCTIONS]: text }, timestamp }),
+    session.appendMessage({
+      role: "system",
+      content: "",
+      sections,
+      ...(details !== undefined && { details }),
+      timestamp,
+    }),
   ];
 }
 

@@ -36,12 +36,14 @@ export interface Dialect {
   isBlank(text: string): boolean;
   /** Whether an answer must keep all its thinking, in place and not at the end, or none of it. */
   readonly wantsThinkingWhole: boolean;
-  /** Whether an empty text from this API is kept for its signature. */
-  keepsSignedText(api: string): boolean;
+  /** Whether an empty text from this API is kept for the sake of its signature. */
+  keepsSignedText(signature: string, api: string): boolean;
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */
   canReplay(thinking: ThinkingContent, answer: Pick<AssistantMessage, "api" | "provider">): boolean;
+  /** Reads the text of the kept original of a system message that has its place in the request; absent if none has. */
+  readonly readSystem?: (raw: unknown) => string | undefined;
   /** Reads the kept original of a user message; undefined if it is not of this form. */
   readUser(raw: unknown): UserMessage["content"] | undefined;
   /** Reads the kept original of an answer; undefined if it cannot be sent. */

@@ -5,7 +5,7 @@ import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./ans
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import { type ImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
-import { type FormName, isSameJson, keepRaw } from "./raw-form.ts";
+import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { callIdOf } from "./tool-ids.ts";
 
 /** Messages converted from an SDK's. */
@@ -62,9 +62,27 @@ export class History {
     };
   }
 
+  /** Number of messages. */
+  get length(): number {
+    return this.#messages.length;
+  }
+
   /** Adds instructions. */
   system(index: number, content: string, details?: JsonObject): void {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
+  }
+
+  /** Reports parts of instructions that were dropped, by their types: a session holds the texts. */
+  dropFromSystem(index: number, types: readonly unknown[]): void {
+    if (types.length === 0) return;
+    const what = types.map(String).join(", ");
+    this.report("BLOCK_DROPPED", index, `Dropped ${what} of a system message, of which only texts are kept.`);
+  }
+
+  /** Reports fields of instructions that have no counterpart, if they have a value. */
+  dropFields(index: number, fields: object): void {
+    for (const name of Object.keys(withoutFields(fields)))
+      this.report("FLAG_DROPPED", index, `Dropped ${name} of a system message.`);
   }
 
   /** Adds a user message. */

@@ -29,6 +29,8 @@ export interface PlannedSystem {
   readonly index: number;
   readonly text: string;
   readonly message: SystemMessage;
+  /** Its kept original in this form, if the text is unchanged. */
+  readonly raw: unknown;
 }
 
 /** A user message. */
@@ -141,9 +143,8 @@ class Planner {
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
     const system = this.#systemText(Array.from(front, ({ message }) => message));
-    const rest = items.filter(
-      (item) => item.kind !== "system" || !(front.has(item) || this.#dialect.isBlank(item.text)),
-    );
+    const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
+    const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
   }
@@ -223,12 +224,15 @@ class Planner {
   #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
     const { systemInFront } = this.#dialect;
     const systems = items.filter((item) => item.kind === "system");
-    const rest = items.findIndex(({ kind }) => kind !== "system");
+    // What only the original holds cannot be part of the instructions.
+    const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
     // Sections replace one another by name, so they only make sense together.
     const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
+    for (const { index, raw } of systems)
+      if (raw !== undefined) this.#reportLost(index, [this.#dialect.form]);
     for (const { index } of systems.slice(leading.length)) {
       this.#issues.report("CONTENT_MOVED", index, "Moved a system message to the front of the request.");
     }
@@ -274,7 +278,9 @@ class Planner {
 
   #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
     if (message.role === "system") {
-      return { kind: "system", index, text: systemText([message]), message };
+      const text = systemText([message]);
+      const raw = this.#raw(message, index, this.#dialect.readSystem ?? (() => undefined), text);
+      return { kind: "system", index, text, message, raw };
     }
     const content = this.#content.ofUser(message.content, index);
     const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
@@ -363,15 +369,20 @@ class Planner {
     // Blank texts are dropped from the content, too; what people see keeps them.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
-    const lost = this.#lostForms(message).map((form) => `details.${form}`);
-    if (lost.length > 0)
-      this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${lost.join(" and ")} keeps.`);
+    this.#reportLost(index, this.#lostForms(message));
     return undefined;
+  }
+
+  #reportLost(index: number, forms: readonly FormName[]): void {
+    if (forms.length === 0) return;
+    const what = forms.map((form) => `details.${form}`).join(" and ");
+    this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
   }
 
   /** Lists the forms of kept originals that hold something for a model. */
   #lostForms(message: object): FormName[] {
-    if (this.#dialect.isForDisplay) return [];
+    // What people see brings back the details of all others.
+    if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
     return keptForms(message).filter((form) => form !== "uiMessage" || isForModel(rawOf(message, form)));
   }
 }

@@ -314,3 +314,18 @@ test("an interrupt ends it with code 130 and what was done is told; the next imp
   const at = await imported(["--all"], { untilInterrupted: () => AbortSignal.abort() });
   expect([at.code, at.stdout]).toEqual([130, ""]);
 });
+
+test("a wrong value of --source or --role is a wrong command line, and the message names the right ones", async () => {
+  const { settings } = homeWithSessions();
+  for (const args of [
+    ["list", "--all", "--source", "codecs"],
+    ["search", "tap", "--all", "--role", "user,asistant"],
+  ]) {
+    const { code, stdout, stderr } = await cli(args, settings);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(
+      /--source takes one of claude-code, codex, .*any|--role takes one of user, assistant, /,
+    );
+  }
+  expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);
+});

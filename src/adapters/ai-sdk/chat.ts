@@ -1,10 +1,12 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
+import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
 import { appendConversation, type ConversationSession } from "../../convert/append-conversation.ts";
+import { assertMessages } from "../../convert/assert-messages.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { ImportOptions } from "../../convert/conversion-options.ts";
+import { encodeRecord } from "../../jsonl/encode.ts";
 import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../schema/entry.ts";
@@ -67,24 +69,22 @@ export async function saveChat(
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
 }
 
-/** Converts messages one by one, to know the first message that each becomes. */
+/** Converts messages as a file will hold them, with the first message that each becomes. */
 function convert(
   messages: readonly UIMessageLike[],
   options: SaveChatOptions,
 ): { said: Message[]; ids: Map<Message, string>; issues: ConversionIssue[] } {
-  const said: Message[] = [];
-  const ids = new Map<Message, string>();
-  const issues: ConversionIssue[] = [];
+  assertMessages(messages);
+  // A number such as NaN is null from now on, so that the same chat is the same when the file is opened again.
+  const stored: UIMessageLike[] = JSON.parse(encodeRecord(messages));
   const { timestamp = Date.now() } = options;
-  messages.forEach((message, index) => {
-    const time = typeof timestamp === "function" ? timestamp(index) : timestamp;
-    const converted = fromUIMessages([message], { ...options, timestamp: time });
-    const [first] = converted.messages;
-    if (first !== undefined) ids.set(first, message.id);
-    said.push(...converted.messages);
-    issues.push(...converted.issues.map((issue) => ({ ...issue, index })));
+  const { messages: said, issues, starts } = readUIMessages(stored, { ...options, timestamp });
+  const ids = new Map<Message, string>();
+  stored.forEach(({ id }, index) => {
+    const first = said[starts[index] ?? -1];
+    if (first !== undefined && starts[index] !== starts[index + 1]) ids.set(first, id);
   });
-  return { said, ids, issues };
+  return { said, ids, issues: [...issues] };
 }
 
 /** Makes a session that collects messages instead of writing them. */

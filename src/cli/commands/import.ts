@@ -13,7 +13,7 @@ import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { flag, type Parameter, textOption } from "../parameters.ts";
+import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
 import { plainLine } from "../text/plain.ts";
@@ -29,17 +29,11 @@ const PATHS: Parameter<readonly string[]> = {
   parse: (given) => (Array.isArray(given) ? given.filter((one) => typeof one === "string") : []),
 };
 const ALL = flag("--all", "import everything it finds");
-const FROM: Parameter<SourceName | undefined> = {
-  kind: "option",
-  form: "--from <source>",
-  description: `only sessions of this program: ${SOURCE_NAMES.join(", ")}`,
-  parse: (given) => {
-    const found = SOURCE_NAMES.find((name) => name === given);
-    if (given !== undefined && found === undefined)
-      throw new UsageError(`--from takes one of ${SOURCE_NAMES.join(", ")}.`);
-    return found;
-  },
-};
+const FROM = choiceOption(
+  "--from <source>",
+  `only sessions of this program: ${SOURCE_NAMES.join(", ")}`,
+  SOURCE_NAMES,
+);
 const PROJECT = textOption("--project <folder>", "only sessions of this working directory");
 const SINCE = textOption(
   "--since <time>",

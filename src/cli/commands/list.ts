@@ -1,8 +1,9 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
+import { SOURCE_NAMES } from "../../import/imported-session.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { flag, numberOption, textOption } from "../parameters.ts";
+import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sourceOfSession } from "../session-source.ts";
@@ -17,9 +18,10 @@ import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
-const SOURCE = textOption(
+const SOURCE = choiceOption(
   "--source <program>",
   'only sessions imported from this program, or from any of them with "any"',
+  [...SOURCE_NAMES, "any"],
 );
 
 const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");

@@ -2,7 +2,7 @@ import { type SearchHit, type SearchOptions, searchSession, searchSessions } fro
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { choicesOption, flag, numberOption, optionalArgument } from "../parameters.ts";
 import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
@@ -29,7 +29,19 @@ const FAILED = flag(
 const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = flag("--case", "match case");
-const ROLE = textOption("--role <roles>", "only messages of these roles, separated by commas");
+
+/** Roles of messages, and of the summaries that stand for them. */
+const ROLES = [
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "system",
+  "compactionSummary",
+  "branchSummary",
+] as const;
+const ROLE = choicesOption("--role <roles>", "only messages of these roles, separated by commas", ROLES);
 const LIMIT = numberOption("--limit <number>", "stop after this many hits");
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
@@ -51,7 +63,7 @@ export const searchCommand: Command = {
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
-Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
+Roles are ${ROLES.slice(0, -1).join(", ")} and ${ROLES.at(-1)}.
 
 In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
@@ -154,7 +166,7 @@ async function* searchStored(
     );
   }
   const limit = get(LIMIT);
-  const roles = rolesOf(get(ROLE));
+  const roles = get(ROLE);
   const options = {
     ...(!get(ALL) && { cwd: io.cwd }),
     ...(limit !== undefined && { limit }),
@@ -163,10 +175,6 @@ async function* searchStored(
   for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
     yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
   }
-}
-
-function rolesOf(text: string | undefined): string[] | undefined {
-  return text?.split(",").map((role) => role.trim());
 }
 
 /** @throws {UsageError} If the text is no regular expression. */
@@ -182,7 +190,7 @@ function searchOptions(
 ): Pick<SearchOptions, "regex" | "caseSensitive" | "failed" | "limit" | "roles" | "onSkipped"> {
   const { get } = call;
   const limit = get(LIMIT);
-  const roles = rolesOf(get(ROLE));
+  const roles = get(ROLE);
   return {
     regex: get(REGEX),
     caseSensitive: get(CASE),

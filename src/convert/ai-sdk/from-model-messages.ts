@@ -1,8 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type AnswerFields, countOf, usageOf } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
   ModelMessageLike,
@@ -60,6 +62,7 @@ export function fromModelMessages(
     "messages" in request ? request : { instructions: undefined, messages: request };
   const reader = new ModelMessageReader(options);
   if (instructions !== undefined && instructions !== "") reader.history.system(-1, instructions);
+  assertMessages(messages);
   messages.forEach((message, index) => {
     reader.read(message, index);
   });
@@ -90,6 +93,7 @@ class ModelMessageReader {
     switch (role) {
       case "system":
         this.history.system(index, typeof content === "string" ? content : "");
+        this.history.dropFields(index, withoutFields(storablePart(message), ["role", "content"]));
         return;
       case "user":
         this.#addUser(message, index);

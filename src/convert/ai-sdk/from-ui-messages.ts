@@ -1,5 +1,6 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
@@ -34,11 +35,27 @@ export function fromUIMessages(
   messages: readonly UIMessageLike[],
   options: ImportOptions,
 ): ConvertedMessages {
+  const { messages: converted, issues } = readUIMessages(messages, options);
+  return { messages: converted, issues };
+}
+
+/**
+ * Converts UI messages like `fromUIMessages`.
+ *
+ * @returns Also `starts`: for each UI message, the index of the first message that it became; that of the next if none.
+ */
+export function readUIMessages(
+  messages: readonly UIMessageLike[],
+  options: ImportOptions,
+): ConvertedMessages & { readonly starts: readonly number[] } {
+  assertMessages(messages);
   const reader = new UIMessageReader(options);
-  messages.forEach((message, index) => {
+  const starts = messages.map((message, index) => {
+    const start = reader.history.length;
     reader.read(message, index);
+    return start;
   });
-  return reader.history.done();
+  return { ...reader.history.done(), starts };
 }
 
 class UIMessageReader {
@@ -59,10 +76,7 @@ class UIMessageReader {
     }
     switch (role) {
       case "system":
-        this.history.system(
-          index,
-          parts.flatMap((part) => ("text" in part ? String(part["text"]) : [])).join(""),
-        );
+        this.#addSystem(message, index);
         return;
       case "user": {
         const content = readUserParts(parts);
@@ -77,6 +91,19 @@ class UIMessageReader {
           `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
         );
     }
+  }
+
+  /** Adds the texts, as the SDK does for a model. */
+  #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
+    const texts = parts.map(fieldsOf).filter(({ type }) => type === "text");
+    this.history.system(index, texts.map(({ text }) => String(text)).join(""));
+    this.history.dropFields(index, others);
+    for (const text of texts) this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]));
+    const types = parts.map(({ type }) => type);
+    this.history.dropFromSystem(
+      index,
+      types.filter((type) => type !== "text"),
+    );
   }
 
   #addTurn(message: UIMessageLike, index: number): void {

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { AgentMessage, ToolResultMessage } from "../../schema/message.ts";
 import { isForModel, rawOf, withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -23,7 +23,7 @@ export function withModelParts(messages: readonly AgentMessage[]): AgentMessage[
     const { role } = message;
     if (role !== "user" && role !== "assistant") return message;
     const { parts } = fieldsOf(uiMessage);
-    if (role === "user" || uiMessage !== undefined) steps = Array.isArray(parts) ? splitSteps(parts) : [];
+    if (role === "user" || uiMessage !== undefined) steps = splitSteps(listOf(parts).map(fieldsOf));
     step = steps.shift() ?? [];
     if (uiMessage === undefined && !isForModel({ parts: step })) return message;
     const modelMessage = { role, content: step.flatMap(modelParts).map(storablePart) };

@@ -1,7 +1,8 @@
 import { textsOf } from "../../context/content-text.ts";
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, usageOf } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import {
@@ -45,8 +46,8 @@ export function fromAnthropic(
 ): ConvertedMessages {
   const history = new History(options, DEFAULTS);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
-  const instructions = textsOf(system).join("\n");
-  if (instructions !== "") history.system(-1, instructions);
+  if (textsOf(system).join("") !== "") addSystem(history, system, -1);
+  assertMessages(messages);
   messages.forEach((message, index) => {
     addMessage(history, message, index);
   });
@@ -56,7 +57,7 @@ export function fromAnthropic(
 function addMessage(history: History, { role, content }: AnthropicMessageLike, index: number): void {
   switch (role) {
     case "system":
-      history.system(index, textsOf(content).join("\n"));
+      addSystem(history, content, index);
       return;
     case "user":
       addUser(history, content, index);
@@ -69,6 +70,15 @@ function addMessage(history: History, { role, content }: AnthropicMessageLike, i
         `Message ${index} has the role ${JSON.stringify(role)}; Anthropic's are user, assistant and system.`,
       );
   }
+}
+
+function addSystem(history: History, content: unknown, index: number): void {
+  history.system(index, textsOf(content).join("\n"));
+  const types = listOf(content).map((block) => fieldsOf(block)["type"]);
+  history.dropFromSystem(
+    index,
+    types.filter((type) => type !== "text"),
+  );
 }
 
 function addUser(history: History, content: AnthropicMessageLike["content"], index: number): void {

@@ -2,6 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, countOf, usageOf } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
@@ -49,8 +50,15 @@ export function fromGemini(
   const isList = isContents(request);
   const instruction = isList ? "" : instructionOf(request.systemInstruction);
   if (instruction !== "") history.system(-1, instruction);
+  const rules = isList ? [] : partsOf(request.systemInstruction);
+  history.dropFromSystem(
+    -1,
+    rules.filter((part) => fieldsOf(part)["text"] === undefined).flatMap((part) => Object.keys(part)),
+  );
   const reader = new ContentReader(history);
-  (isList ? request : request.contents).forEach((content, index) => {
+  const contents = isList ? request : request.contents;
+  assertMessages(contents, "Content");
+  contents.forEach((content, index) => {
     reader.read(content, index);
   });
   return history.done();

@@ -1,8 +1,8 @@
-import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
@@ -12,6 +12,7 @@ import {
   plainMessage,
   readAnswer,
   readResult,
+  readSystem,
   readUser,
   strippedMessage,
   writeAnswer,
@@ -53,22 +54,30 @@ export function fromOpenAIChat(
   const history = new History(options, DEFAULTS);
   const legacy = new LegacyCalls();
   const messages = "messages" in request ? request.messages : request;
+  assertMessages(messages);
   messages.forEach((message, index) => {
-    addMessage(history, legacy.modernize(message, index), index);
+    addMessage(history, legacy.modernize(message, index), index, functionName(message));
   });
   return history.done();
 }
 
-function addMessage(history: History, message: object, index: number): void {
+/** Returns the name of the function that an old result is of; results of today name their call. */
+function functionName(message: object): string | undefined {
+  const { role, name } = fieldsOf(message);
+  return role === "function" && typeof name === "string" ? name : undefined;
+}
+
+function addMessage(history: History, message: object, index: number, toolName: string | undefined): void {
   const stripped = strippedMessage(message);
-  const { role } = stripped;
+  const rule = readSystem(stripped);
   const user = readUser(stripped);
   const answer = readAnswer(stripped);
   const result = readResult(stripped);
-  if (role === "system" || role === "developer") {
-    const { name } = stripped;
-    if (name !== undefined) history.report("FLAG_DROPPED", index, "Dropped the name of a system message.");
-    history.system(index, textsOf(stripped["content"]).join("\n"));
+  if (rule !== undefined) {
+    const { role } = stripped;
+    const given = { ...stripped, content: rule };
+    const again = { role, content: rule };
+    history.system(index, rule, history.keep(index, given, again, "a system message", plainMessage));
   } else if (user !== undefined) {
     history.user(index, user, history.keep(index, stripped, writeUser(user), "a user message", plainMessage));
   } else if (answer !== undefined) {
@@ -81,9 +90,11 @@ function addMessage(history: History, message: object, index: number): void {
     );
   } else if (result !== undefined) {
     const again = writeResult(result, result.toolCallId);
-    history.result(index, result, history.keep(index, stripped, again, "a result", plainMessage));
+    history.result(index, result, history.keep(index, stripped, again, "a result", plainMessage), toolName);
   } else {
-    throw new TypeError(`Message ${index} has the role ${JSON.stringify(role)}, or a result without an id.`);
+    throw new TypeError(
+      `Message ${index} has the role ${JSON.stringify(stripped["role"])}, or a result without an id.`,
+    );
   }
 }
 

@@ -89,6 +89,12 @@ export function writeResult(result: ReadResult | ToolResultMessage, id: string):
   return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
 }
 
+/** Reads the text of a system message; undefined for other messages. */
+export function readSystem(raw: unknown): string | undefined {
+  const { role, content } = fieldsOf(raw);
+  return role === "system" || role === "developer" ? textsOf(content).join("\n") : undefined;
+}
+
 /** Reads the content of a user message. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { role, content } = fieldsOf(raw);

@@ -8,6 +8,7 @@ import {
   keptMessage,
   readAnswer,
   readResult,
+  readSystem,
   readUser,
   writeAnswer,
   writeResult,
@@ -34,6 +35,7 @@ const OPENAI_CHAT: Dialect = {
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
   isBlank: (text) => text === "",
   canReplay: isReplayable,
+  readSystem,
   readUser,
   readAnswer,
   readResult,
@@ -61,7 +63,7 @@ export function toOpenAIChat(
 }
 
 function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "developer"): OpenAIChatMessage[] {
-  if (item.kind === "system") return [{ role, content: item.text }];
+  if (item.kind === "system") return [{ ...fieldsOf(item.raw), role, content: item.text }];
   if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
   const idOf = (id: string) => plan.ids.of(id);
   const results = item.results.map(({ message, raw, index }) => {

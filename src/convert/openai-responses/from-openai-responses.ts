@@ -1,7 +1,7 @@
-import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
+import { assertMessages } from "../assert-messages.ts";
 import type { ImportOptions } from "../conversion-options.ts";
 import type { ReadResult } from "../dialect.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
@@ -14,7 +14,7 @@ import type {
   OpenAIResponsesRequestLike,
   OpenAIResponsesResponseLike,
 } from "./openai-responses-types.ts";
-import { plainItem, readAnswer, readResult, readUser } from "./read-items.ts";
+import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
 const DEFAULTS: HistoryDefaults = { form: "openaiResponses", api: "openai-responses", provider: "openai" };
@@ -71,6 +71,7 @@ class ItemReader {
   }
 
   read(items: readonly object[]): void {
+    assertMessages(items, "Item");
     items.forEach((item, index) => {
       const { role } = fieldsOf(item);
       const result = readResult(item);
@@ -105,20 +106,33 @@ class ItemReader {
   }
 
   #addMessage(item: object, index: number): void {
-    const { role, content } = fieldsOf(item);
+    const { role } = fieldsOf(item);
     const user = readUser(item);
+    const rule = readSystem(item);
     if (user !== undefined) {
       const details = this.#history.keep(index, item, writeUser(user), "a user message", plainItem);
       this.#history.user(index, user, details);
-    } else if (role === "system" || role === "developer") {
-      const parts = Array.isArray(content)
-        ? content.map((part) => ({ ...fieldsOf(part), type: "text" }))
-        : content;
-      this.#history.system(index, textsOf(parts).join("\n"));
+    } else if (rule !== undefined) {
+      const again = { role, content: rule };
+      const details = this.#history.keep(
+        index,
+        withOneText(item, rule),
+        again,
+        "a system message",
+        plainItem,
+      );
+      this.#history.system(index, rule, details);
     } else {
       throw new TypeError(`Item ${index} has the role ${JSON.stringify(role)}, which OpenAI does not know.`);
     }
   }
+}
+
+/** Returns instructions with their texts as one, if they hold only texts: a session tells them no better apart. */
+function withOneText(item: object, text: string): object {
+  const { content } = fieldsOf(item);
+  const isText = (part: unknown) => fieldsOf(part)["type"] === "input_text";
+  return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
 }
 
 function readOutput(history: History, items: readonly object[], index: number) {

@@ -24,6 +24,15 @@ export function readUser(raw: unknown): UserMessage["content"] | undefined {
   return typeof content === "string" ? content : listOf(content).map(readPart);
 }
 
+/** Reads the text of an item with instructions; undefined for other items. Tools that an item adds have none. */
+export function readSystem(raw: unknown): string | undefined {
+  const { role, content } = fieldsOf(raw);
+  if (role !== "system" && role !== "developer") return undefined;
+  if (typeof content === "string") return content;
+  const texts = listOf(content).map((part) => fieldsOf(part)["text"]);
+  return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
+}
+
 /** Reads the items of an answer; skips those without a counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readAnswerItem) : undefined;

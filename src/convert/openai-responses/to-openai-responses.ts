@@ -5,7 +5,14 @@ import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
-import { isHostCall, isHostOutput, isReasoningIdOf, MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import {
+  isHostCall,
+  isHostOutput,
+  isReasoningIdOf,
+  MAX_ID,
+  reasoningItemOf,
+  textItemOf,
+} from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -14,7 +21,7 @@ import type {
   OpenAIResponsesOptions,
   OpenAIResponsesRequest,
 } from "./openai-responses-types.ts";
-import { readAnswer, readResult, readUser } from "./read-items.ts";
+import { readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
 const MAX_NAME = 64;
@@ -31,10 +38,11 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
-  keepsSignedText: () => true,
+  keepsSignedText: (signature) => textItemOf(signature) !== undefined,
   isSignature: () => true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text === "",
+  readSystem,
   readUser,
   readResult,
 };
@@ -65,7 +73,8 @@ export function toOpenAIResponses(
   const plan = planRequest(messages, dialect, options);
   const writer = new ItemWriter(plan);
   const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
-    if (item.kind === "system") return [{ role: "developer", content: item.text }];
+    if (item.kind === "system")
+      return [isInstructions(item.raw) ? item.raw : { role: "developer", content: item.text }];
     return item.kind === "user" ? [writer.writeUser(item)] : writer.writeAnswer(item);
   });
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
@@ -170,6 +179,10 @@ function idsOf(item: OpenAIResponsesItem): string[] {
 /** Tells whether a value is kept items. Unknown kinds are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
+}
+
+function isInstructions(raw: unknown): raw is OpenAIInputMessage {
+  return readSystem(raw) !== undefined;
 }
 
 function isMessage(raw: unknown): raw is OpenAIInputMessage {
