@@ -3,7 +3,7 @@ import { TextRedactor } from "../jsonl/text-redactor.ts";
 import { expressionPattern } from "./expression-pattern.ts";
 
 /** What stands where a text was. */
-export const DEFAULT_REPLACEMENT = "[redacted]";
+const DEFAULT_REPLACEMENT = "[redacted]";
 
 /**
  * Makes the redactor of a text or an expression.
