@@ -8,12 +8,12 @@ import {
   type StandingText,
   type TextRedaction,
 } from "../redaction/redact-text.ts";
+import { plainLine } from "../view/plain.ts";
+import { counted } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { confirm, YES } from "./confirm.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { sessionScope } from "./session-argument.ts";
-import { plainLine } from "./text/plain.ts";
-import { counted } from "./text/words.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What a person wants redacted, and where. */

@@ -11,15 +11,15 @@ import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
 import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { parseDuration } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const PATHS: Parameter<readonly string[]> = {

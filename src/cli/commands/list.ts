@@ -1,6 +1,9 @@
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
+import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
@@ -9,12 +12,9 @@ import { sessionScope } from "../session-argument.ts";
 import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago, isoTime } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { count } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");

@@ -1,14 +1,14 @@
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { leftoversOf } from "../leftovers.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { kindOf } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 
 const SESSION = optionalArgument("[session]", "the session; with --matching, default: all of this project");
 const ENTRY = optionalArgument(

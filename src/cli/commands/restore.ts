@@ -3,14 +3,14 @@ import { fittingName } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
 import { sessionsRoot } from "../../log/session-paths.ts";
 import { SessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(

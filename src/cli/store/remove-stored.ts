@@ -1,11 +1,11 @@
 import type { SessionRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { CommandCall } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { sessionLine } from "../view/session-line.ts";
 import type { StoredSessions } from "./stored-sessions.ts";

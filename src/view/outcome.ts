@@ -1,5 +1,5 @@
+import { fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { fieldsOf } from "./entry-fields.ts";
 
 /** How something went wrong: it failed, or somebody stopped it. */
 export type EntryOutcome = "failed" | "aborted";

@@ -1,7 +1,7 @@
-import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
 /**
- * Gives all entries, each behind its parent: a parent that came late stands behind its children in the file.
+ * Returns all entries, each behind its parent: a parent that came late stands behind its children in the file.
  *
  * @remarks Cost: O(entries).
  */
@@ -16,7 +16,7 @@ export function parentsFirst(tree: EntryTree): Int32Array {
 }
 
 /**
- * Gives for each entry how many entries hang on it, itself included.
+ * Returns for each entry how many entries hang on it, itself included.
  *
  * @param order - All entries, parents first.
  * @remarks Cost: O(entries).
@@ -29,6 +29,37 @@ export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
     if (parent !== NONE) sizes[parent] = (sizes[parent] ?? 0) + (sizes[ordinal] ?? 0);
   }
   return sizes;
+}
+
+/**
+ * Returns for each entry the tip that came last into the file, of those at and below it.
+ *
+ * @param order - All entries, parents first.
+ * @remarks Cost: O(entries).
+ */
+export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
+  const tips = new Int32Array(tree.size).fill(NONE);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const ordinal = order[i] ?? NONE;
+    const parent = tree.parentAt(ordinal);
+    // All its children have told theirs by now.
+    if (tree.isLeaf(ordinal)) tips[ordinal] = ordinal;
+    if (parent !== NONE) tips[parent] = Math.max(tips[parent] ?? NONE, tips[ordinal] ?? NONE);
+  }
+  return tips;
+}
+
+/**
+ * Yields some entries and all that hangs on them.
+ *
+ * @remarks Cost: O(answer); no recursion.
+ */
+export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
+  const open = [...heads];
+  for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
+    yield ordinal;
+    for (const child of tree.children(ordinal)) open.push(child);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { outcomeOf } from "../../src/context/outcome.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
+import { outcomeOf } from "../../src/view/outcome.ts";
 
 const HEAD = { id: "a", parentId: null, timestamp: "2026-02-03T22:01:00.000Z" };
 

@@ -1,4 +1,4 @@
-import type { EntryTree } from "../../tree/entry-tree.ts";
+import type { EntryTree } from "../tree/entry-tree.ts";
 
 /** Gives the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
 export function timeRange(tree: EntryTree): [number, number] {

@@ -1,8 +1,8 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** Writes a whole number with separators. `Intl` would take longer for the first one than the rest of most commands. */
+/** Writes a number as a whole one, with separators. `Intl` would take longer for the first one than most commands. */
 export function count(value: number): string {
-  return String(value).replace(THOUSANDS, ",");
+  return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
 /** Writes a number and the word for what is counted. */
@@ -10,7 +10,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Writes US dollars, as the page does: of small sums four decimal places, of others two. */
+/** Writes US dollars: of small sums four decimal places, of others two. */
 export function dollars(cost: number): string {
   if (cost > 0 && cost < 0.00005) return "<$0.0001";
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;

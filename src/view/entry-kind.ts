@@ -1,51 +1,55 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
-import { outcomeOf } from "../../context/outcome.ts";
-import type { AnySessionEntry } from "../../schema/entry.ts";
-import type { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
-import { count, counted } from "../text/words.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import { outcomeOf } from "./outcome.ts";
+import { plainLine } from "./plain.ts";
+import type { ViewSource } from "./view-source.ts";
+import { count, counted } from "./words.ts";
 
 /** How entries of a kind are drawn: which colour, and how strongly. */
 export type KindStyle = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
 /** What an entry is to a person: the role of its message, or its type. */
 export interface EntryKind {
-  /** The word in a column, at most ten characters for the known ones. */
+  /** At most 14 characters for the known ones. */
   readonly word: string;
-  readonly one: string;
+  /** The word for several. */
   readonly many: string;
   readonly style: KindStyle;
 }
 
-function kind(style: KindStyle, word: string, one = word, many = one): EntryKind {
-  return { word, one, many, style };
+function kind(style: KindStyle, word: string, many = `${word}s`): EntryKind {
+  return { word, many, style };
 }
 
-const DAMAGED = kind("damaged", "damaged", "damaged entry", "damaged entries");
+const DAMAGED = kind("damaged", "damaged", "damaged");
+const CUSTOM_MESSAGE = kind("assistant", "custom message");
+const COMPACTION = kind("summary", "compaction");
+const BRANCH_SUMMARY = kind("summary", "branch summary", "branch summaries");
 
 /** Kinds by role, in the order in which they are counted out. */
-const BY_ROLE: ReadonlyMap<string, EntryKind> = new Map([
-  ["user", kind("user", "user")],
-  ["assistant", kind("assistant", "assistant")],
-  ["toolResult", kind("tool", "tool", "tool result", "tool results")],
-  ["bashExecution", kind("command", "command", "command", "commands")],
-  ["system", kind("quiet", "system")],
-  ["custom", kind("assistant", "custom", "custom message", "custom messages")],
-  ["compactionSummary", kind("summary", "compaction", "compaction", "compactions")],
-  ["branchSummary", kind("summary", "summary", "branch summary", "branch summaries")],
+const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
+  ["user", kind("user", "user", "user")],
+  ["assistant", kind("assistant", "assistant", "assistant")],
+  ["toolResult", kind("tool", "tool result")],
+  ["bashExecution", kind("command", "command")],
+  ["system", kind("quiet", "system", "system")],
+  ["custom", CUSTOM_MESSAGE],
+  ["compactionSummary", COMPACTION],
+  ["branchSummary", BRANCH_SUMMARY],
 ]);
 
 const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
-  ["custom_message", kind("assistant", "custom", "custom message", "custom messages")],
-  ["compaction", kind("summary", "compaction", "compaction", "compactions")],
-  ["branch_summary", kind("summary", "summary", "branch summary", "branch summaries")],
-  ["model_change", kind("quiet", "model", "model change", "model changes")],
-  ["thinking_level_change", kind("quiet", "thinking", "thinking level", "thinking levels")],
-  ["context_edit", kind("quiet", "edit", "context edit", "context edits")],
-  ["label", kind("quiet", "label", "label", "labels")],
-  ["session_info", kind("quiet", "name", "name", "names")],
-  ["usage", kind("quiet", "usage", "usage record", "usage records")],
-  ["custom", kind("quiet", "state", "state entry", "state entries")],
+  ["custom_message", CUSTOM_MESSAGE],
+  ["compaction", COMPACTION],
+  ["branch_summary", BRANCH_SUMMARY],
+  ["model_change", kind("quiet", "model change")],
+  ["thinking_level_change", kind("quiet", "thinking level")],
+  ["context_edit", kind("quiet", "context edit")],
+  ["label", kind("quiet", "label")],
+  ["session_info", kind("quiet", "name")],
+  ["usage", kind("quiet", "usage record")],
+  ["custom", kind("quiet", "state entry", "state entries")],
+  ["damaged", DAMAGED],
 ]);
 
 /** Tells an entry's kind; undefined stands for a damaged body. */
@@ -55,19 +59,21 @@ export function kindOf(entry: AnySessionEntry | undefined): EntryKind {
   return BY_TYPE.get(entry.type) ?? otherKind(entry.type);
 }
 
+/** Tells a message's kind by its role. */
+export function kindOfMessage(message: unknown): EntryKind {
+  const { role } = fieldsOf(message);
+  return BY_ROLE.get(role) ?? (typeof role === "string" ? otherKind(role) : DAMAGED);
+}
+
+/** A kind that only its program knows, by the name that it has there. */
+function otherKind(name: string): EntryKind {
+  const word = plainLine(name).slice(0, 40) || "?";
+  return kind("quiet", word, word);
+}
+
 /** Tells whether an entry failed; undefined stands for a damaged body. */
 export function isFailure(entry: AnySessionEntry | undefined): boolean {
   return entry !== undefined && outcomeOf(entry) === "failed";
-}
-
-/** Tells a message's kind by its role. */
-export function kindOfMessage(message: unknown): EntryKind {
-  const role = String(fieldsOf(message)["role"]);
-  return BY_ROLE.get(role) ?? otherKind(role);
-}
-
-function otherKind(name: string): EntryKind {
-  return kind("quiet", plainLine(name).slice(0, 40) || "?");
 }
 
 /** What the entries of a session are, by ordinal. */
@@ -82,7 +88,7 @@ export interface EntryKinds {
  *
  * @remarks Cost: O(session).
  */
-export function readKinds(session: SessionView): EntryKinds {
+export function readKinds(session: ViewSource): EntryKinds {
   const kinds: EntryKind[] = [];
   const failures = new Set<number>();
   session.readEntries(session.tree.ordinals(), (ordinal, entry) => {
@@ -119,7 +125,7 @@ export class KindCount {
   /** How many there are of each kind, in words; empty if there are none. */
   get kinds(): string {
     return this.list()
-      .map(({ kind: { one, many }, number }) => counted(number, one, many))
+      .map(({ kind: { word, many }, number }) => counted(number, word, many))
       .join(", ");
   }
 
@@ -130,9 +136,12 @@ export class KindCount {
   }
 }
 
-/** Counts the kinds of entries. */
-export function countKinds({ kinds, failures }: EntryKinds): KindCount {
+/** Counts the kinds of entries; default: of all. */
+export function countKinds(
+  { kinds, failures }: EntryKinds,
+  ordinals: Iterable<number> = kinds.keys(),
+): KindCount {
   const counts = new KindCount();
-  for (const [ordinal, one] of kinds.entries()) counts.add(one, failures.has(ordinal));
+  for (const ordinal of ordinals) counts.add(kinds[ordinal] ?? DAMAGED, failures.has(ordinal));
   return counts;
 }

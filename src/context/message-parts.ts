@@ -1,4 +1,4 @@
-import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { blocksOf, fieldsOf } from "./entry-fields.ts";
 
 /** One validated part of a message's content. */
 export type MessagePart =

@@ -1,3 +1,5 @@
+import { headOf } from "../context/message-parts.ts";
+
 /** Colour sequences, which the output of tools is full of: removed, because they say nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const COLOUR = /\u001b\[[0-9;:]*m/g;
@@ -36,6 +38,15 @@ export function plainText(text: string): string {
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
 export function plainLine(text: string): string {
   return wholeLine(text.trimStart().slice(0, MOST_READ));
+}
+
+/** Characters of a line that stands for a longer text. */
+const LONGEST = 400;
+
+/** Makes one harmless line of the beginning of a text, with an ellipsis where it is longer than the line. */
+export function beginningOf(text: string, longest = LONGEST): string {
+  const line = plainLine(text);
+  return line.length > longest ? `${headOf(line, longest - 1).trimEnd()}…` : line;
 }
 
 /** Makes harmless text of one line, however long: each run of white space becomes one space. */

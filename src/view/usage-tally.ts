@@ -1,6 +1,5 @@
-import { calculateContextTokens } from "../compaction/tokens.ts";
-import { isUsage } from "../compaction/usage.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { calculateContextTokens, isUsage } from "../context/usage.ts";
 import type { Usage } from "../schema/content.ts";
 
 /** Tokens and cost, added up. */
@@ -39,7 +38,7 @@ export class UsageTally {
   /** The sums by model, most expensive first; copies. */
   get byModel(): ModelUsage[] {
     const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
-    return models.sort((a, b) => b.cost - a.cost || b.totalTokens - a.totalTokens);
+    return models.sort(byCost);
   }
 
   /**
@@ -68,6 +67,18 @@ export class UsageTally {
       addTo(ofModel, usage);
     }
   }
+}
+
+/** Orders usages: the most expensive first, of equals the largest. */
+export function byCost(a: UsageTotals, b: UsageTotals): number {
+  return b.cost - a.cost || b.totalTokens - a.totalTokens;
+}
+
+/** Adds usages up. */
+export function sumUsage(usages: Iterable<UsageTotals>): UsageTotals {
+  const sum = noUsage();
+  for (const usage of usages) addTo(sum, usage);
+  return sum;
 }
 
 function noUsage(): UsageTotals {
@@ -113,10 +124,6 @@ function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.reasoning += more.reasoning;
   sum.totalTokens += more.totalTokens;
   sum.cost += more.cost;
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 function nameOf(value: unknown): string | null {

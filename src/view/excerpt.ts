@@ -1,12 +1,13 @@
-import { partsOf, textOf } from "../../compaction/message-parts.ts";
-import { textsOf } from "../../context/content-text.ts";
-import { fieldsOf } from "../../context/entry-fields.ts";
-import { failureText } from "../../context/failure-text.ts";
-import { tellingArgument } from "../../context/telling-argument.ts";
-import type { AnySessionEntry } from "../../schema/entry.ts";
-import type { JsonRecord } from "../../schema/json.ts";
-import { plainLine, wholeLine } from "../text/plain.ts";
-import { count, counted } from "../text/words.ts";
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { partsOf, textOf } from "../context/message-parts.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
+import type { JsonRecord } from "../schema/json.ts";
+import { failureText } from "./failure-text.ts";
+import { withoutMarkdown } from "./markdown.ts";
+import { beginningOf, wholeLine } from "./plain.ts";
+import { tellingArgument } from "./telling-argument.ts";
+import { count, counted } from "./words.ts";
 
 /** What a line says of an entry. */
 export interface Excerpt {
@@ -18,40 +19,50 @@ export interface Excerpt {
 
 /** What an entry says. */
 interface Said extends Excerpt {
-  /** What stands for a text that is too long for a line; default: its beginning. */
-  readonly brief?: string;
+  /** What stands for it where its beginning is enough. */
+  readonly brief: string;
 }
 
 /**
- * Gives the line that says most about an entry; undefined stands for a damaged body.
+ * Returns the line that says most about an entry; undefined stands for a damaged body.
  *
- * @param isWhole - Whether the line holds all that the entry says, however long that is.
+ * @param isWhole - Whether the line holds all that the entry says, however long that is, and as it was written; default:
+ *   its beginning, without the marks of Markdown.
  */
 export function excerptOf(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
   return onOneLine(saidByEntry(entry), isWhole);
 }
 
-/** Gives the line that says most about a message, of whatever role, as `excerptOf` does of an entry. */
-export function excerptOfMessage(given: unknown, isWhole = false): Excerpt {
-  return onOneLine(saidByMessage(given), isWhole);
+/** Returns the line that says most about a message, of whatever role, as `excerptOf` does of an entry. */
+export function excerptOfMessage(message: unknown, isWhole = false): Excerpt {
+  return onOneLine(saidByMessage(fieldsOf(message)), isWhole);
 }
 
-function onOneLine({ text, brief = text, isError }: Said, isWhole: boolean): Excerpt {
-  return { text: isWhole ? wholeLine(text) : plainLine(brief), isError };
+function onOneLine({ text, brief, isError }: Said, isWhole: boolean): Excerpt {
+  return { text: isWhole ? wholeLine(text) : beginningOf(brief), isError };
 }
 
 function saidByEntry(entry: AnySessionEntry | undefined): Said {
-  if (entry === undefined) return failure("the body cannot be read");
+  if (entry === undefined || entry.type === "damaged") return failure("the body cannot be read");
   const fields = fieldsOf(entry);
-  if (entry.type === "message") return saidByMessage(fields["message"]);
-  return success(entryText(entry.type, fields));
+  switch (entry.type) {
+    case "message":
+      return saidByMessage(fieldsOf(fields["message"]));
+    case "compaction":
+      return prose(`${tokensText(fields["tokensBefore"])}${headline(fields["summary"])}`);
+    case "branch_summary":
+      return prose(headline(fields["summary"]));
+    case "custom_message":
+      return prose(named(fields["customType"], contentText(fields)));
+    default:
+      return success(entryText(entry.type, fields));
+  }
 }
 
-function saidByMessage(given: unknown): Said {
-  const message = fieldsOf(given);
+function saidByMessage(message: JsonRecord): Said {
   switch (message["role"]) {
     case "assistant":
-      return assistantExcerpt(message);
+      return saidByModel(message);
     case "toolResult": {
       const { toolName, isError } = message;
       const text = contentText(message);
@@ -69,21 +80,26 @@ function saidByMessage(given: unknown): Said {
     }
     case "branchSummary":
     case "compactionSummary":
-      return success(headline(message["summary"]));
+      return prose(headline(message["summary"]));
     default:
-      return success(contentText(message));
+      return prose(contentText(message));
   }
 }
 
-function success(text: string): Said {
-  return { text, isError: false };
+function success(text: string, brief = text): Said {
+  return { text, brief, isError: false };
+}
+
+/** What is written in Markdown. */
+function prose(text: string): Said {
+  return success(text, withoutMarkdown(text));
 }
 
 function failure(text: string, brief = text): Said {
   return { text, brief, isError: true };
 }
 
-function assistantExcerpt(message: JsonRecord): Said {
+function saidByModel(message: JsonRecord): Said {
   const { stopReason, errorMessage } = message;
   if (stopReason === "error")
     return failure(textOf(errorMessage) || "the model failed", failureText(message));
@@ -93,13 +109,15 @@ function assistantExcerpt(message: JsonRecord): Said {
     part.kind === "toolCall" ? callText(part.name, part.arguments) : [],
   );
   const thought = parts.some((part) => part.kind === "thinking") ? "(thinking)" : "";
-  const text = joined("  ", said.trim() || (calls.length > 0 ? "" : thought), ...calls);
-  return stopReason === "aborted" ? failure(`(aborted) ${text}`) : success(text);
+  const rest = said.trim() === "" && calls.length === 0 ? [thought] : calls;
+  const [text, brief] = [said, withoutMarkdown(said)].map((one) => joined("  ", one.trim(), ...rest));
+  const mark = stopReason === "aborted" ? "(aborted) " : "";
+  return { text: `${mark}${text}`, brief: `${mark}${brief}`, isError: mark !== "" };
 }
 
 /** Says in a few words what a tool was called for: `→ bash npm test`. */
 export function callText(name: string, given: unknown): string {
-  return `→ ${name} ${tellingArgument(given)}`.trimEnd();
+  return `→ ${name || "(unnamed tool)"} ${tellingArgument(given)}`.trimEnd();
 }
 
 /** The text of a message or custom message, with its images mentioned. */
@@ -123,12 +141,6 @@ function joined(between: string, ...texts: string[]): string {
 function entryText(type: string, fields: JsonRecord): string {
   const text = (name: string) => textOf(fields[name]);
   switch (type) {
-    case "compaction":
-      return `${tokensText(fields["tokensBefore"])}${headline(fields["summary"])}`;
-    case "branch_summary":
-      return headline(fields["summary"]);
-    case "custom_message":
-      return named(fields["customType"], contentText(fields));
     case "custom":
       return text("customType");
     case "model_change":
@@ -154,7 +166,7 @@ function entryText(type: string, fields: JsonRecord): string {
 }
 
 function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0 ? `${count(Math.round(tokens))}-token context → ` : "";
+  return typeof tokens === "number" && tokens > 0 ? `${count(tokens)}-token context → ` : "";
 }
 
 /** A summary without the marks of its headings. */

@@ -1,7 +1,10 @@
-import { fieldsOf } from "./entry-fields.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
 
 /** Arguments that say most about a call, best first. */
-const TELLING = ["path", "file_path", "command", "pattern", "query", "url"];
+const TELLING = [
+  ...["path", "file_path", "filePath", "command", "cmd"],
+  ...["pattern", "query", "url", "prompt", "name"],
+];
 
 /** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
 export function tellingArgument(given: unknown): string {

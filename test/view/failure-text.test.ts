@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { failureText } from "../../src/context/failure-text.ts";
+import { failureText } from "../../src/view/failure-text.ts";
 
 /** What is said of a tool's output. */
 function ofTool(...lines: string[]): string {

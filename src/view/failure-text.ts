@@ -1,5 +1,5 @@
-import { textsOf } from "./content-text.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
 import { tellingArgument } from "./telling-argument.ts";
 
 /** So much of the end of an output is looked through. */
