@@ -1,16 +1,14 @@
 import { literalPattern } from "../jsonl/text-pattern.ts";
 import { TextRedactor } from "../jsonl/text-redactor.ts";
+import { REDACTED_TEXT } from "../schema/redact-entry.ts";
 import { expressionPattern } from "./expression-pattern.ts";
-
-/** What stands where a text was. */
-const DEFAULT_REPLACEMENT = "[redacted]";
 
 /**
  * Makes the redactor of a text or an expression.
  *
  * @throws {TypeError} If it matches the empty text, or the replacement.
  */
-export function makeRedactor(matching: string | RegExp, replacement = DEFAULT_REPLACEMENT): TextRedactor {
+export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
   if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
   const pattern = patternOf(matching);
   const redactor = new TextRedactor(pattern, replacement);

@@ -8,7 +8,7 @@ import { isThere, realFileSystem } from "../log/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { assertOptions, FLAG, TEXT } from "../schema/options.ts";
-import { redactionRecord } from "./redaction.ts";
+import { redactionRecord } from "./redaction-record.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** How a text is redacted in a session. */

@@ -56,6 +56,7 @@ const RULES: OptionRules<RedactEverywhereOptions> = {
   cwd: TEXT,
   sessionDir: TEXT,
   places: OBJECT,
+  includeImported: FLAG,
   replacement: TEXT,
   dryRun: FLAG,
   paths: TEXTS,
@@ -108,12 +109,13 @@ export function redactText(
   options: RedactEverywhereOptions = {},
 ): Promise<TextRedaction> {
   assertOptions<RedactEverywhereOptions>(options, RULES);
-  const { cwd, sessionDir, places } = options;
+  const { cwd, sessionDir, places, includeImported } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
   const scope = {
     ...(cwd !== undefined && { cwd }),
     ...(sessionDir !== undefined && { sessionDir }),
     ...(places !== undefined && { places }),
+    ...(includeImported !== undefined && { includeImported }),
   };
   return redactTextIn([scope], matching, options);
 }

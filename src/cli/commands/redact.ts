@@ -1,3 +1,4 @@
+import { REDACTED_TEXT } from "../../schema/redact-entry.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
@@ -20,8 +21,6 @@ const MATCHING = textOption("--matching <text>", "redact this text wherever it s
 const REGEX = flag("--regex", "--matching is a regular expression");
 const ALL = flag("--all", "with --matching: in the sessions of all projects");
 const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
-
-const DEFAULT_TEXT = "[redacted]";
 
 /** How much of the content is shown, so that it is plain what goes. */
 const EXCERPT_WIDTH = 60;
@@ -53,7 +52,7 @@ With --matching, it replaces a text wherever it stands, and nothing else: in eve
       session: call.get(SESSION),
       isAll: call.get(ALL),
       isDryRun: call.get(DRY_RUN),
-      replacement: call.get(TEXT) ?? DEFAULT_TEXT,
+      replacement: call.get(TEXT) ?? REDACTED_TEXT,
     });
   },
 };
@@ -66,9 +65,9 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   if (only !== undefined) throw new UsageError(`${only.form} goes with --matching.`);
   const session = new SessionView(await call.findSession(name));
   const entryId = session.findEntry(entryName);
-  const text = call.get(TEXT) ?? DEFAULT_TEXT;
+  const text = call.get(TEXT) ?? REDACTED_TEXT;
   const entry = session.entryAt(session.tree.find(entryId));
-  const what = plainLine(`${kindOf(entry).one} ${entryId}`);
+  const what = plainLine(`${kindOf(entry).word} ${entryId}`);
   if (!(await isConfirmed(call, what, excerptOf(entry).text))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
