@@ -101,7 +101,7 @@ async function reachOf(call: CommandCall, { session, isAll, replacement }: Match
 /** The folder that a variable names is not all that there is. */
 function scopesOf(call: CommandCall, isAll: boolean): CatalogScope[] {
   const scope = sessionScope(call, isAll);
-  return isAll && call.dir === undefined ? [{}, scope] : [scope];
+  return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
 }
 
 /** Finds where else the text stands, if not everything was asked for. */

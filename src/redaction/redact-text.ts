@@ -109,13 +109,13 @@ export function redactText(
   options: RedactEverywhereOptions = {},
 ): Promise<TextRedaction> {
   assertOptions<RedactEverywhereOptions>(options, RULES);
-  const { cwd, sessionDir, places, includeImported } = options;
+  const { cwd, sessionDir, places, includeImported = sessionDir === undefined } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
   const scope = {
     ...(cwd !== undefined && { cwd }),
     ...(sessionDir !== undefined && { sessionDir }),
     ...(places !== undefined && { places }),
-    ...(includeImported !== undefined && { includeImported }),
+    includeImported,
   };
   return redactTextIn([scope], matching, options);
 }
