@@ -1,8 +1,8 @@
 import { encodeRecord } from "../jsonl/encode.ts";
+import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -225,13 +225,13 @@ export class FileLog implements SessionLog {
     });
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     if (this.#file.isUnwritten) {
-      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), change, more }));
+      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
       return;
     }
     this.#replace((old) => {
-      rewriteFile(old, this, { ...wholeCopy(this.index), change, more });
+      rewriteFile(old, this, { ...wholeCopy(this.index), changeLine, more });
       return this.path;
     });
   }

@@ -1,6 +1,6 @@
+import type { LineChange } from "../jsonl/entry-body.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
@@ -59,9 +59,9 @@ export class MemoryLog implements SessionLog {
     return first;
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     const before = this.#index;
-    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change, more }));
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), changeLine, more }));
     this.#index = this.#newIndex();
     this.onChange?.({ kind: "reloaded", before });
   }

@@ -1,6 +1,6 @@
+import type { LineChange } from "../jsonl/entry-body.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { JsonRecord } from "../schema/json.ts";
@@ -82,14 +82,14 @@ export interface SessionLog extends LineSource {
   append(lines: readonly LogLine[], isLasting: boolean): number;
 
   /**
-   * Replaces entries for good and appends lines, in one step. The only call that changes history.
+   * Replaces lines for good and appends others, in one step. The only call that changes history.
    *
-   * @param change - Called for each entry; must keep its id, parent and type.
-   * @param more - Lines to append.
+   * @param change - Called for the header and each entry, and again if others write meanwhile.
+   * @param more - Returns the lines to append, with the same ids each time; called after each round of changes.
    * @throws {SessionError} `WRITE_FAILED`. Either nothing changed, or only the last step failed: to make the new
    *   state durable, or to load it here. `refresh` then loads it.
    */
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more?: readonly LogLine[]): void;
+  rewrite(change: LineChange, more: () => readonly LogLine[]): void;
 
   /** Reads what others appended. */
   refresh(): LogChange | undefined;

@@ -55,6 +55,11 @@ export class EntryMaker {
     return this.#made(head, stamped(head, given));
   }
 
+  /** Makes an entry again, with the same head and other content. */
+  again({ entry, line }: MadeEntry, draft: EntryDraft): MadeEntry {
+    return this.#made(line.head, { ...stamped(line.head, draft), timestamp: entry.timestamp });
+  }
+
   /** Makes an entry from a message. */
   ofMessage(message: AgentMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();

@@ -2,6 +2,8 @@ import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
 import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
@@ -24,7 +26,6 @@ import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
@@ -32,6 +33,7 @@ import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import { redactionRecord } from "./redaction-record.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -47,6 +49,7 @@ import {
 } from "./session-options.ts";
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
+import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
 
 /** A message that can be appended: any role except the two that only contexts have. */
 export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
@@ -800,10 +803,35 @@ export class SessionManager {
     this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
-    const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
-    const { id } = this.#state.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
+    this.#state.require(entryId);
+    const change: LineChange = (line, head) =>
+      head?.id === entryId ? encodeRecord(redactEntry(entryInLine(line, head), replacement)) : line;
+    const data = { targetId: entryId };
+    const { record } = this.#state.rewrite(change, () => redactionRecord(data), true);
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
-    return id;
+    return record?.id ?? entryId;
+  }
+
+  /**
+   * Removes a text from the session for good, wherever it stands, and appends a record of the entries that held it.
+   *
+   * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
+   * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
+   * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
+   * `sessiontree/stores` does that in many sessions, and beside their files.
+   *
+   * @param matching - A text, or an expression.
+   * @throws {TypeError} If it matches the empty text or the replacement, or takes exponential time; nothing changed.
+   * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
+   * @remarks Cost: O(file).
+   */
+  async redactText(
+    matching: string | RegExp,
+    options: RedactTextOptions = {},
+  ): Promise<SessionTextRedaction> {
+    // Loaded only now: opening and appending need none of it.
+    const { redactTextIn } = await import("./text-redaction.ts");
+    return redactTextIn(this.#state, matching, options);
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

@@ -16,7 +16,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["catalog/", "import/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/", "adapters/", "history/"],
+  ["postgres/", "adapters/", "history/", "redaction/"],
   ["cli/", "page/"],
 ];
 
