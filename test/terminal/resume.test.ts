@@ -41,7 +41,11 @@ describe("the picker", () => {
   test("shows sessions, moves, and previews the last messages of the one that is highlighted", async () => {
     const { folder } = threeSessions();
     const terminal = startIn(folder, "");
-    await terminal.shows("Sessions of this project  3", /^❯ .*Write a poem$/, "assistant      With pleasure.");
+    await terminal.shows(
+      "Sessions of this project  3",
+      /^❯ .*Write a poem$/,
+      "assistant      With pleasure.",
+    );
     expect(terminal.fact("alternate_on")).toBe("1");
     expect(terminal.lines).toHaveLength(24);
     expect(terminal.lines.at(-1)).toBe(
