@@ -17,11 +17,8 @@ const subpaths = Object.fromEntries(
 /** All sources, below src. */
 const files = readdirSync("src", { recursive: true, encoding: "utf8" });
 
-/** Stands in for the package trash where there is no Node; package.json says when. */
-const NO_TRASH = "src/catalog/no-trash.ts";
-
-/** Files that run in a browser, and so cannot import the root. */
-const PURE = new Set([...["core", "convert", "schema"].map((name) => subpaths[name]), NO_TRASH]);
+/** Subpaths that run in a browser, and so cannot import the root. */
+const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
 /** What the threads of an import run: no subpath, but a file that `history/import-threads` finds by its name. */
 const THREAD_PROGRAM = "src/history/import-worker.ts";
@@ -105,8 +102,6 @@ const SHARED: Options = {
   keepNames: true,
   // So that debuggers show the sources, which the maps carry.
   sourcemap: true,
-  // A condition of package.json decides.
-  external: ["#trash"],
 };
 
 /**
@@ -123,7 +118,7 @@ const COMMAND_LINE: Options = {
 
 export default defineConfig({
   ...SHARED,
-  entry: { ...subpaths, "sessiontree-import-worker": THREAD_PROGRAM, "no-trash": NO_TRASH },
+  entry: { ...subpaths, "sessiontree-import-worker": THREAD_PROGRAM },
   dts: { entry: subpaths },
   esbuildPlugins: [quickStart(libraryBases), nodeModules],
   clean: true,

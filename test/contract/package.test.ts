@@ -34,12 +34,6 @@ test("every file that lies directly in src can be imported, and nothing else", (
   });
 });
 
-test("the package trash stays out of bundles for something else than Node", () => {
-  expect(member(facts, "imports")).toEqual({
-    "#trash": { types: "trash", node: "trash", default: "./dist/no-trash.js" },
-  });
-});
-
 test("package.json names no repository, author or address for bugs, because none is known", () => {
   for (const name of ["author", "bugs", "homepage", "repository"]) expect(facts).not.toHaveProperty(name);
 });

@@ -17,7 +17,7 @@ export async function bundle(name: string, outfile: string): Promise<void> {
       sessiontree: root(isDist ? "dist/index.js" : "src/index.ts"),
       "sessiontree/merge": root(isDist ? "dist/merge.js" : "src/merge.ts"),
     },
-    external: ["trash", "#trash"],
+    external: ["trash"],
     // For the packages that are no modules.
     banner: {
       js: 'import { createRequire as requireOfBundle } from "node:module"; const require = requireOfBundle(import.meta.url);',
