@@ -1,3 +1,4 @@
+import { importOriginOf } from "../../catalog/deleted-imports.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
@@ -9,7 +10,6 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
-import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
 import { ago, isoTime } from "../text/times.ts";
@@ -78,7 +78,7 @@ function withSources(
 ): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
   const known = sessions.map((session): ListedRow => {
-    const source = session.path === undefined ? undefined : sourceOfSession(session.path);
+    const source = session.path === undefined ? undefined : importOriginOf(session.path)?.source;
     return source === undefined ? session : { ...session, source };
   });
   if (wanted === undefined) return known;

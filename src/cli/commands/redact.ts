@@ -1,4 +1,5 @@
 import { isSessionError } from "../../schema/errors.ts";
+import { REDACTED_TEXT } from "../../schema/redact-entry.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
@@ -21,8 +22,6 @@ const EVERYWHERE = flag(
   "also redact every repetition of its text: in this session, forks, backups and the trash",
 );
 
-const DEFAULT_TEXT = "[redacted]";
-
 /** How much of the content is shown, so that it is plain what goes. */
 const EXCERPT_WIDTH = 60;
 
@@ -38,7 +37,7 @@ export const redactCommand: Command = {
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
     const entryId = session.findEntry(call.get(ENTRY));
-    const text = call.get(TEXT) ?? DEFAULT_TEXT;
+    const text = call.get(TEXT) ?? REDACTED_TEXT;
     const entry = session.entryAt(session.tree.find(entryId));
     const what = plainLine(`${kindOf(entry).word} ${entryId}`);
     if (!(await isConfirmed(call, what, excerptOf(entry).text))) {

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { importedRoot } from "../../catalog/data-folder.ts";
 import { fittingName } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
 import { sessionsRoot } from "../../log/session-paths.ts";
@@ -51,7 +52,12 @@ export const restoreCommand: Command = {
 
 async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
   const { sessionDir } = sessionScope(call, true);
-  const folders = [call.io.cwd, sessionsRoot(), ...(sessionDir === undefined ? [] : [sessionDir])];
+  const folders = [
+    call.io.cwd,
+    sessionsRoot(),
+    importedRoot(),
+    ...(sessionDir === undefined ? [] : [sessionDir]),
+  ];
   const trashed = await listTrashed({ folders });
   return call.dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }

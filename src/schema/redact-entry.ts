@@ -1,6 +1,9 @@
-import type { AnySessionEntry } from "../schema/entry.ts";
-import { SessionError } from "../schema/errors.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import type { AnySessionEntry } from "./entry.ts";
+import { SessionError } from "./errors.ts";
+import { isJsonRecord, type JsonRecord } from "./json.ts";
+
+/** What stands instead of redacted content, if the caller says nothing else. */
+export const REDACTED_TEXT = "[redacted]";
 
 /** Fields with an entry's place and kind, without content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
@@ -42,6 +45,9 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "customType",
   "display",
 ]);
+
+/** Key of an entry's `details` under which the id of a chat message is kept, which is no content. */
+export const CHAT_DETAIL = "aiSdkChat";
 
 /** Fields that a redaction replaces. */
 const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
@@ -86,7 +92,15 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
   if ("data" in entry) fields["data"] = { redacted: replacement };
   if (type === "context_edit") fields["replacement"] = null;
   if (Object.keys(fields).length === 4) fields["redacted"] = replacement;
-  return { ...fields, type, id, parentId, timestamp };
+  return { ...fields, ...keptDetails(entry), type, id, parentId, timestamp };
+}
+
+/** Keeps the id of a chat message, by which its host names it. */
+function keptDetails(entry: AnySessionEntry): JsonRecord {
+  const details: unknown = "details" in entry ? entry.details : undefined;
+  const chat = isJsonRecord(details) ? details[CHAT_DETAIL] : undefined;
+  const id = isJsonRecord(chat) ? chat["id"] : undefined;
+  return typeof id === "string" ? { details: { [CHAT_DETAIL]: { id } } } : {};
 }
 
 function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
