@@ -24,6 +24,8 @@ export interface ReadOptions {
   readonly claudeProjects: readonly string[];
   /** Start of the session at its first import, ISO 8601; used for records without a time. */
   readonly begunAt: string | undefined;
+  /** Id of the session here, unless it is the one made from its id there. */
+  readonly ownId: string | undefined;
 }
 
 /**
@@ -100,6 +102,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     main,
     subagents,
     sessionId: sourceId,
+    ...(options.ownId !== undefined && { ownId: options.ownId }),
     ...(mainFile !== undefined && { path: mainFile.path }),
     ...(session.cwd === "" && { cwd: cwdOfClaudeFolder(folder, options.claudeProjects) }),
     ...(forkedFrom !== undefined && { forkedFrom }),

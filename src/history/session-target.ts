@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { importedRoot } from "../catalog/data-folder.ts";
+import { firstEntryIn, firstEntryOf } from "../catalog/deleted-imports.ts";
 import { readHeaderOf } from "../catalog/read-header.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
@@ -8,6 +9,7 @@ import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { projectFolderIn, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { compareFile, isWholeFile, redactedInFile, syncFile } from "./sync-file.ts";
 import {
@@ -41,6 +43,8 @@ export interface SessionTarget {
   has(place: string, size?: number): Promise<boolean>;
   /** Returns the size of a session in bytes, if that needs no request. */
   sizeOf(place: string): number | undefined;
+  /** Returns the first entry of a session, which says where it is from; undefined if there is none. */
+  firstEntryOf(place: string): Promise<JsonRecord | undefined>;
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
   /** Updates a session to match its source; writes nothing if it matches. */
@@ -114,6 +118,10 @@ export class FileTarget implements SessionTarget {
 
   sizeOf(place: string): number | undefined {
     return realFileSystem.statSync(place, { throwIfNoEntry: false })?.size;
+  }
+
+  async firstEntryOf(place: string): Promise<JsonRecord | undefined> {
+    return firstEntryOf(place);
   }
 
   async begunAt(id: string): Promise<string | undefined> {
@@ -191,6 +199,21 @@ export class StoreTarget implements SessionTarget {
     return undefined;
   }
 
+  async firstEntryOf(place: string): Promise<JsonRecord | undefined> {
+    const pieces: Uint8Array[] = [];
+    try {
+      for await (const piece of this.#store.exportBytes(place)) {
+        pieces.push(Buffer.from(piece));
+        const front = Buffer.concat(pieces);
+        const entry = firstEntryIn(front);
+        if (entry !== undefined || front.length > FRONT_BYTES) return entry;
+      }
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    }
+    return undefined;
+  }
+
   async begunAt(id: string): Promise<string | undefined> {
     return (await this.#read(id))?.index.header?.timestamp;
   }
@@ -249,6 +272,9 @@ export class StoreTarget implements SessionTarget {
     return { ...sourceOf(Buffer.concat(pieces)), rest: "" };
   }
 }
+
+/** Bytes of a session in which its first entry stands. */
+const FRONT_BYTES = 64 * 1024;
 
 async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
   yield new TextEncoder().encode(text);

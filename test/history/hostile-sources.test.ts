@@ -39,7 +39,10 @@ class HostileHome extends Places {
     this.#pipes();
     this.put(`${PROJECTS}/${idOf(1)}.jsonl`, mine(1, { cwd: "/code/\0project" }));
     this.put(`${PROJECTS}/${SESSION_ID}.jsonl`, linesOf(GOOD));
-    const thread = numbered([meta(), ...turn("Count the taps", said("assistant", "Three."))]);
+    const thread = numbered([
+      meta({ timestamp: "2026-11-22T04:00:00.000Z" }),
+      ...turn("Count the taps", said("assistant", "Three.")),
+    ]);
     this.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, linesOf(thread));
     const messages = [{ id: "m1", type: "user", content: "hello", timestamp: "2026-11-22T06:00:00.000Z" }];
     const document = {

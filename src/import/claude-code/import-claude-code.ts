@@ -1,5 +1,5 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { SessionBuilder } from "../session-builder.ts";
+import { SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
@@ -12,6 +12,8 @@ export interface ClaudeCodeInput {
   readonly subagents?: readonly ClaudeSubagentText[];
   /** Id of the session: the name of its file. Default: the id in its last record. */
   readonly sessionId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from `sessionId`. */
+  readonly ownId?: string;
   /** Path of the file. */
   readonly path?: string;
   /** Working directory, if no record names one. */
@@ -36,10 +38,13 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const { own, lanes } = splitByAgent(graph);
   const id = input.sessionId ?? lastText(main.records, "sessionId");
   if (id === undefined) return [];
+  const { ownId = id } = input;
   const subagents = findSubagents(own, lanes, input.subagents ?? []);
   const links = new Map(
     subagents.flatMap(({ agentId, toolCallId }) =>
-      toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
+      toolCallId === undefined
+        ? []
+        : [[toolCallId, { agentId, sessionId: subagentSessionId(ownId, agentId) }]],
     ),
   );
   const subagentOf = (call: string) => links.get(call);
@@ -69,7 +74,7 @@ function importMain(
     sourcePath: input.path,
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
-    id,
+    id: input.ownId ?? id,
     cwd: folder.cwd ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
     parent: forkParent(input, id, thread.nodes),
@@ -89,7 +94,7 @@ function importSubagent(
   const { agentId, toolCallId, callerId, nodes, text } = subagent;
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
-  const id = subagentSessionId(parentId, agentId);
+  const id = subagentSessionId(input.ownId ?? parentId, agentId);
   const folders = [records, input.main.records].map((some) => firstFolder(fieldOf(some, "cwd")));
   const builder = new SessionBuilder({
     source: "claude-code",
@@ -126,7 +131,7 @@ function subagentSourceId(sessionId: string, agentId: string): string {
  * The main agent's id is not its prefix, because a prefix of that id would then match both.
  */
 function subagentSessionId(sessionId: string, agentId: string): string {
-  return `agent-${agentId}.${sessionId}`;
+  return sessionIdOf(`agent-${agentId}.${sessionId}`);
 }
 
 /** Separates records of a conversation from the program's other notes. */
