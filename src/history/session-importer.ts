@@ -1,13 +1,15 @@
 import { isDeletedImport, unmarkDeletedImport } from "../catalog/deleted-imports.ts";
+import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { NO_TIME, sessionIdOf } from "../import/session-builder.ts";
 import { isoTimeOf } from "../import/source-values.ts";
+import type { UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
 import { type ImportOrigin, sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
+import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import { readSourceSession } from "./read-session.ts";
@@ -79,7 +81,18 @@ export class SessionImporter {
     const { importedAt, claudeProjects } = this.#facts;
     const begunAt = session.source === "messages" ? await this.#target.begunAt(id) : undefined;
     const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
-    return readSourceSession(session, { begunAt, importedAt, claudeProjects, ownId });
+    const known = session.files.some(({ facts }) => facts.isCopy) ? await this.#knownOf(session, id) : [];
+    return readSourceSession(session, { begunAt, importedAt, claudeProjects, known, ownId });
+  }
+
+  /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */
+  async #knownOf(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
+    const base = { ...headerOf(session, session), id };
+    const header = { ...base, id: await this.#ids.versionOf(base) };
+    const known = await this.#target.entriesIn(this.#target.placeOf(header));
+    if (known.length > 0 || header.id === id) return known;
+    const older = await this.#target.entriesIn(this.#target.placeOf(base));
+    return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
   }
 
   /** Chooses the ids of a session's subagents; that of the session is known. */
@@ -118,7 +131,8 @@ export class SessionImporter {
 
   /** Redacts in a session that is imported anew what was redacted in the one that stands beside it. */
   async #withoutRedacted(imported: ImportedSession, base: SessionHeader): Promise<ImportedSession> {
-    const redactedIds = await this.#target.redactedIn(this.#target.placeOf(base));
+    const known = await this.#target.entriesIn(this.#target.placeOf(base));
+    const redactedIds = new Set(known.flatMap(redactedIdsOf));
     const [first, ...rest] = imported.entries;
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;

@@ -7,17 +7,18 @@ import type { ImportedSession } from "../import/imported-session.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { projectFolderIn, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import type { UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import { compareFile, isWholeFile, redactedInFile, syncFile } from "./sync-file.ts";
+import { compareFile, entriesInFile, isWholeFile, syncFile } from "./sync-file.ts";
 import {
   type ExistingSession,
+  entriesOf,
   entryIdsOf,
   linesOfSession,
   planSync,
-  redactedIds,
   strayLeaf,
 } from "./sync-plan.ts";
 
@@ -49,8 +50,8 @@ export interface SessionTarget {
   begunAt(id: string): Promise<string | undefined>;
   /** Updates a session to match its source; writes nothing if it matches. */
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
-  /** Returns the ids of the entries that were redacted in a session; none if it is missing. */
-  redactedIn(place: string): Promise<ReadonlySet<string>>;
+  /** Returns the entries of a session, with the bodies of custom entries only; none if it is missing. */
+  entriesIn(place: string): Promise<readonly UnknownEntry[]>;
   /** Returns what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
   /** Returns what other threads need to import into the same files; undefined if only this thread can. */
@@ -137,8 +138,8 @@ export class FileTarget implements SessionTarget {
     return compareFile(place, imported);
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
-    return redactedInFile(place);
+  async entriesIn(place: string): Promise<readonly UnknownEntry[]> {
+    return entriesInFile(place);
   }
 
   /** Finds sessions by the ids in their file names, even if they were moved. */
@@ -240,9 +241,9 @@ export class StoreTarget implements SessionTarget {
     return planSync(existing, imported, false).kind === "unchanged" ? "unchanged" : "grown";
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
+  async entriesIn(place: string): Promise<readonly UnknownEntry[]> {
     const session = await this.#read(place);
-    return session === undefined ? new Set() : redactedIds(session);
+    return session === undefined ? [] : entriesOf(session);
   }
 
   filePlaces(): undefined {

@@ -314,9 +314,9 @@ export function strayLeaf(
   return undefined;
 }
 
-/** Returns the ids of the entries that were redacted in a session. */
-export function redactedIds(session: LineSource): ReadonlySet<string> {
-  return new Set(knownEntries(session).flatMap(({ entry }) => redactedIdsOf(entry)));
+/** Returns the entries of a session, with the bodies of custom entries only. */
+export function entriesOf(session: LineSource): UnknownEntry[] {
+  return knownEntries(session).map(({ entry }) => entry);
 }
 
 /** Returns the ids of a session's entries. */

@@ -2,6 +2,7 @@ import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from ".
 import { SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
 import { emitThread, type Thread } from "./thread-entries.ts";
@@ -22,6 +23,8 @@ export interface ClaudeCodeInput {
   readonly importedAt: string;
   /** Session that this one was forked from, if known; records may also name it. */
   readonly forkedFrom?: string;
+  /** Dollars by model, in this session's totals, that the one it was copied from has spent; undefined if it is no copy. */
+  readonly inheritedDollars?: Dollars;
 }
 
 /**
@@ -81,7 +84,9 @@ function importMain(
   });
   builder.issues.push(...issues, ...graph.issues, ...folder.issues);
   for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
-  emitThread({ builder, records, counted: new Set(), ...thread });
+  const { inheritedDollars: inherited } = input;
+  const copy = inherited && { sessionId: id, inherited };
+  emitThread({ builder, records, counted: new Set(), copy, ...thread });
   return builder.finish();
 }
 
