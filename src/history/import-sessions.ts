@@ -21,12 +21,8 @@ import {
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
 import { claudeProjects } from "./project-folders.ts";
-import {
-  type MadeSession,
-  type RunFacts,
-  SessionImporter,
-  type SourceBeginning,
-} from "./session-importer.ts";
+import type { RunFacts, SourceBeginning } from "./run-facts.ts";
+import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
 import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";

@@ -3,7 +3,7 @@ import { entryIdOf } from "../import/session-builder.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn, sourceKeyOf } from "../schema/import-origin.ts";
-import type { RunFacts } from "./session-importer.ts";
+import type { RunFacts } from "./run-facts.ts";
 import type { SessionTarget } from "./session-target.ts";
 
 /**
