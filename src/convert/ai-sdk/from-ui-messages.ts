@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -33,7 +33,7 @@ const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: 
  */
 export function fromUIMessages(
   messages: readonly UIMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const { messages: converted, issues } = readUIMessages(messages, options);
   return { messages: converted, issues };
@@ -46,7 +46,7 @@ export function fromUIMessages(
  */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages & { readonly starts: readonly number[] } {
   assertMessages(messages);
   const reader = new UIMessageReader(options);
@@ -60,9 +60,9 @@ export function readUIMessages(
 
 class UIMessageReader {
   readonly history: History;
-  readonly #options: ImportOptions;
+  readonly #options: MessageImportOptions;
 
-  constructor(options: ImportOptions) {
+  constructor(options: MessageImportOptions) {
     this.history = new History(options, DEFAULTS);
     this.#options = options;
   }
