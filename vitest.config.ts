@@ -67,6 +67,9 @@ export default defineConfig(({ mode }) => {
     test: {
       env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
+      // A green run fits on a screen: what passes says nothing.
+      reporters: ["minimal"],
+      silent: "passed-only",
       testTimeout: 120_000,
       hookTimeout: 120_000,
       // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
