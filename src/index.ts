@@ -54,7 +54,6 @@ export {
 } from "./compaction/summarize.ts";
 export {
   type ContextUsageEstimate,
-  calculateContextTokens,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -64,8 +63,6 @@ export {
 } from "./compaction/tokens.ts";
 export { serializeConversation } from "./compaction/transcript.ts";
 export { convertToLlm } from "./context/convert-to-llm.ts";
-export { failureLine } from "./context/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./context/outcome.ts";
 export type { ModelChoice } from "./context/path-settings.ts";
 export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";
 export {
@@ -84,6 +81,7 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
+export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
@@ -105,6 +103,7 @@ export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts
 export { type AppendableMessage, type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
+export type { RedactTextOptions, SessionTextRedaction } from "./manager/text-redaction.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
 export {
   type AnySessionEntry,
@@ -155,3 +154,5 @@ export type {
   UserMessage,
 } from "./schema/message.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
+export { failureLine } from "./view/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./view/outcome.ts";

@@ -1,5 +1,7 @@
 import { lstatSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../log/file-system.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
@@ -7,10 +9,13 @@ import { removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
+import type { ImportOrigin } from "../schema/import-origin.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
+import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
+import { isSystemError } from "./skipping.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
@@ -33,7 +38,8 @@ export interface DeletedSession {
 /**
  * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
  *
- * Its lease file is deleted with it; its backups stay. A symbolic link is not followed.
+ * Its lease file is deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
+ * from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
@@ -49,16 +55,33 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
+  const trash = permanent ? undefined : await loadTrash(absolute);
+  pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
+  const origin = originOf(absolute);
+  const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
-    if (permanent) removeForGood(absolute);
-    else await putIntoTrash(absolute, pace);
+    if (trash === undefined) removeForGood(absolute);
+    else await putIntoTrash(absolute, trash);
+  } catch (error) {
+    if (isMarked) unmarkDeletedImport(origin);
+    throw error;
   } finally {
     lease.release();
   }
   forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
+}
+
+/** Returns where a session was imported from; undefined, too, if the system refuses to read it. */
+function originOf(path: string): ImportOrigin | undefined {
+  try {
+    return importOriginOf(path);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */
@@ -105,10 +128,30 @@ function removeForGood(path: string): void {
   }
 }
 
-async function putIntoTrash(path: string, pace: Pace): Promise<void> {
-  // Loaded late: the package brings many others along, and most programs delete nothing.
-  const { default: trash } = await import("trash");
-  pace.check();
+type Trash = typeof import("trash").default;
+
+/**
+ * Loads the package that knows the systems' trashes: late, since it brings many others along, and most programs delete
+ * nothing.
+ *
+ * Found by the running program, not by a bundler: bundled, parts of it fail, after the file is in the trash.
+ */
+async function loadTrash(path: string): Promise<Trash> {
+  try {
+    const found = createRequire(import.meta.url).resolve("trash");
+    const { default: trash }: { default: Trash } = await import(pathToFileURL(found).href);
+    return trash;
+  } catch (cause) {
+    throw refused(
+      path,
+      "put it into the trash without the package trash",
+      "Install that beside the program, also beside a bundle, or remove the session for good.",
+      cause,
+    );
+  }
+}
+
+async function putIntoTrash(path: string, trash: Trash): Promise<void> {
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
@@ -118,7 +161,7 @@ async function putIntoTrash(path: string, pace: Pace): Promise<void> {
 }
 
 function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
-  const reason = messageOf(cause).replace(/\.$/, "");
+  const [reason = ""] = messageOf(cause).split(/\.?(?:\n|$)/, 1);
   return new SessionError(
     "WRITE_FAILED",
     `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,

@@ -68,6 +68,46 @@ export function textOption(
   };
 }
 
+/** An option with one of some names, which may be left out. */
+export function choiceOption<Name extends string>(
+  form: `--${string} <${string}>`,
+  description: string,
+  names: readonly Name[],
+): Parameter<Name | undefined> {
+  return {
+    kind: "option",
+    form,
+    description,
+    parse: (given) => (given === undefined ? undefined : nameIn(form, textIn(form, given), names)),
+  };
+}
+
+/** An option with some of several names, separated by commas, which may be left out. */
+export function choicesOption<Name extends string>(
+  form: `--${string} <${string}>`,
+  description: string,
+  names: readonly Name[],
+): Parameter<readonly Name[] | undefined> {
+  return {
+    kind: "option",
+    form,
+    description,
+    parse: (given) =>
+      given === undefined
+        ? undefined
+        : textIn(form, given)
+            .split(",")
+            .map((one) => nameIn(form, one.trim(), names)),
+  };
+}
+
+function nameIn<Name extends string>(form: string, text: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === text);
+  if (found !== undefined) return found;
+  const [option] = form.split(" ");
+  throw new UsageError(`${option} takes one of ${names.join(", ")}; "${text}" is none.`);
+}
+
 /** An option with a whole number, which may be left out. */
 export function numberOption(
   form: `--${string} <${string}>`,

@@ -1,3 +1,5 @@
+import { wellFormedText } from "../schema/well-formed-text.ts";
+
 /** The variable parts of a prompt. */
 export interface PromptParts {
   /** The messages to summarise, as text. */
@@ -97,7 +99,7 @@ function promptOf(parts: PromptParts, instructions: string): string {
     sections.push(`<previous-summary>\n${previousSummary}\n</previous-summary>`);
   }
   sections.push(...instructionsOf(parts, instructions));
-  return sections.join("\n\n");
+  return wellFormedText(sections.join("\n\n"));
 }
 
 function instructionsOf(

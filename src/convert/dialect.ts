@@ -36,8 +36,8 @@ export interface Dialect {
   isBlank(text: string): boolean;
   /** Whether an answer must keep all its thinking, in place and not at the end, or none of it. */
   readonly wantsThinkingWhole: boolean;
-  /** Whether an empty text from this API is kept for its signature. */
-  keepsSignedText(api: string): boolean;
+  /** Whether an empty text from this API is kept for the sake of its signature. */
+  keepsSignedText(signature: string, api: string): boolean;
   /** Whether a signature of a text or a call can go back to the model that made it over this API. */
   isSignature(signature: string, api: string): boolean;
   /** Whether thinking can be sent back to the model that wrote it. */

@@ -37,7 +37,7 @@ export class RequestContent {
   /** Returns the content of a tool result that can be sent. Some writers store a text instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
     return blocksOf(content).flatMap((block): UserBlock[] => {
-      if (isText(block)) return this.#text(block, false, index);
+      if (isText(block)) return this.#text(block, index);
       if (isImage(block)) return [this.#image(block, index)];
       this.#dropUnknown(index);
       return [];
@@ -61,7 +61,11 @@ export class RequestContent {
       return [];
     }
     const kept = this.#signed(block, isOwn, api, index);
-    if (kept.type === "text") return this.#text(kept, this.#dialect.keepsSignedText(api), index);
+    if (kept.type === "text") {
+      const { textSignature: signature } = kept;
+      const isKept = signature !== undefined && this.#dialect.keepsSignedText(signature, api);
+      return isKept ? [kept] : this.#text(kept, index);
+    }
     const name = this.toolName(kept.name, index);
     return [{ ...kept, name, arguments: this.#arguments(kept.arguments, index) }];
   }
@@ -84,9 +88,8 @@ export class RequestContent {
     return unsigned;
   }
 
-  #text(block: TextContent, mayBeSigned: boolean, index: number): TextContent[] {
-    const isSigned = mayBeSigned && block.textSignature !== undefined;
-    if (isSigned || !this.#dialect.isBlank(block.text)) return [block];
+  #text(block: TextContent, index: number): TextContent[] {
+    if (!this.#dialect.isBlank(block.text)) return [block];
     this.#report("BLOCK_DROPPED", index, "Dropped an empty text.");
     return [];
   }

@@ -1,4 +1,4 @@
-import { recoverRecords } from "../jsonl/concatenated-records.ts";
+import { type RecordForm, type RecoveredRecord, recoverRecords } from "../jsonl/concatenated-records.ts";
 import { decodeText, parseJson } from "../jsonl/decode.ts";
 import { LineScanner } from "../jsonl/line-scanner.ts";
 import type { SessionIssue } from "../schema/issue.ts";
@@ -13,6 +13,22 @@ export interface SourceRecord {
   /** Byte offset of the line. */
   readonly offset: number;
 }
+
+/** Records of the programs whose sessions can be imported. */
+const SOURCE_FORM: RecordForm = {
+  firstKey: /^"(?:[a-zA-Z]+|\$set|\$rewindTo)"\s*:/,
+  isRecord: ({ type, sessionId, timestamp, payload, id, $rewindTo, $set }) => {
+    if (isJsonRecord($set) || typeof $rewindTo === "string") return true;
+    if (typeof type !== "string") return false;
+    if (typeof sessionId === "string") return true;
+    return (
+      typeof timestamp === "string" && (isJsonRecord(payload) || (typeof id === "string" && SAID.has(type)))
+    );
+  },
+};
+
+/** Types of messages of Gemini CLI. */
+const SAID: ReadonlySet<string> = new Set(["user", "gemini", "info", "warning", "error"]);
 
 /** The records of a file, and issues with its other lines. */
 export interface SourceText {
@@ -39,9 +55,9 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
         records.push({ value, line, offset });
         return true;
       }
-      const found = recoverRecords(range);
+      const found = recoverRecords(range, SOURCE_FORM);
       for (const { record } of found) records.push({ value: record, line, offset });
-      issues.push(damage({ line, offset, length: end - start }, found.length, terminated));
+      issues.push(damage({ line, offset, length: end - start }, range, found, terminated));
       return true;
     },
     overlong: ({ line, offset, length }) => {
@@ -101,15 +117,24 @@ function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<U
 
 function damage(
   span: { line: number; offset: number; length: number },
-  recovered: number,
+  bytes: Uint8Array,
+  found: readonly RecoveredRecord[],
   isTerminated: boolean,
 ): SessionIssue {
-  if (recovered > 1) {
-    const message = `${recovered} records stand on one line; all were imported.`;
-    return { code: "RECORDS_GLUED", ...span, message };
+  if (found.length > 1) {
+    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one beside them was left out";
+    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records stand on one line; ${lost}.` };
   }
-  const rest = recovered === 1 ? "; the whole record behind the damage was imported" : "";
+  const rest = found.length === 1 ? "; the whole record beside the damage was imported" : "";
   return isTerminated
     ? { code: "LINE_UNREADABLE", ...span, message: `The line is no JSON object${rest}.` }
     : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
+}
+
+/** Tells whether a line holds nothing but records. */
+function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean {
+  const gaps = [...found, { start: bytes.length }].map(
+    ({ start }, i) => [found[i - 1]?.end ?? 0, start] as const,
+  );
+  return gaps.every(([from, to]) => decodeText(bytes.subarray(from, to)).trim() === "");
 }

@@ -20,6 +20,20 @@ const MAX_PASSES = 64;
 /** Types of content blocks, of which a torn record may hold many. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
 
+/** How records of a format are told from objects inside of records. */
+export interface RecordForm {
+  /** Matches the first key of a record, with its quotes and colon. */
+  readonly firstKey: RegExp;
+  /** Tells whether an object is a record rather than part of one. */
+  readonly isRecord: (object: JsonRecord) => boolean;
+}
+
+/** Records of sessions. */
+const SESSION_FORM: RecordForm = {
+  firstKey: /^"(?:type|id|parentId|timestamp|customType|message)"\s*:/,
+  isRecord: looksLikeRecord,
+};
+
 /**
  * Finds whole records in a line that does not parse: several on one line, or one behind a torn record.
  *
@@ -27,25 +41,26 @@ const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "
  * part of a torn record, and must look like an entry or a header.
  *
  * @param bytes - The line.
+ * @param form - Default: that of entries and headers.
  * @returns The records in order; empty if there are none.
  * @remarks Cost: O(bytes) for records side by side, O(64 · bytes) at worst.
  */
-export function recoverRecords(bytes: Uint8Array): RecoveredRecord[] {
+export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FORM): RecoveredRecord[] {
   const found: RecoveredRecord[] = [];
   let bytesLeft = MAX_PASSES * bytes.length;
   let border = 0;
-  let at = nextRecordStart(bytes, border, true);
+  let at = nextRecordStart(bytes, border, true, form);
   while (at !== -1 && bytesLeft > 0) {
     const close = endOfObject(bytes, at);
     bytesLeft -= (close === -1 ? bytes.length : close) - at;
     const record = close === -1 ? undefined : decodeRecord(bytes.subarray(at, close));
     const isAtBorder = skipBlank(bytes, border, bytes.length) === at;
-    if (record !== undefined && (isAtBorder ? isRecordAtBorder(record) : looksLikeRecord(record))) {
+    if (record !== undefined && (isAtBorder ? isRecordAtBorder(record, form) : form.isRecord(record))) {
       found.push({ start: at, end: close, record });
       border = close;
-      at = nextRecordStart(bytes, border, true);
+      at = nextRecordStart(bytes, border, true, form);
     } else {
-      at = nextRecordStart(bytes, at + 1, false);
+      at = nextRecordStart(bytes, at + 1, false, form);
     }
   }
   return found;
@@ -60,13 +75,13 @@ export function recordInFront(bytes: Uint8Array): RecoveredRecord | undefined {
   const start = skipBlank(bytes, 0, bytes.length);
   const end = bytes[start] === OPEN_BRACE ? endOfObject(bytes, start) : -1;
   const record = end === -1 ? undefined : decodeRecord(bytes.subarray(start, end));
-  return record !== undefined && isRecordAtBorder(record) ? { start, end, record } : undefined;
+  return record !== undefined && isRecordAtBorder(record, SESSION_FORM) ? { start, end, record } : undefined;
 }
 
 /** Tells whether an object where a record may begin is one: it has a type, and is not a content block. */
-function isRecordAtBorder(record: JsonRecord): boolean {
+function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean {
   const { type } = record;
-  return (typeof type === "string" && !BLOCK_TYPES.has(type)) || looksLikeRecord(record);
+  return (typeof type === "string" && !BLOCK_TYPES.has(type)) || isRecord(record);
 }
 
 /**
@@ -85,14 +100,19 @@ function looksLikeRecord(record: JsonRecord): boolean {
  *
  * @param isBorder - Whether a `{` at `start`, after blanks, counts whatever follows.
  */
-function nextRecordStart(bytes: Uint8Array, start: number, isBorder: boolean): number {
+function nextRecordStart(
+  bytes: Uint8Array,
+  start: number,
+  isBorder: boolean,
+  { firstKey }: RecordForm,
+): number {
   const first = isBorder ? skipBlank(bytes, start, bytes.length) : -1;
   for (let at = bytes.indexOf(OPEN_BRACE, start); at !== -1; at = bytes.indexOf(OPEN_BRACE, at + 1)) {
     if (at === first) return at;
     const key = skipBlank(bytes, at + 1, Math.min(bytes.length, at + 40));
     if (bytes[key] !== QUOTE) continue;
     const text = String.fromCharCode(...bytes.subarray(key, key + 40));
-    if (/^"(?:type|id|parentId|timestamp|customType|message)"\s*:/.test(text)) return at;
+    if (firstKey.test(text)) return at;
   }
   return -1;
 }

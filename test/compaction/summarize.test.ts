@@ -137,6 +137,18 @@ describe("compact", () => {
     expect(none.requests[0]?.prompt).toContain("## Goal");
   });
 
+  it("asks without halves of surrogate pairs, which providers refuse", async () => {
+    const { requests, summarize } = scripted("Notes.");
+    const path = pathOf(
+      user("Look \ud83d"),
+      assistant("\ude00", [call("1", "read", { path: "\ud83d" })]),
+      user(tokens(10)),
+    );
+    await compact(prepare(path), summarize, { customInstructions: "Mind \ud83d" });
+    expect(requests[0]?.prompt).toMatch(/Look \ufffd[\s\S]*: \ufffd[\s\S]*Mind \ufffd$/);
+    expect(requests[0]?.prompt).not.toMatch(/\p{Surrogate}/u);
+  });
+
   it("keeps a previous summary in the prompt also when the instructions are replaced", async () => {
     const { requests, summarize } = scripted("Notes.");
     const preparation = prepare(pathOf(user("a"), earlier, user("b"), user(tokens(10))));

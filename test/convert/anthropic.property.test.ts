@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkAnthropicRequest } from "../support/provider-rules/anthropic.ts";
+import { shareOf } from "../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const identity = { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-4-5" };
@@ -56,7 +57,7 @@ describe("toAnthropic and fromAnthropic", () => {
         expect(checkAnthropicRequest(request)).toEqual([]);
         expect(fromAnthropic(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("toAnthropic and fromAnthropic", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkAnthropicRequest(request)).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -80,7 +81,7 @@ describe("toAnthropic and fromAnthropic", () => {
         const again = toAnthropic(fromAnthropic(request, options).messages, { model: identity.model });
         expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: shareOf(500) },
     );
   });
 });

@@ -42,6 +42,16 @@ describe("a blank text does not take along what stands beside it", () => {
     expect(issues).toEqual([]);
   });
 
+  it("OpenAI's reasoning, unless nothing follows it: a text whose signature names no item goes", () => {
+    const { messages } = fromOpenAIResponses([{ role: "user", content: "Draw." }, reasoning, message], {
+      timestamp,
+      model,
+    });
+    const unnamed: typeof messages = JSON.parse(JSON.stringify(messages).replaceAll("msg_1", "none"));
+    expect(toOpenAIResponses(messages, { model }).input.slice(1)).toMatchObject([reasoning, { id: "msg_1" }]);
+    expect(toOpenAIResponses(unnamed, { model }).input).toEqual([{ role: "user", content: "Draw." }]);
+  });
+
   it("OpenAI's image generation through the AI SDK", () => {
     const state = (itemId: string) => ({ providerOptions: { openai: { itemId } } });
     const call = {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TextContent, ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkGeminiRequest } from "../support/provider-rules/gemini.ts";
+import { shareOf } from "../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const identity = { api: "google-generative-ai", provider: "google", model: "gemini-3-pro" };
@@ -59,7 +60,7 @@ describe("toGemini and fromGemini", () => {
         expect(checkGeminiRequest(request)).toEqual([]);
         expect(fromGemini(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -74,7 +75,7 @@ describe("toGemini and fromGemini", () => {
           expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
           if (request.contents.length > 0) expect(checkGeminiRequest(request, { model })).toEqual([]);
         }),
-        { numRuns: 1000 },
+        { numRuns: shareOf(1000) },
       );
     },
   );
@@ -88,7 +89,7 @@ describe("toGemini and fromGemini", () => {
           const again = toGemini(fromGemini(request, { ...options, model }).messages, { model });
           expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
         }),
-        { numRuns: 500 },
+        { numRuns: shareOf(500) },
       );
     },
   );

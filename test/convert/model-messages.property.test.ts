@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TextContent, ThinkingContent, ToolCall } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkModelMessages } from "../support/provider-rules/model-messages.ts";
+import { shareOf } from "../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const itemId = fc.uuid().map((id) => id.replaceAll("-", ""));
@@ -124,7 +125,7 @@ describe("toModelMessages and fromModelMessages", () => {
         expect(checkModelMessages(request)).toEqual([]);
         expect(fromModelMessages(request, { timestamp: 0, model: "m" })).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 150 },
+      { numRuns: shareOf(150) },
     );
   });
 
@@ -138,7 +139,7 @@ describe("toModelMessages and fromModelMessages", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkModelMessages(request)).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -152,7 +153,7 @@ describe("toModelMessages and fromModelMessages", () => {
           issues: [],
         });
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkOpenAIChatRequest } from "../support/provider-rules/openai-chat.ts";
+import { shareOf } from "../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const identity = { api: "openai-completions", provider: "openai", model: "gpt-5" };
@@ -42,7 +43,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(checkOpenAIChatRequest(request)).toEqual([]);
         expect(fromOpenAIChat(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -55,7 +56,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.messages.length > 0) expect(checkOpenAIChatRequest(request)).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -66,7 +67,7 @@ describe("toOpenAIChat and fromOpenAIChat", () => {
         const again = toOpenAIChat(fromOpenAIChat(request, options).messages, { model: identity.model });
         expect(again.messages).toEqual(request);
       }),
-      { numRuns: 500 },
+      { numRuns: shareOf(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TextContent, ThinkingContent } from "../../src/schema/content.ts";
 import fc from "../support/fast-check.ts";
 import { checkOpenAIResponsesRequest } from "../support/provider-rules/openai-responses.ts";
+import { shareOf } from "../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const identity = { api: "openai-responses", provider: "openai", model: "gpt-5" };
@@ -66,7 +67,7 @@ describe("toOpenAIResponses and fromOpenAIResponses", () => {
         expect(checkOpenAIResponsesRequest({ ...request, store })).toEqual([]);
         expect(fromOpenAIResponses(request, options)).toEqual({ messages, issues: [] });
       }),
-      { numRuns: 300 },
+      { numRuns: shareOf(300) },
     );
   });
 
@@ -79,7 +80,7 @@ describe("toOpenAIResponses and fromOpenAIResponses", () => {
         expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
         if (request.input.length > 0) expect(checkOpenAIResponsesRequest({ ...request, store })).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: shareOf(1000) },
     );
   });
 
@@ -92,7 +93,7 @@ describe("toOpenAIResponses and fromOpenAIResponses", () => {
         });
         expect({ ...again, issues: [] }).toEqual({ ...request, issues: [] });
       }),
-      { numRuns: 500 },
+      { numRuns: shareOf(500) },
     );
   });
 });

@@ -1,20 +1,21 @@
 import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
+import { quoteForShell } from "../../view/shell-quote.ts";
+import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { flag, numberOption, optionalArgument, textOption } from "../parameters.ts";
+import { choicesOption, flag, numberOption, optionalArgument } from "../parameters.ts";
 import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { paintOf } from "../view/colour.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
-import { titleOf } from "../view/session-line.ts";
+import { kindColumn } from "../view/colour.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
@@ -29,13 +30,24 @@ const FAILED = flag(
 const ALL = flag("--all", "search the sessions of all projects");
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = flag("--case", "match case");
-const ROLE = textOption("--role <roles>", "only messages of these roles, separated by commas");
+
+/** Roles of messages, and of the summaries that stand for them. */
+const ROLES = [
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "system",
+  "compactionSummary",
+  "branchSummary",
+] as const;
+const ROLE = choicesOption("--role <roles>", "only messages of these roles, separated by commas", ROLES);
 const LIMIT = numberOption("--limit <number>", "stop after this many hits");
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
-const KIND_WIDTH = 10;
 
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MOST_SEEN = 10;
@@ -51,7 +63,7 @@ export const searchCommand: Command = {
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
-Roles are user, assistant, toolResult, bashExecution, custom, system, compactionSummary and branchSummary.
+Roles are ${ROLES.slice(0, -1).join(", ")} and ${ROLES.at(-1)}.
 
 In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, and path. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [TEXT, SESSION, FAILED, ALL, REGEX, CASE, ROLE, LIMIT, PRETTY],
@@ -154,7 +166,7 @@ async function* searchStored(
     );
   }
   const limit = get(LIMIT);
-  const roles = rolesOf(get(ROLE));
+  const roles = get(ROLE);
   const options = {
     ...(!get(ALL) && { cwd: io.cwd }),
     ...(limit !== undefined && { limit }),
@@ -163,10 +175,6 @@ async function* searchStored(
   for await (const { session, ...hit } of (await stored.store()).search(text, options)) {
     yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
   }
-}
-
-function rolesOf(text: string | undefined): string[] | undefined {
-  return text?.split(",").map((role) => role.trim());
 }
 
 /** @throws {UsageError} If the text is no regular expression. */
@@ -182,7 +190,7 @@ function searchOptions(
 ): Pick<SearchOptions, "regex" | "caseSensitive" | "failed" | "limit" | "roles" | "onSkipped"> {
   const { get } = call;
   const limit = get(LIMIT);
-  const roles = rolesOf(get(ROLE));
+  const roles = get(ROLE);
   return {
     regex: get(REGEX),
     caseSensitive: get(CASE),
@@ -238,11 +246,10 @@ function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: b
 
 function writeHit({ entryId, role, snippet, match }: FoundEntry, out: Output): void {
   const { colours, width } = out;
-  const kind = kindOfMessage({ role });
   const id = shortId(entryId, MOST_ID_WIDTH);
   const front = [
     colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
-    paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+    kindColumn(colours, kindOfMessage({ role })),
   ].join(" ");
   const text = marked(snippet, match, width - widthOf(front) - 4, out);
   out.line(`  ${front}  ${text}`.trimEnd());
@@ -267,17 +274,10 @@ function plainPart(text: string): string {
 function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId }: FoundEntry): void {
   const { dir, note } = call;
   const { name = dir === undefined ? id : path } = readArguments(call);
-  note(`The first one in full: sessiontree show ${quoted(name)} ${quoted(entryId)}`);
-  note(
-    `What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)} --tail ${MOST_SEEN}`,
-  );
-  note(`What it had cost up to there: sessiontree stats ${quoted(name)} --leaf ${quoted(entryId)}`);
-}
-
-/** Writes a word as a shell reads it. */
-function quoted(word: string): string {
-  const plain = plainLine(word);
-  return /[^\w@%+=:,./-]/.test(plain) ? JSON.stringify(plain) : plain;
+  const [session, entry] = [quoteForShell(plainLine(name)), quoteForShell(plainLine(entryId))];
+  note(`The first one in full: sessiontree show ${session} ${entry}`);
+  note(`What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MOST_SEEN}`);
+  note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
 }
 
 function writeNothing(call: CommandCall): void {
@@ -288,7 +288,7 @@ function writeNothing(call: CommandCall): void {
   const isOfProject = dir === undefined && !get(ALL) && name === undefined;
   note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const word = quoted(text);
+    const word = quoteForShell(plainLine(text));
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }

@@ -29,7 +29,7 @@ export const MODEL_MESSAGES: Dialect = {
   takesImages: ({ isError }) => !isError,
   fitName: (name) => name,
   wantsThinkingWhole: true,
-  keepsSignedText: (api) => familyOf(api) === "google",
+  keepsSignedText: (_, api) => familyOf(api) === "google",
   isSignature: canSign,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text.trim() === "",

@@ -5,7 +5,14 @@ import type { Dialect } from "../dialect.ts";
 import { endsIn } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
 import { callIdOf, plainName, ToolIds } from "../tool-ids.ts";
-import { isHostCall, isHostOutput, isReasoningIdOf, MAX_ID, reasoningItemOf } from "./item-ids.ts";
+import {
+  isHostCall,
+  isHostOutput,
+  isReasoningIdOf,
+  MAX_ID,
+  reasoningItemOf,
+  textItemOf,
+} from "./item-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -31,7 +38,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   fitName: (name) => plainName(name, MAX_NAME),
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
-  keepsSignedText: () => true,
+  keepsSignedText: (signature) => textItemOf(signature) !== undefined,
   isSignature: () => true,
   newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
   isBlank: (text) => text === "",

@@ -132,7 +132,7 @@ class ThreadEmitter {
     let leaf = findLeaf(nodes);
     while (leaf !== undefined && !this.#units.unitOf.has(leaf)) leaf = leaf.parent;
     const unit = leaf && this.#units.unitOf.get(leaf);
-    const draft = unit && this.#emitted.get(unit)?.last;
+    const draft = unit && this.#emitted.get(this.#units.endOf(unit))?.last;
     if (draft !== undefined) builder.markLeaf(draft);
   }
 }

@@ -19,6 +19,8 @@ export interface ThreadUnits {
   readonly unitOf: ReadonlyMap<RecordNode, Unit>;
   /** Names of tools by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
+  /** Returns the unit itself, or, for a result that was moved in front of others, the unit that ends the conversation. */
+  readonly endOf: (unit: Unit) => Unit;
 }
 
 /** Units without content: those after them in the file may follow the units that these follow. */
@@ -50,6 +52,8 @@ class Grouping {
   readonly #callers = new Map<string, Unit[]>();
   /** The results of a message's calls, in the order in which they follow it. */
   readonly #results = new Map<Unit, Unit[]>();
+  /** The units that units follow according to their records alone. */
+  readonly #raw = new Map<Unit, Unit | undefined>();
   /** For a unit among such results, their message. */
   readonly #callerOf = new Map<Unit, Unit>();
 
@@ -64,10 +68,14 @@ class Grouping {
     this.#units.sort((one, other) => placeOf(one) - placeOf(other));
     for (const unit of this.#units) this.#indexCalls(unit);
     for (const unit of this.#units) if (unit.role === "results") this.#joinResults(unit);
-    for (const unit of this.#units) unit.parent = this.#rawParent(unit);
+    for (const unit of this.#units) {
+      unit.parent = this.#rawParent(unit);
+      this.#raw.set(unit, unit.parent);
+    }
     for (const unit of this.#units) this.#chain(unit);
     for (const unit of this.#units) this.#moveBehindResults(unit);
-    return { units: this.#units, unitOf: this.#unitOf, toolNames: this.#toolNames };
+    const endOf = (unit: Unit) => this.#endOf(unit) ?? unit;
+    return { units: this.#units, unitOf: this.#unitOf, toolNames: this.#toolNames, endOf };
   }
 
   /** Returns the parent of a node, if it belongs to the same agent. */
@@ -229,13 +237,58 @@ class Grouping {
     let base = unit.parent;
     while (base !== undefined && PASSIVE.has(base.role)) base = base.parent;
     if (base === undefined) return;
+    const end = this.#endOf(base);
+    if (end !== undefined && end !== unit) {
+      unit.parent = end;
+      return;
+    }
     const caller = base.role === "assistant" ? base : this.#callerOf.get(base);
     const row = caller && this.#results.get(caller);
     const last = row?.at(-1);
     if (row === undefined || last === undefined || last === base) return;
-    const isBranch = base === caller ? unit.nodes.some((node) => this.#isTyped(node)) : !row.includes(base);
+    const isBranch = base === caller ? this.#isBeside(unit, row) : !row.includes(base);
     if (!isBranch) unit.parent = last;
   }
+
+  /** Tells whether a prompt was typed beside the results of a call, rather than before one of them. */
+  #isBeside(unit: Unit, row: readonly Unit[]): boolean {
+    if (!unit.nodes.some((node) => this.#isTyped(node))) return false;
+    return !row.some((result) => {
+      const seen = new Set<Unit>();
+      for (let at = this.#raw.get(result); at !== undefined && !seen.has(at); at = this.#raw.get(at)) {
+        if (at === unit) return true;
+        seen.add(at);
+        if (placeOf(at) < placeOf(unit)) return false;
+      }
+      return false;
+    });
+  }
+
+  /**
+   * Returns the unit after which the program went on behind a result: what was written between the call and its result
+   * is behind the result here.
+   */
+  #endOf(unit: Unit): Unit | undefined {
+    if (!this.#callerOf.has(unit)) return undefined;
+    const seen = new Set<Unit>();
+    let at: Unit | undefined = unit;
+    while (at !== undefined && !seen.has(at) && (PASSIVE.has(at.role) || this.#callerOf.has(at))) {
+      seen.add(at);
+      at = this.#raw.get(at);
+    }
+    if (at === undefined || !follows(at, unit)) return undefined;
+    return this.#results.get(at)?.at(-1) ?? at;
+  }
+}
+
+/** Tells whether a unit is a descendant of another one. */
+function follows(unit: Unit, ancestor: Unit): boolean {
+  const seen = new Set<Unit>();
+  for (let at = unit.parent; at !== undefined && !seen.has(at); at = at.parent) {
+    if (at === ancestor) return true;
+    seen.add(at);
+  }
+  return false;
 }
 
 /** Returns the place of a unit in the file. */

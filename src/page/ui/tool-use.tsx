@@ -1,10 +1,12 @@
-import { outcomeOf } from "../../core.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { isFailure } from "../../view/entry-kind.ts";
+import { beginningOf } from "../../view/plain.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { tellingArgument } from "../../view/telling-argument.ts";
 import type { Block } from "../model/blocks.ts";
 import type { ConversationItem, EntryRow } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
-import { tellingArgument } from "../model/excerpt.ts";
 import { failureLine } from "../model/failure-line.ts";
-import { fieldsOf, prettyJson } from "../model/fields.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
@@ -31,7 +33,7 @@ interface ToolUseProps {
 /** A call of a tool and its result, one block: what was asked above, what came back below. */
 export function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
   const result = row.results.get(call.id);
-  const isFailed = result !== undefined && outcomeOf(result.entry) === "failed";
+  const isFailed = result !== undefined && isFailure(result.entry);
   const classes = [
     "tool-use",
     isFailed ? "is-failed" : "",
@@ -66,7 +68,7 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
           <CallIcon />
           <span class="sr-only">call: </span>
           <span class="fold-title">{tool}</span>
-          <span class="fold-excerpt">{tellingArgument(given)}</span>
+          <span class="fold-excerpt">{beginningOf(tellingArgument(given))}</span>
           {edits.length > 0 && <DiffCounts edits={edits} />}
           {!isAnswered && <span class="chip">no result here</span>}
         </>

@@ -119,6 +119,68 @@ test("an interruption in the middle of parallel calls stands behind the results 
   }
 });
 
+/** All orders of calls and results in which each result comes after its call. */
+function ordersOf(calls: readonly string[]): string[][] {
+  const orders: string[][] = [];
+  const extend = (order: readonly string[], open: readonly string[], next: number) => {
+    if (next === calls.length && open.length === 0) orders.push([...order]);
+    const name = calls[next];
+    if (name !== undefined) extend([...order, `call ${name}`], [...open, name], next + 1);
+    for (const one of open) {
+      const others = open.filter((other) => other !== one);
+      extend([...order, `result ${one}`], others, next);
+    }
+  };
+  extend([], [], 0);
+  return orders;
+}
+
+test.each(["prompt", "answer", "nothing"])(
+  "in a straight chain with %s at its end, every executed call stays on the path, whatever is between it and its result",
+  (end) => {
+    const orders = ordersOf(["1", "2", "3"]);
+    expect(orders).toHaveLength(15);
+    for (const order of orders) {
+      let before = "q";
+      const chain = order.map((step, i) => {
+        const [kind, name = ""] = step.split(" ");
+        const parent = before;
+        before = `x${i}`;
+        return kind === "call"
+          ? part(before, parent, `msg_${name}`, call(`t${name}`), { stop: "tool_use" })
+          : result(before, parent, `t${name}`, "done");
+      });
+      const last =
+        end === "prompt" ? [user("p", before, "more")] : [part("z", before, "msg_z", text("ready"))];
+      const records = [QUESTION, ...chain, ...(end === "nothing" ? [] : last)];
+      const { path, problems, repairs } = mainOf(records);
+      const said = path.map(brief).filter((one) => !one.startsWith("sessiontree."));
+      expect([...said].sort(), order.join(", ")).toEqual(
+        ["assistant t1", "assistant t2", "assistant t3", "result t1", "result t2", "result t3", "user hello"]
+          .concat(end === "nothing" ? [] : [end === "prompt" ? "user more" : "assistant ready"])
+          .sort(),
+      );
+      // Each result directly behind its call, as providers want it.
+      for (const name of ["1", "2", "3"]) {
+        expect(said[said.indexOf(`assistant t${name}`) + 1], order.join(", ")).toBe(`result t${name}`);
+      }
+      expect([problems, repairs]).toEqual([[], []]);
+    }
+  },
+);
+
+test("a prompt in a straight chain between a call and its result stays on the path, behind the result", () => {
+  const records = [
+    QUESTION,
+    part("a", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+    user("p", "a", "hurry"),
+    result("r", "p", "t1", "done"),
+  ];
+  const said = ["user hello", "assistant t1", "result t1", "user hurry"];
+  expect(pathOf([...records, part("z", "r", "msg_2", text("ready"))])).toEqual([...said, "assistant ready"]);
+  expect(pathOf(records).slice(0, 4)).toEqual(said);
+});
+
 test("a second result of one call, and a prompt beside a result, are branches", () => {
   const view = mainOf([
     QUESTION,
