@@ -65,7 +65,7 @@ export default defineConfig(({ mode }) => {
       ],
     },
     test: {
-      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache, XDG_DATA_HOME: `${cache}/data` },
+      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       // A green run fits on a screen: what passes says nothing.
       reporters: ["minimal"],
@@ -87,6 +87,7 @@ export default defineConfig(({ mode }) => {
             ],
             isolate: false,
             globalSetup: ["test/support/set-up.ts"],
+            setupFiles: ["test/support/process-home.ts"],
           },
         },
         {
