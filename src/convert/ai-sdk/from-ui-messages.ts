@@ -8,6 +8,7 @@ import { callIdOf } from "../tool-ids.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-message-types.ts";
 import {
+  isStepStart,
   type PartResult,
   plainUIPart,
   type ReadStep,
@@ -167,6 +168,9 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
 /** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { parts, ...rest } = fieldsOf(message);
-  const steps = splitSteps(Array.isArray(parts) ? parts : []);
-  return { ...rest, steps: steps.map((step) => step.map(plainUIPart)) };
+  const list: readonly object[] = Array.isArray(parts) ? parts : [];
+  const steps = splitSteps(list);
+  // Where a step starts is part of the steps; what stands beside its type is not.
+  const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
+  return { ...rest, starts, steps: steps.map((step) => step.map(plainUIPart)) };
 }
