@@ -16,15 +16,22 @@ import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
 import { defaultDataFolder } from "./data-folder.ts";
 
-/** Bytes in which header and first entry stand, as imports write them. */
-const FRONT_BYTES = 8 * 1024;
+/** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
+const FRONTS = [8 * 1024, 256 * 1024] as const;
 
-/** Returns where a session file was imported from, as its first entry says; undefined if it was not imported. */
+/**
+ * Returns where a session file was imported from, as its first entry says; undefined if it was not imported. A fork that was made here
+ * has that entry, too, but was not imported.
+ */
 export function importOriginOf(path: string): ImportOrigin | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
-    return importOriginInFront(readRange(realFileSystem, fd, 0, FRONT_BYTES));
+    for (const length of FRONTS) {
+      const front = readRange(realFileSystem, fd, 0, length);
+      if (isWholeFront(front) || front.length < length) return importOriginInFront(front);
+    }
+    return undefined;
   } finally {
     closeQuietly(realFileSystem, fd);
   }
@@ -32,8 +39,20 @@ export function importOriginOf(path: string): ImportOrigin | undefined {
 
 /** Returns the same for the first bytes of a session. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
-  return importOriginIn(parseRecord(decodeText(bytes).split("\n", 2)[1] ?? ""));
+  const [header, first] = decodeText(bytes)
+    .split("\n", 2)
+    .map((line) => parseRecord(line));
+  // The one that an import makes begins with its session; a fork begins later.
+  return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
 }
+
+/** Tells whether the first bytes of a session hold its first entry. */
+export function isWholeFront(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(LINE_FEED);
+  return end !== -1 && bytes.includes(LINE_FEED, end + 1);
+}
+
+const LINE_FEED = 0x0a;
 
 /**
  * Marks a session of another program as deleted here, so that no import brings it back.
@@ -44,14 +63,14 @@ export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined
  * @returns Whether it was not marked before.
  */
 export function markDeletedImport(origin: ImportOrigin): boolean {
-  const path = markOf(origin);
   try {
+    const path = markOf(origin);
     makeFolder(realFileSystem, dirname(path));
     writeWhole({ fs: realFileSystem, path, pieces: [`${JSON.stringify(origin)}\n`] });
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
-    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since ${path} cannot be written: ${messageOf(error)}.`;
+    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since its mark cannot be written: ${messageOf(error)}.`;
     process.emitWarning(warning, { code: "SESSIONTREE_DELETED_IMPORT" });
     return false;
   }

@@ -9,8 +9,9 @@ import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import type { KnownImport } from "./import-cache.ts";
 import { readSourceSession } from "./read-session.ts";
-import type { ImportStatus, SessionTarget } from "./session-target.ts";
+import type { SessionTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
+import type { ImportStatus } from "./sync-plan.ts";
 
 /** Start time and working directory of another program's session. */
 export type SourceBeginning = Pick<SourceSession, "startedAt" | "cwd">;
@@ -86,18 +87,28 @@ export class SessionImporter {
     const known = { sourceId, sourcePath, id: header.id, place, counts, dropped };
     if (await this.#isLeftOut(imported, beside))
       return { known: { ...known, isDeleted: true }, status: "deleted", issues };
-    const session = header.id === imported.header.id ? imported : await this.#withoutRedacted(imported);
+    const session = await this.#withoutRedacted(imported, header);
     if (this.#facts.isDryRun)
       return { known, status: await this.#target.compare(place, header, session), issues };
-    const status = await this.#target.sync(place, header, session);
-    if (this.#facts.isAgain) unmarkDeletedImport(imported);
-    return { known: { ...known, size: this.#target.sizeOf(place) }, status, issues };
+    const { isAgain } = this.#facts;
+    const status = await this.#target.sync(
+      place,
+      header,
+      session,
+      () => isAgain || !isDeletedImport(imported),
+    );
+    if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
+    if (isAgain) unmarkDeletedImport(imported);
+    const written = { size: this.#target.sizeOf(place), writtenMs: Date.now() };
+    return { known: { ...known, ...written }, status, issues };
   }
 
-  /** Redacts in a session that is imported anew what was redacted in the one that stands beside it. */
-  async #withoutRedacted(imported: ImportedSession): Promise<ImportedSession> {
-    const redactedIds = await this.#target.redactedIn(this.#target.placeOf(imported.header));
+  /** Redacts in a session what was redacted in the ones that it repeats. */
+  async #withoutRedacted(imported: ImportedSession, header: SessionHeader): Promise<ImportedSession> {
     const [first, ...rest] = imported.entries;
+    const redactedIds = new Set<string>();
+    for (const place of await this.#repeatedBy(imported, header))
+      for (const id of await this.#target.redactedIn(place, rest)) redactedIds.add(id);
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;
     const record = {
@@ -110,6 +121,15 @@ export class SessionImporter {
     };
     const entries = rest.map((one) => (redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : one));
     return { ...imported, entries: [first, record, ...entries] };
+  }
+
+  /** Returns the paths or ids of the sessions that one repeats: an earlier import of it and, for a new fork, its parent. */
+  async #repeatedBy({ header: { id }, parent }: ImportedSession, header: SessionHeader): Promise<string[]> {
+    const earlier = header.id === id ? [] : [this.#target.placeOf({ ...header, id })];
+    const { parentSession } = header;
+    if (parent?.relation !== "fork" || typeof parentSession !== "string") return earlier;
+    const isNew = !(await this.#target.has(this.#target.placeOf(header)));
+    return isNew ? [...earlier, parentSession] : earlier;
   }
 
   /** Tells whether a session, or the one whose subagent it is of, was deleted here, and is not there again. */

@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { importedRoot } from "../catalog/data-folder.ts";
 import { readHeaderOf } from "../catalog/read-header.ts";
@@ -6,6 +7,7 @@ import type { ImportedSession } from "../import/imported-session.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { projectFolderIn, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
@@ -13,17 +15,21 @@ import { compareFile, isWholeFile, redactedInFile, syncFile } from "./sync-file.
 import {
   type ExistingSession,
   entryIdsOf,
+  type ImportStatus,
   linesOfSession,
   planSync,
-  redactedIds,
+  redactedAmong,
+  type SyncStatus,
   strayLeaf,
 } from "./sync-plan.ts";
 
-/** What became of a session at its target. */
-export type SyncStatus = "new" | "grown" | "unchanged";
-
-/** What an import did to a session; `deleted` if it was left out because it was deleted here. */
-export type ImportStatus = SyncStatus | "deleted";
+/** A session as an import left it. */
+export interface WrittenSession {
+  /** Bytes; absent in a store. */
+  readonly size?: number | undefined;
+  /** Unix milliseconds at which it was written, or found whole. */
+  readonly writtenMs?: number | undefined;
+}
 
 /** Target of imported sessions. */
 export interface SessionTarget {
@@ -36,17 +42,26 @@ export interface SessionTarget {
   /**
    * Tells whether a session exists.
    *
-   * @param size - Its size after the last import, if known: a shorter one, or one whose end is torn, counts as missing.
+   * @param written - What the last import left of it, if known: what a power cut damaged since counts as missing.
    */
-  has(place: string, size?: number): Promise<boolean>;
+  has(place: string, written?: WrittenSession): Promise<boolean>;
   /** Returns the size of a session in bytes, if that needs no request. */
   sizeOf(place: string): number | undefined;
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
-  /** Updates a session to match its source; writes nothing if it matches. */
-  sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
-  /** Returns the ids of the entries that were redacted in a session; none if it is missing. */
-  redactedIn(place: string): Promise<ReadonlySet<string>>;
+  /**
+   * Updates a session to match its source; writes nothing if it matches.
+   *
+   * @param mayMake - Tells whether a missing one may be made; else it is `deleted`.
+   */
+  sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus>;
+  /** Returns the ids of those entries of which a session has redacted a version; none if it is missing. */
+  redactedIn(place: string, entries: readonly AnySessionEntry[]): Promise<ReadonlySet<string>>;
   /** Returns what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
   /** Returns what other threads need to import into the same files; undefined if only this thread can. */
@@ -107,8 +122,9 @@ export class FileTarget implements SessionTarget {
     return this.#filesById().get(id);
   }
 
-  async has(place: string, size?: number): Promise<boolean> {
-    if (size !== undefined) return isWholeFile(place, size);
+  async has(place: string, written: WrittenSession = {}): Promise<boolean> {
+    const { size, writtenMs = 0 } = written;
+    if (size !== undefined) return isWholeFile(place, size, isOlderThanSystem(writtenMs));
     return realFileSystem.statSync(place, { throwIfNoEntry: false }) !== undefined;
   }
 
@@ -121,16 +137,21 @@ export class FileTarget implements SessionTarget {
     return path === undefined ? undefined : readHeaderOf(path)?.timestamp;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
-    return syncFile(place, header, imported);
+  async sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus> {
+    return syncFile(place, header, imported, realFileSystem, mayMake);
   }
 
   async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
     return compareFile(place, imported);
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
-    return redactedInFile(place);
+  async redactedIn(place: string, entries: readonly AnySessionEntry[]): Promise<ReadonlySet<string>> {
+    return redactedInFile(place, entries);
   }
 
   /** Finds sessions by the ids in their file names, even if they were moved. */
@@ -145,6 +166,11 @@ export class FileTarget implements SessionTarget {
     const roots = [sessionsRoot(this.#places), importedRoot()];
     return [...this.#earlier, ...roots.flatMap((root) => namesIn(root).map((name) => join(root, name)))];
   }
+}
+
+/** Tells whether the system was started after a time: what was written by then may have been lost in a power cut. */
+export function isOlderThanSystem(writtenMs: number): boolean {
+  return writtenMs <= Date.now() - uptime() * 1000;
 }
 
 function sessionsIn(folder: string): [id: string, path: string][] {
@@ -195,12 +221,18 @@ export class StoreTarget implements SessionTarget {
     return (await this.#read(id))?.index.header?.timestamp;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+  async sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) {
+      if (!mayMake()) return "deleted";
       if (await this.#create(header, imported)) return "new";
       // Another import has made it meanwhile.
-      return this.sync(place, header, imported);
+      return this.sync(place, header, imported, mayMake);
     }
     const plan = planSync(existing, imported, false);
     if (plan.kind !== "append") return "unchanged";
@@ -217,9 +249,9 @@ export class StoreTarget implements SessionTarget {
     return planSync(existing, imported, false).kind === "unchanged" ? "unchanged" : "grown";
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
+  async redactedIn(place: string, entries: readonly AnySessionEntry[]): Promise<ReadonlySet<string>> {
     const session = await this.#read(place);
-    return session === undefined ? new Set() : redactedIds(session);
+    return session === undefined ? new Set() : redactedAmong(session, entries);
   }
 
   filePlaces(): undefined {

@@ -1,5 +1,6 @@
 import {
   importOriginInFront,
+  isWholeFront,
   markDeletedImport,
   unmarkDeletedImport,
 } from "../../catalog/deleted-imports.ts";
@@ -76,8 +77,12 @@ export async function removeStored(
 
 /** Returns where a session was imported from. */
 async function originInStore(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
-  for await (const piece of store.exportBytes(id)) return importOriginInFront(piece);
-  return undefined;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.exportBytes(id)) {
+    pieces.push(piece);
+    if (isWholeFront(Buffer.concat(pieces))) break;
+  }
+  return importOriginInFront(Buffer.concat(pieces));
 }
 
 function isMeant(
