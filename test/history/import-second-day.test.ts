@@ -251,17 +251,16 @@ describe("what is deleted here", () => {
       markDeletedImport(ORIGIN);
       unlinkSync(path);
     };
-    for (const name of ["openSync", "fstatSync", "readSync", "writeSync", "lstatSync"] as const) {
+    const { openSync, fstatSync, readSync, writeSync, lstatSync } = nodeFs;
+    const calls = { openSync, fstatSync, readSync, writeSync, lstatSync };
+    for (const [name, original] of Object.entries<(...given: never[]) => unknown>(calls)) {
       let isFirst = true;
-      const original: (...given: never[]) => unknown = nodeFs[name];
       const fs = {
         ...nodeFs,
         [name]: (...given: never[]) => {
           const done = original(...given);
-          if (isFirst && nodeFs.existsSync(path)) {
-            isFirst = false;
-            remove();
-          }
+          if (isFirst) remove();
+          isFirst = false;
           return done;
         },
       };
