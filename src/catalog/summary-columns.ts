@@ -23,6 +23,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     size: files.map((file) => file.size),
     mtimeMs: files.map((file) => file.mtimeMs),
     ino: files.map((file) => file.ino),
+    birthtimeMs: files.map((file) => file.birthtimeMs),
     lastId: files.map((file) => file.end?.lastId ?? null),
     tail: files.map((file) => file.end?.tail ?? null),
     isWhole: files.map((file) => file.isWhole),
@@ -59,8 +60,10 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const size = lists.size[i];
     const mtimeMs = lists.mtimeMs[i];
     const ino = lists.ino[i];
-    const isMarked = typeof size === "number" && typeof mtimeMs === "number" && typeof ino === "number";
-    if (typeof name !== "string" || !isMarked) return undefined;
+    const birthtimeMs = lists.birthtimeMs[i];
+    if (typeof size !== "number" || typeof mtimeMs !== "number") return undefined;
+    if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof name !== "string")
+      return undefined;
     const first = lists.firstMessage[i];
     const end = typeof first === "number" ? start + first : start;
     const isSession = lists.id[i] !== null;
@@ -70,7 +73,8 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const tail = lists.tail[i];
     const hasEnd = typeof lastId === "string" && typeof tail === "string";
     const isWhole = lists.isWhole[i] === true;
-    summaries.set(name, { size, mtimeMs, ino, summary, end: hasEnd ? { lastId, tail } : undefined, isWhole });
+    const mark = { size, mtimeMs, ino, birthtimeMs };
+    summaries.set(name, { ...mark, summary, end: hasEnd ? { lastId, tail } : undefined, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
@@ -114,6 +118,7 @@ function listsOf(columns: JsonRecord) {
     size: list("size"),
     mtimeMs: list("mtimeMs"),
     ino: list("ino"),
+    birthtimeMs: list("birthtimeMs"),
     lastId: list("lastId"),
     tail: list("tail"),
     isWhole: list("isWhole"),

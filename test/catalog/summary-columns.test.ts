@@ -17,6 +17,7 @@ const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
 const summaries: fc.Arbitrary<FileSummary> = fc.record({
   size: fc.nat(),
   mtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
+  birthtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   ino: fc.nat(),
   summary: some(
     fc.record({
@@ -64,7 +65,18 @@ test("columns of another shape, or with another text, are no summaries", () => {
   };
   const { columns, text: apart } = columnsOf(
     new Map([
-      ["a", { size: 1, mtimeMs: 2, ino: 3, summary, end: { lastId: "b", tail: "t" }, isWhole: true }],
+      [
+        "a",
+        {
+          size: 1,
+          mtimeMs: 2,
+          ino: 3,
+          birthtimeMs: 4,
+          summary,
+          end: { lastId: "b", tail: "t" },
+          isWhole: true,
+        },
+      ],
     ]),
   );
   expect(readColumns(columns, apart)?.size).toBe(1);
@@ -73,6 +85,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     name: [1],
     size: ["1"],
     mtimeMs: [],
+    birthtimeMs: [],
     ino: [null],
     id: [5],
     cwd: [null],
