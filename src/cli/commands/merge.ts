@@ -18,7 +18,10 @@ import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 const FIRST = argument("<session-a>", "one copy of the session");
 const SECOND = argument("<session-b>", "the other copy");
 const OUTPUT = textOption("--output, -o <file>", "the new file for the merged session");
-const IN_PLACE = flag("--in-place", "replace the first copy; keeps its old bytes unless the merge redacts some of them");
+const IN_PLACE = flag(
+  "--in-place",
+  "replace the first copy; keeps its old bytes unless the merge redacts some of them",
+);
 const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
