@@ -14,6 +14,7 @@ import { writeWhole } from "../log/write-whole.ts";
 import { messageOf } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { defaultDataFolder } from "./data-folder.ts";
 
 /** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
@@ -24,26 +25,41 @@ const FRONTS = [8 * 1024, 256 * 1024] as const;
  * has that entry, too, but was not imported.
  */
 export function importOriginOf(path: string): ImportOrigin | undefined {
+  return importOriginInFront(readFront(path) ?? NOTHING);
+}
+
+/** Returns the first entry of a session file; undefined if the file is missing, or no entry can be read there. */
+export function firstEntryOf(path: string): JsonRecord | undefined {
+  return firstEntryIn(readFront(path) ?? NOTHING);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Reads a session file until its first entry is there; undefined if it is missing. */
+function readFront(path: string): Uint8Array | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
-    for (const length of FRONTS) {
-      const front = readRange(realFileSystem, fd, 0, length);
-      if (isWholeFront(front) || front.length < length) return importOriginInFront(front);
-    }
-    return undefined;
+    const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
+    return isWholeFront(front) || front.length < FRONTS[0]
+      ? front
+      : readRange(realFileSystem, fd, 0, FRONTS[1]);
   } finally {
     closeQuietly(realFileSystem, fd);
   }
 }
 
-/** Returns the same for the first bytes of a session. */
+/** Returns where a session was imported from, from its first bytes. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
-  const [header, first] = decodeText(bytes)
-    .split("\n", 2)
-    .map((line) => parseRecord(line));
-  // The one that an import makes begins with its session; a fork begins later.
+  const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
+  const first = firstEntryIn(bytes);
+  // A session begins when the entry says that an import made; a fork begins later.
   return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
+}
+
+/** Returns the first entry from the first bytes of a session. */
+export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
+  return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
 
 /** Tells whether the first bytes of a session hold its first entry. */

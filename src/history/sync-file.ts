@@ -19,16 +19,16 @@ import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { writeWhole } from "../log/write-whole.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
+import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import {
   type ExistingSession,
+  entriesOf,
   entryIdsOf,
   type ImportStatus,
   linesOfSession,
   planSync,
-  redactedAmong,
   type SyncPlan,
   type SyncStatus,
   strayLeaf,
@@ -79,12 +79,10 @@ export function compareFile(path: string, imported: ImportedSession): SyncStatus
   });
 }
 
-/** Returns the ids of those entries of which a session file has redacted a version; none if it is missing. */
-export function redactedInFile(path: string, entries: readonly AnySessionEntry[]): ReadonlySet<string> {
-  if (!isPlainFile(realFileSystem, path)) return new Set();
-  return withSession(realFileSystem, path, (session) =>
-    session === undefined ? new Set() : redactedAmong(session, entries),
-  );
+/** Returns the entries of a session file, with the bodies of custom entries only; none if it is missing. */
+export function entriesInFile(path: string): readonly UnknownEntry[] {
+  if (!isPlainFile(realFileSystem, path)) return [];
+  return withSession(realFileSystem, path, (session) => (session === undefined ? [] : entriesOf(session)));
 }
 
 /**

@@ -7,12 +7,12 @@ import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
-import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
+import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../schema/import-origin.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isoTime } from "../schema/times.ts";
-import { NONE } from "../tree/entry-tree.ts";
 
 /** What became of a session at its target. */
 export type SyncStatus = "new" | "grown" | "unchanged";
@@ -50,6 +50,7 @@ export function* linesOfSession(
  * old one. What was redacted is done with: neither its old content nor a newer one is added.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
+ * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
  * @remarks Cost: O(lines).
  */
 export function planSync(
@@ -59,6 +60,7 @@ export function planSync(
 ): SyncPlan {
   const known = knownEntries(existing);
   const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
+  if (provenance !== undefined && provenance.id !== imported.entries[0]?.id) throw otherSession(provenance);
   const entries = withOldProvenance(imported.entries, provenance);
   const wanted = entries.map(encodeRecord);
   const isBeginning = known.every(({ text }, place) => text === wanted[place]);
@@ -96,6 +98,13 @@ function knownEntries(session: LineSource): KnownEntry[] {
     known.push({ entry: { ...body, type, id, parentId, timestamp: isoTime(timestampMs) }, text });
   });
   return known;
+}
+
+/** Returns the error for a session that another import made at the same moment, under the same id. */
+function otherSession(provenance: UnknownEntry): SessionError {
+  const { source = "another program", sourceId = "" } = importOriginIn(provenance) ?? {};
+  const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
+  return new SessionError("SESSION_EXISTS", message);
 }
 
 /** Returns the version of the mapping that made a session. */
@@ -258,7 +267,7 @@ class PlanBeside {
 }
 
 /** Returns the id of a changed entry that is added beside its older versions. */
-function versionId({ id }: { readonly id: string }, number: number): string {
+function versionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
@@ -316,19 +325,25 @@ export function strayLeaf(
 }
 
 /** Returns the ids of those entries of which a session has redacted a version. */
-export function redactedAmong(session: LineSource, entries: readonly AnySessionEntry[]): ReadonlySet<string> {
-  const { tree } = session.index;
-  const redacted = new Set(knownEntries(session).flatMap(({ entry }) => redactedIdsOf(entry)));
+export function redactedAmong(
+  known: readonly UnknownEntry[],
+  entries: readonly AnySessionEntry[],
+): ReadonlySet<string> {
+  const redacted = new Set(known.flatMap(redactedIdsOf));
   if (redacted.size === 0) return redacted;
-  const ids = entries.map(({ id }) => id);
-  return new Set(
-    ids.filter((id) => {
-      let isDone = redacted.has(id);
-      for (let version = 1; !isDone && tree.find(versionId({ id }, version)) !== NONE; version++)
-        isDone = redacted.has(versionId({ id }, version));
-      return isDone;
-    }),
-  );
+  const knownIds = new Set(known.map(({ id }) => id));
+  const isRedacted = (entry: AnySessionEntry) => {
+    let id = entry.id;
+    for (let version = 1; knownIds.has(id); id = versionId(entry, version++))
+      if (redacted.has(id)) return true;
+    return redacted.has(id);
+  };
+  return new Set(entries.filter(isRedacted).map(({ id }) => id));
+}
+
+/** Returns the entries of a session, with the bodies of custom entries only. */
+export function entriesOf(session: LineSource): UnknownEntry[] {
+  return knownEntries(session).map(({ entry }) => entry);
 }
 
 /** Returns the ids of a session's entries. */
