@@ -38,7 +38,7 @@ export { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./stores/session
 export type {
   CloseStoreOptions,
   CreateInStoreOptions,
-  ImportOptions,
+  ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
   SearchInStoreOptions,

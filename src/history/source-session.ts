@@ -65,20 +65,23 @@ function projectFolderOf(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
-/** Omits archived and compressed copies of files. */
+/** Omits copies of files that are archived or compressed; of several that are equally packed, the longest stays. */
 function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
   const best = new Map<string, KnownFile>();
   for (const file of files) {
     const { path, facts } = file;
     const name = facts.source === "codex" ? basename(path).replace(/\.zst$/, "") : path;
     const rival = best.get(name);
-    if (rival === undefined || rankOf(path) < rankOf(rival.path)) best.set(name, file);
+    if (rival === undefined || isBetter(file, rival)) best.set(name, file);
   }
   return [...best.values()];
 }
 
-function rankOf(path: string): number {
-  return (path.includes("archived_sessions") ? 2 : 0) + (path.endsWith(".zst") ? 1 : 0);
+function isBetter(one: KnownFile, other: KnownFile): boolean {
+  const isPacked = ({ path }: KnownFile) => path.endsWith(".zst");
+  if (isPacked(one) !== isPacked(other)) return isPacked(other);
+  if (one.size !== other.size) return one.size > other.size;
+  return !one.path.includes("archived_sessions") && other.path.includes("archived_sessions");
 }
 
 function makeSession(
