@@ -1,10 +1,11 @@
+import { factsAfter } from "../catalog/session-facts.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { newEntryLine, newLineOf } from "./line-codec.ts";
-import { entryFactsOf } from "./line-facts.ts";
+import { entryFactsOf, storableFacts } from "./line-facts.ts";
 import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
@@ -91,7 +92,7 @@ function planAmendment(
   }
   const removed = new Set(remove);
   const kept = lines.filter(({ seq }) => !removed.has(seq));
-  return { replace, remove, facts: factsIn(kept, new Map(replace.map(({ seq, line }) => [seq, line]))) };
+  return { replace, remove, facts: factsIn(session, kept, new Map(replace.map(({ seq, line }) => [seq, line]))) };
 }
 
 function currentHeader({ index }: RemoteLines): NewLine {
@@ -99,13 +100,13 @@ function currentHeader({ index }: RemoteLines): NewLine {
 }
 
 /** The facts that a list shows, from the future lines. */
-function factsIn(lines: readonly StoredLine[], replaced: ReadonlyMap<number, NewLine>): Amendment["facts"] {
-  let name: string | null = null;
-  let firstMessage: string | null = null;
-  for (const { seq, text } of lines) {
-    const entry = entryFactsOf(replaced.get(seq)?.text ?? text, false);
-    if (entry?.sessionName !== undefined) name = entry.sessionName;
-    firstMessage ??= entry?.userText ?? null;
-  }
+function factsIn(
+  { index }: RemoteLines,
+  lines: readonly StoredLine[],
+  replaced: ReadonlyMap<number, NewLine>,
+): Amendment["facts"] {
+  if (index.header === undefined) return {};
+  const entries = lines.map(({ seq, text }) => ({ entry: entryFactsOf(replaced.get(seq)?.text ?? text, false) }));
+  const { name, firstMessage } = factsAfter(storableFacts(index.header), entries);
   return { name, firstMessage };
 }
