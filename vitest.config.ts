@@ -65,7 +65,7 @@ export default defineConfig(({ mode }) => {
       ],
     },
     test: {
-      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
+      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache, XDG_DATA_HOME: `${cache}/data` },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
       testTimeout: 120_000,
       hookTimeout: 120_000,

@@ -45,4 +45,4 @@ export type { NavigateTreeOptions, NavigateTreeResult } from "./controller/navig
 export { SessionController, type SessionControllerOptions } from "./controller/session-controller.ts";
 export type { ContextUse, SessionStats, StatsOptions } from "./controller/stats.ts";
 export type { SwitchResult, SwitchSessionOptions } from "./controller/switch-session.ts";
-export type { ModelUsage, UsageTotals } from "./controller/usage-tally.ts";
+export type { ModelUsage, UsageTotals } from "./view/usage-tally.ts";

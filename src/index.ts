@@ -54,7 +54,6 @@ export {
 } from "./compaction/summarize.ts";
 export {
   type ContextUsageEstimate,
-  calculateContextTokens,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -64,8 +63,6 @@ export {
 } from "./compaction/tokens.ts";
 export { serializeConversation } from "./compaction/transcript.ts";
 export { convertToLlm } from "./context/convert-to-llm.ts";
-export { failureLine } from "./context/failure-text.ts";
-export { type EntryOutcome, outcomeOf } from "./context/outcome.ts";
 export type { ModelChoice } from "./context/path-settings.ts";
 export { projectContextEntry, sessionEntryToContextMessages } from "./context/project-entry.ts";
 export {
@@ -84,6 +81,7 @@ export {
   type ToolPairRepairKind,
   type ToolPairsRepaired,
 } from "./context/tool-pairs.ts";
+export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
@@ -155,3 +153,5 @@ export type {
   UserMessage,
 } from "./schema/message.ts";
 export { CURRENT_SESSION_VERSION } from "./schema/version.ts";
+export { failureLine } from "./view/failure-text.ts";
+export { type EntryOutcome, outcomeOf } from "./view/outcome.ts";

@@ -22,6 +22,7 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   cwd: TEXT,
   sessionDir: TEXT,
   places: OBJECT,
+  includeImported: FLAG,
   cache: FLAG,
   cacheDir: TEXT,
   onCacheError: CALLBACK,

@@ -15,6 +15,8 @@ import { hasErrorCode } from "../log/system-error.ts";
 import { writeWhole } from "../log/write-whole.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
+import { importedRoot } from "./data-folder.ts";
+import { importOriginOf, unmarkDeletedImport } from "./deleted-imports.ts";
 import { summarizeFile } from "./file-summary.ts";
 import { Pace } from "./pace.ts";
 import { type FileRow, fileRow } from "./session-row.ts";
@@ -75,7 +77,7 @@ const MAX_INFO_BYTES = 64 * 1024;
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
   assertOptions(options, { folders: TEXTS, onSkipped: CALLBACK, signal: SIGNAL });
   assertReadableTrash();
-  const { folders = [sessionsRoot()], onSkipped = ignoreSkipped, signal } = options;
+  const { folders = [sessionsRoot(), importedRoot()], onSkipped = ignoreSkipped, signal } = options;
   const pace = new Pace(signal);
   const found: Found[] = [];
   for (const folder of trashFolders(folders.map(absolutePath))) {
@@ -119,6 +121,8 @@ export async function restoreSession(
   } catch (cause) {
     throw fileError(path, "write", cause);
   }
+  const origin = importOriginOf(path);
+  if (origin !== undefined) unmarkDeletedImport(origin);
   // Without its file, the note is not listed.
   removeQuietly(realFileSystem, infoPath);
   return path;

@@ -1,6 +1,6 @@
-import { partsOf } from "../compaction/message-parts.ts";
 import { textsOf } from "../context/content-text.ts";
 import { blocksOf, fieldsOf } from "../context/entry-fields.ts";
+import { partsOf } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isJsonRecord } from "../schema/json.ts";
 

@@ -1,9 +1,9 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { failureText } from "../context/failure-text.ts";
-import { outcomeOf } from "../context/outcome.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
+import { failureText } from "../view/failure-text.ts";
+import { outcomeOf } from "../view/outcome.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";

@@ -2,11 +2,12 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import {
   absolutePath,
-  projectFolder,
+  projectFolderIn,
   projectKey,
   type SessionPlaces,
   sessionsRoot,
 } from "../log/session-paths.ts";
+import { importedRoot } from "./data-folder.ts";
 import type { FileMark } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
@@ -19,6 +20,8 @@ export interface CatalogScope {
   readonly sessionDir?: string;
   /** Where sessions are kept, if not where pi keeps them. */
   readonly places?: SessionPlaces;
+  /** Whether to include sessions imported from other programs, which have a folder of their own. Default false. */
+  readonly includeImported?: boolean;
 }
 
 /** A file that may be a session. */
@@ -94,7 +97,9 @@ export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: stri
   const { cwd } = scope;
   if (cwd === undefined) return () => true;
   const key = projectKeyOf(cwd);
-  const folderNames = new Set(projectFolders(cwd, scope.places).map((folder) => basename(folder)));
+  const folderNames = new Set(
+    projectFolders(cwd, sessionsRoot(scope.places)).map((folder) => basename(folder)),
+  );
   const keys = new Map<string, string>();
   return (headerCwd, folder) => {
     if (headerCwd === "") return folderNames.has(basename(folder));
@@ -105,16 +110,20 @@ export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: stri
 }
 
 /** Returns the folders of a scope; they may be missing. */
-export function foldersOf({ cwd, sessionDir, places }: CatalogScope, report: SkipReport): string[] {
-  if (sessionDir !== undefined) return [absolutePath(sessionDir)];
-  if (cwd !== undefined) return projectFolders(cwd, places);
-  const root = sessionsRoot(places);
-  return namesIn(root, report).map((name) => join(root, name));
+export function foldersOf(scope: CatalogScope, report: SkipReport): string[] {
+  const { cwd, sessionDir, places, includeImported = false } = scope;
+  const roots = includeImported ? [importedRoot()] : [];
+  if (sessionDir === undefined) roots.unshift(sessionsRoot(places));
+  const folders = roots.flatMap((root) => {
+    if (cwd !== undefined) return projectFolders(cwd, root);
+    return namesIn(root, report).map((name) => join(root, name));
+  });
+  return sessionDir === undefined ? folders : [absolutePath(sessionDir), ...folders];
 }
 
-/** The default folders of a project's sessions: for the given path, and for the real one. */
-function projectFolders(cwd: string, places: SessionPlaces | undefined): string[] {
-  return [...new Set([projectFolder(cwd, places), projectFolder(projectKeyOf(cwd), places)])];
+/** The folders of a project's sessions below a folder: for the given path, and for the real one. */
+function projectFolders(cwd: string, root: string): string[] {
+  return [...new Set([projectFolderIn(root, cwd), projectFolderIn(root, projectKeyOf(cwd))])];
 }
 
 /** Returns the text that identifies a project; a header may name a path that is invalid on this system. */

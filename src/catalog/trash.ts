@@ -7,10 +7,13 @@ import { removeOldFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
+import type { ImportOrigin } from "../schema/import-origin.ts";
 import { assertOptions, FLAG, SIGNAL } from "../schema/options.ts";
+import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "./deleted-imports.ts";
 import { forgetSession } from "./forget-session.ts";
 import { Pace } from "./pace.ts";
 import { readHeaderOf } from "./read-header.ts";
+import { isSystemError } from "./skipping.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
@@ -33,7 +36,8 @@ export interface DeletedSession {
 /**
  * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
  *
- * Its lease file is deleted with it; its backups stay. A symbolic link is not followed.
+ * Its lease file is deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
+ * from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
  * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
@@ -51,14 +55,29 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   if (!force) assertSession(absolute, permanent);
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
+  const origin = originOf(absolute);
+  const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
     if (permanent) removeForGood(absolute);
     else await putIntoTrash(absolute, pace);
+  } catch (error) {
+    if (isMarked) unmarkDeletedImport(origin);
+    throw error;
   } finally {
     lease.release();
   }
   forgetSession(absolute);
   return { path: absolute, method: permanent ? "permanent" : "trash" };
+}
+
+/** Returns where a session was imported from; undefined, too, if the system refuses to read it. */
+function originOf(path: string): ImportOrigin | undefined {
+  try {
+    return importOriginOf(path);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
 }
 
 /** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */

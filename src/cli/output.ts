@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import { encodeParsed } from "../jsonl/encode.ts";
+import { plainJson } from "../view/plain.ts";
 import type { CliIo, CliStream } from "./io.ts";
-import { plainJson } from "./text/plain.ts";
 
 /** Functions that colour a text, or leave it as it is. */
 export type Colours = ReturnType<typeof pc.createColors>;

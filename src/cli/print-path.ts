@@ -1,5 +1,5 @@
+import { plainLine } from "../view/plain.ts";
 import type { CommandCall } from "./command.ts";
-import { plainLine } from "./text/plain.ts";
 
 /** Prints a path: as it is for a program, and harmless where a terminal shows it. */
 export function printPath({ io, out }: Pick<CommandCall, "io" | "out">, path: string): void {

@@ -1,7 +1,7 @@
+import { count } from "../view/words.ts";
 import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { truncate, widthOf } from "./text/width.ts";
-import { count } from "./text/words.ts";
 
 /** Told how much of a long work is done. */
 export type ProgressReport = (done: number, total: number) => void;

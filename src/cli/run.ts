@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
 import { isSessionError, messageOf } from "../schema/errors.ts";
+import { plainLine } from "../view/plain.ts";
 import { type CommandCall, JSON_OUTPUT, PRETTY, SESSION_DIR, STORE } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
@@ -11,7 +12,6 @@ import { PipedSession } from "./piped-session.ts";
 import { accessSessions } from "./sessions.ts";
 import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store/address.ts";
 import type { StoredSessions } from "./store/stored-sessions.ts";
-import { plainLine } from "./text/plain.ts";
 import { loadWidths } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 

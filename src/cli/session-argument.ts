@@ -31,12 +31,17 @@ const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 /**
  * Tells which sessions a command is about.
  *
- * A folder that was given is meant as a whole; else it is the project in the current folder, or all.
+ * A folder that was given is meant as a whole; else it is the project in the current folder, or all, with what was imported from
+ * other programs.
  */
 export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
   if (dir !== undefined) return { sessionDir: pathOf(io.cwd, dir) };
   const folder = io.env[FOLDER_VARIABLE];
-  return { ...(!isAll && { cwd: io.cwd }), ...(folder && { sessionDir: pathOf(io.cwd, folder) }) };
+  return {
+    ...(!isAll && { cwd: io.cwd }),
+    ...(folder && { sessionDir: pathOf(io.cwd, folder) }),
+    includeImported: true,
+  };
 }
 
 /**

@@ -86,6 +86,14 @@ export class SessionView {
     return this.#bookkeeping.labels();
   }
 
+  /** Yields the ordinals of the entries that have a label. */
+  *labelled(): Generator<number, void> {
+    for (const id of this.labels.keys()) {
+      const ordinal = this.tree.find(id);
+      if (ordinal !== NONE) yield ordinal;
+    }
+  }
+
   /** The display name, if there is one. */
   get name(): string | undefined {
     return this.#bookkeeping.name();

@@ -1,7 +1,7 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { headOf, partsOf, textOf } from "../context/message-parts.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import { headOf, partsOf, textOf } from "./message-parts.ts";
 import type { CompactionPreparation } from "./plan.ts";
 import {
   assertSomethingToCompact,

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { partsOf } from "../context/message-parts.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import { partsOf } from "./message-parts.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 
 /** Where a compaction cuts. */

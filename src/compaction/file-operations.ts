@@ -1,5 +1,5 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { partsOf, textOf } from "./message-parts.ts";
+import { partsOf, textOf } from "../context/message-parts.ts";
 
 /** Paths that tools were called with. */
 export interface FileOperations {

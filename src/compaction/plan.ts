@@ -1,5 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { entryPathOf } from "../context/entry-path.ts";
+import { textOf } from "../context/message-parts.ts";
 import type { ModelChoice } from "../context/path-settings.ts";
 import {
   type ProjectedSessionEntry,
@@ -16,7 +17,6 @@ import {
   extractFileOpsFromMessage,
   type FileOperations,
 } from "./file-operations.ts";
-import { textOf } from "./message-parts.ts";
 import { assertSettings, type CompactionSettings, settingsForModel } from "./settings.ts";
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";

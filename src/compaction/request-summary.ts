@@ -1,10 +1,10 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
+import { isUsage } from "../context/usage.ts";
 import { untilAborted } from "../schema/abort.ts";
 import type { Usage } from "../schema/content.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
-import { textOf } from "./message-parts.ts";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
-import { isUsage } from "./usage.ts";
 
 /** Kind of text. */
 export type SummaryKind = "history" | "turnPrefix" | "branch";

@@ -1,13 +1,13 @@
 import { fieldsOf, listOf } from "../context/entry-fields.ts";
+import { jsonOf, partsOf, textOf } from "../context/message-parts.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { calculateContextTokens, isUsage } from "../context/usage.ts";
 import type { Usage } from "../schema/content.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";
-import { jsonOf, partsOf, textOf } from "./message-parts.ts";
 import type { CompactionLimits } from "./settings.ts";
-import { isUsage } from "./usage.ts";
 
 /** Counts the tokens of a text, like a tokenizer. Must not return a negative number. */
 export type TokenCounter = (text: string) => number;
@@ -101,20 +101,6 @@ function instructionTexts(system: JsonRecord): string[] {
   const { sections, toolsAdded } = system;
   const tools = listOf(toolsAdded);
   return [...Object.values(fieldsOf(sections)).map(textOf), ...tools.map(jsonOf)];
-}
-
-/**
- * Returns the size of the context that a usage describes: `totalTokens`, else the sum of its four parts.
- *
- * @returns 0 if the usage has none of these.
- */
-export function calculateContextTokens(usage: Usage): number {
-  const { totalTokens, input, output, cacheRead, cacheWrite } = fieldsOf(usage);
-  return sizeOf(totalTokens) || sizeOf(input) + sizeOf(output) + sizeOf(cacheRead) + sizeOf(cacheWrite);
-}
-
-function sizeOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { headOf, jsonOf, partsOf } from "../context/message-parts.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { Message } from "../schema/message.ts";
-import { headOf, jsonOf, partsOf } from "./message-parts.ts";
 
 /** Maximum length of a tool result in a transcript, in UTF-16 units. */
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;

@@ -1,11 +1,5 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
-import { isJsonRecord } from "../schema/json.ts";
-
-/** Tells whether a stored value is a usage: an object. Its fields may hold anything. */
-export function isUsage(value: unknown): value is Usage {
-  return isJsonRecord(value);
-}
 
 /**
  * Adds the usage of two model calls.
@@ -39,8 +33,4 @@ export function addUsage(first: Usage | undefined, second: Usage | undefined): U
       total: sumCost("total"),
     },
   };
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -19,6 +19,11 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Returns a stored value if it is a finite number, else 0. */
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
 /** Returns the blocks of stored content: a text as one block; none for what is neither text nor list. */
 export function blocksOf(content: unknown): readonly unknown[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);

@@ -3,9 +3,9 @@ import { fieldsOf } from "../context/entry-fields.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
+import { type ModelUsage, UsageTally, type UsageTotals } from "../view/usage-tally.ts";
 import { contextUsage } from "./compact-if-needed.ts";
 import { type IsInherited, inheritedIn } from "./inherited-entries.ts";
-import { type ModelUsage, UsageTally, type UsageTotals } from "./usage-tally.ts";
 
 /** What to count. */
 export interface StatsOptions {

@@ -7,6 +7,7 @@ import { isMadeResult } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import type { AgentMessage, Message, SystemMessage } from "../schema/message.ts";
+import { redactedIdsOf } from "../schema/redaction.ts";
 import { isSameCallId, isSameMessage } from "./same-message.ts";
 import { systemText } from "./system-text.ts";
 
@@ -19,6 +20,8 @@ export interface ConversationSession {
   appendMessage(message: Message): string;
   branch(entryId: string): void;
   resetLeaf(): void;
+  /** All entries, to find what was redacted. Without it, only redactions on the path count. */
+  getEntries?(): SessionEntry[];
 }
 
 /** What `appendConversation` did. */
@@ -40,6 +43,9 @@ interface Step {
   readonly messages: readonly Message[];
 }
 
+/** Tells whether a message that was redacted in the session may be one of an array, whose content it has lost. */
+export type MayBeSame = (entry: SessionEntry, given: Message) => boolean;
+
 /** How many messages of a list a session has. */
 interface Match {
   /** Number of messages found. */
@@ -54,7 +60,8 @@ interface Match {
  * Compares the messages by content with those of the path. If an older one was changed, regenerated or removed, the leaf
  * moves to the last common message, or to a branch that already says the same; nothing is lost. Skips entries that an array
  * cannot contain, such as labels, commands and aborted answers. Compares an array made from a compacted context with that
- * context. New instructions in front replace the earlier ones without a branch.
+ * context. New instructions in front replace the earlier ones without a branch. A message that was redacted in the session is the
+ * one that stands where it stood in the array: what was removed does not come back.
  *
  * @param session - A `SessionManager`, in a file, in memory or over a store.
  * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
@@ -65,10 +72,19 @@ export function appendConversation(
   session: ConversationSession,
   messages: readonly Message[],
 ): AppendedConversation {
+  return appendMatching(session, messages, () => true);
+}
+
+/** Does what `appendConversation` does, for a host that knows more of its messages than their content. */
+export function appendMatching(
+  session: ConversationSession,
+  messages: readonly Message[],
+  mayBeSame: MayBeSame,
+): AppendedConversation {
   const first = messages.findIndex(({ role }) => role !== "system");
   const instructions = messages.slice(0, first === -1 ? messages.length : first).filter(isSystem);
   const said = messages.slice(instructions.length);
-  const { matched, parentId } = findMatch(session, said);
+  const { matched, parentId } = new Matcher(session, said, mayBeSame).find();
   const hasBranched = parentId !== undefined && parentId !== session.getLeafId();
   if (hasBranched && parentId === null) session.resetLeaf();
   else if (hasBranched && typeof parentId === "string") session.branch(parentId);
@@ -122,57 +138,107 @@ function appendInstructions(session: ConversationSession, given: readonly System
   ];
 }
 
-/** Finds where the session has most of the list: on its path, in its context, or on another branch. */
-function findMatch(session: ConversationSession, said: readonly Message[]): Match {
-  const branch = session.getBranch();
-  const parentOf = (entry: SessionEntry) => {
-    const at = branch.findIndex(({ id }) => id === entry.id);
-    return branch[at - 1]?.id ?? null;
-  };
-  const path = matchSteps(branch.map(stepOf), said, parentOf);
-  if (path.matched === said.length) return path;
-  const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
-    entry: sourceEntry,
-    messages: convertToLlm(messages),
-  }));
-  const context = matchSteps(projected, said, parentOf);
-  const best = context.matched > path.matched ? context : path;
-  if (best.matched === said.length) return best;
-  const elsewhere = searchTree(session, said);
-  return elsewhere.matched > best.matched ? elsewhere : best;
+/** Finds where a session has most of a list: on its path, in its context, or on another branch. */
+class Matcher {
+  readonly #session: ConversationSession;
+  readonly #said: readonly Message[];
+  readonly #mayBeSame: MayBeSame;
+  #redactedIds: ReadonlySet<string> | undefined;
+
+  constructor(session: ConversationSession, said: readonly Message[], mayBeSame: MayBeSame) {
+    this.#session = session;
+    this.#said = said;
+    this.#mayBeSame = mayBeSame;
+  }
+
+  find(): Match {
+    const session = this.#session;
+    const branch = session.getBranch();
+    const parentOf = (entry: SessionEntry) => {
+      const at = branch.findIndex(({ id }) => id === entry.id);
+      return branch[at - 1]?.id ?? null;
+    };
+    const path = this.#matchSteps(branch.map(stepOf), parentOf);
+    if (path.matched === this.#said.length) return path;
+    const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
+      entry: sourceEntry,
+      messages: convertToLlm(messages),
+    }));
+    const context = this.#matchSteps(projected, parentOf);
+    const best = context.matched > path.matched ? context : path;
+    if (best.matched === this.#said.length) return best;
+    const elsewhere = this.#searchTree();
+    return elsewhere.matched > best.matched ? elsewhere : best;
+  }
+
+  #matchSteps(steps: readonly Step[], parentOf: (entry: SessionEntry) => string | null): Match {
+    let lostCalls = NONE_LOST;
+    let matched = 0;
+    for (const step of steps) {
+      const next = this.#matchStep(step, matched);
+      if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: parentOf(step.entry) };
+      matched = next;
+      lostCalls = lostAfter(step, lostCalls);
+    }
+    return { matched, parentId: undefined };
+  }
+
+  /** Returns the number of messages found including a step; unchanged if the step differs. */
+  #matchStep({ entry, messages }: Step, matched: number): number {
+    if (messages.length === 0) return matched;
+    const said = this.#said;
+    // Made results may also stand between others.
+    const start = [matched, skipMade(said, matched)].find((at) =>
+      messages.every((message, next) => {
+        const given = said[at + next];
+        return given !== undefined && (isSameMessage(message, given) || this.#isRest(entry, message, given));
+      }),
+    );
+    return start === undefined ? matched : start + messages.length;
+  }
+
+  /** Tells whether a stored message is what a redaction has left of one of the array. */
+  #isRest(entry: SessionEntry, stored: Message, given: Message): boolean {
+    this.#redactedIds ??= redactedIdsIn(this.#session);
+    return this.#redactedIds.has(entry.id) && isSameFrame(stored, given) && this.#mayBeSame(entry, given);
+  }
+
+  /** Finds the branch that has most of the list. */
+  #searchTree(): Match {
+    let best: Match = { matched: 0, parentId: null };
+    const open: { id: string | null; matched: number; lostCalls: LostCalls }[] = [
+      { id: null, matched: 0, lostCalls: NONE_LOST },
+    ];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const { id, matched, lostCalls } = at;
+      for (const entry of this.#session.getChildren(id)) {
+        const step = stepOf(entry);
+        const next = this.#matchStep(step, matched);
+        if (next === matched && !mayPass(step, lostCalls)) continue;
+        open.push({ id: entry.id, matched: next, lostCalls: lostAfter(step, lostCalls) });
+        if (next > best.matched) best = { matched: next, parentId: entry.id };
+      }
+    }
+    return best;
+  }
+}
+
+function redactedIdsIn(session: ConversationSession): Set<string> {
+  const entries = session.getEntries?.() ?? session.getBranch();
+  return new Set(entries.flatMap(redactedIdsOf));
+}
+
+/** Tells whether two messages have the same role and calls, whatever they say. */
+function isSameFrame(stored: Message, given: Message): boolean {
+  if (stored.role === "toolResult" && given.role === "toolResult")
+    return isSameCallId(stored.toolCallId, given.toolCallId);
+  const [ours, theirs] = [callIdsOf(stored), callIdsOf(given)];
+  if (stored.role !== given.role || ours.length !== theirs.length) return false;
+  return ours.every((id, at) => isSameCallId(id, theirs[at] ?? ""));
 }
 
 function stepOf(entry: SessionEntry): Step {
   return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
-}
-
-function matchSteps(
-  steps: readonly Step[],
-  said: readonly Message[],
-  parentOf: (entry: SessionEntry) => string | null,
-): Match {
-  let lostCalls = NONE_LOST;
-  let matched = 0;
-  for (const step of steps) {
-    const next = matchStep(step, said, matched);
-    if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: parentOf(step.entry) };
-    matched = next;
-    lostCalls = lostAfter(step, lostCalls);
-  }
-  return { matched, parentId: undefined };
-}
-
-/** Returns the number of messages found including a step; unchanged if the step differs. */
-function matchStep({ messages }: Step, said: readonly Message[], matched: number): number {
-  if (messages.length === 0) return matched;
-  // Made results may also stand between others.
-  const start = [matched, skipMade(said, matched)].find((at) =>
-    messages.every((message, next) => {
-      const given = said[at + next];
-      return given !== undefined && isSameMessage(message, given);
-    }),
-  );
-  return start === undefined ? matched : start + messages.length;
 }
 
 /** Skips results that were made for a request, which the session does not have. */
@@ -214,23 +280,4 @@ function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
 function isSilent(block: unknown): boolean {
   const { type, text } = fieldsOf(block);
   return type === "thinking" || (type === "text" && String(text).trim() === "");
-}
-
-/** Finds the branch that has most of the list. */
-function searchTree(session: ConversationSession, said: readonly Message[]): Match {
-  let best: Match = { matched: 0, parentId: null };
-  const open: { id: string | null; matched: number; lostCalls: LostCalls }[] = [
-    { id: null, matched: 0, lostCalls: NONE_LOST },
-  ];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const { id, matched, lostCalls } = at;
-    for (const entry of session.getChildren(id)) {
-      const step = stepOf(entry);
-      const next = matchStep(step, said, matched);
-      if (next === matched && !mayPass(step, lostCalls)) continue;
-      open.push({ id: entry.id, matched: next, lostCalls: lostAfter(step, lostCalls) });
-      if (next > best.matched) best = { matched: next, parentId: entry.id };
-    }
-  }
-  return best;
 }

@@ -29,6 +29,12 @@ export function findOrigin(
   return best?.sessionId;
 }
 
+/** Counts the records of a file that are in none of the others. */
+export function missingUuids(path: string, others: readonly string[]): number {
+  const held = new Set(others.flatMap((other) => [...uuidsIn(other)]));
+  return [...uuidsIn(path)].filter((uuid) => !held.has(uuid)).length;
+}
+
 /** Bytes of the longest match of `UUIDS`. */
 const MATCH_BYTES = 45;
 

@@ -17,10 +17,14 @@ export interface KnownImport {
   readonly place: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
+  /** Bytes of the session after the import; absent in a store. */
+  readonly size?: number | undefined;
+  /** Whether it was left out because it was deleted here. */
+  readonly isDeleted?: boolean | undefined;
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { isDeletedImport } from "../catalog/deleted-imports.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
@@ -32,6 +33,10 @@ export interface ImportSessionsOptions extends SourceQuery {
   readonly target: SessionTarget;
   /** Whether to write nothing. Default false. */
   readonly dryRun?: boolean;
+  /** Whether to import sessions that were deleted here. Default false. */
+  readonly again?: boolean;
+  /** Whether to import with the newest mapping beside sessions that exist, which stay as they are. Default false. */
+  readonly fresh?: boolean;
   /** Returns Unix milliseconds. Default: the clock. */
   readonly now?: () => number;
   /** Called with the number of finished sessions and their total. */
@@ -48,6 +53,8 @@ export interface ImportSessionsOptions extends SourceQuery {
 const IMPORT_RULES: OptionRules<ImportSessionsOptions> = {
   target: OBJECT,
   dryRun: FLAG,
+  again: FLAG,
+  fresh: FLAG,
   now: CALLBACK,
   onProgress: CALLBACK,
   signal: SIGNAL,
@@ -66,7 +73,7 @@ export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
   readonly sourcePath: string;
-  /** Path of the session file, or the session's id in a store; null if nothing was written because of `dryRun`. */
+  /** Path of the session file, or the session's id in a store; null if nothing was written because of `dryRun`, or because it was deleted. */
   readonly path: string | null;
   /** Id of the session here. */
   readonly id: string;
@@ -108,7 +115,7 @@ export async function* importWith(
   const all = findSourceSessions(options, cache);
   const jobs: Job[] = [];
   for (const session of selectSessions(all, options)) {
-    jobs.push({ session, known: await unchangedImports(session, target, cache) });
+    jobs.push({ session, known: await unchangedImports(session, options, cache) });
   }
   const run = new ImportRun(options, all, cache);
   try {
@@ -157,7 +164,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
-    const isChanged = (await unchangedImports(session, target, cache)) === undefined;
+    const isChanged = (await unchangedImports(session, options, cache)) === undefined;
     groups.set(key, { source, cwd, sessions: sessions + 1, changed: changed + (isChanged ? 1 : 0) });
   }
   await cache.save();
@@ -166,16 +173,24 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Returns the imported sessions of a source, if all are still there and the source is unchanged. */
+/** Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged. */
 async function unchangedImports(
   { source, sourceId, stamp }: SourceSession,
-  target: SessionTarget,
+  { target, again = false, fresh = false }: ImportSessionsOptions,
   cache: ImportCache,
 ): Promise<readonly KnownImport[] | undefined> {
-  const known = cache.importsOf(`${source} ${sourceId}`, stamp);
+  const known = fresh ? undefined : cache.importsOf(`${source} ${sourceId}`, stamp);
   if (known === undefined) return undefined;
-  for (const { place } of known) if (!(await target.has(place))) return undefined;
-  return known;
+  const now: KnownImport[] = [];
+  for (const { isDeleted = false, ...one } of known) {
+    const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
+    const isThere = await target.has(one.place, isDeleted ? undefined : one.size);
+    if (isThere && !isDeleted) now.push(one);
+    else if (!isThere && !again && !(await target.has(one.place)) && origins.some(isDeletedImport))
+      now.push({ ...one, isDeleted: true });
+    else return undefined;
+  }
+  return now;
 }
 
 /** A session, and its known imports; undefined if it must be imported. */
@@ -208,7 +223,7 @@ class ImportRun {
   readonly #asked = new Map<SourceSession, Promise<ThreadResult>>();
 
   constructor(options: ImportSessionsOptions, all: readonly SourceSession[], cache: ImportCache) {
-    const { target, env, now = Date.now, dryRun = false } = options;
+    const { target, env, now = Date.now, dryRun = false, again = false, fresh = false } = options;
     const hasUnknownFolder = all.some(({ source, cwd }) => source === "claude-code" && cwd === "");
     const beside = new SideFiles(reportTo(options));
     this.#options = options;
@@ -216,6 +231,8 @@ class ImportRun {
     this.#facts = {
       importedAt: new Date(now()).toISOString(),
       isDryRun: dryRun,
+      isFresh: fresh,
+      isAgain: again,
       claudeProjects: hasUnknownFolder ? claudeProjects(claudeStateFiles(env), beside) : [],
       beginnings: new Map(all.map(({ sourceId, startedAt, cwd }) => [sourceId, { startedAt, cwd }])),
     };
@@ -247,8 +264,10 @@ class ImportRun {
 
   async *import({ session, known }: Job): AsyncGenerator<SessionImport, void, undefined> {
     if (known !== undefined) {
-      for (const one of known)
-        yield this.#resultFor(session, { known: one, status: "unchanged", issues: [] });
+      for (const one of known) {
+        const status = one.isDeleted === true ? "deleted" : "unchanged";
+        yield this.#resultFor(session, { known: one, status, issues: [] });
+      }
       return;
     }
     const { made, isWhole } = await this.#resultOf(session);
@@ -291,7 +310,7 @@ class ImportRun {
 
   #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
     const { sourceId, sourcePath, id, place, counts, dropped } = known;
-    const path = this.#facts.isDryRun ? null : place;
+    const path = this.#facts.isDryRun || status === "deleted" ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
 }

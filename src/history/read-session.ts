@@ -10,7 +10,7 @@ import { parseJson } from "../jsonl/decode.ts";
 import { fileError } from "../log/file-errors.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { findOrigin } from "./fork-origin.ts";
+import { findOrigin, missingUuids } from "./fork-origin.ts";
 import { cwdOfClaudeFolder } from "./project-folders.ts";
 import { SideFiles } from "./side-files.ts";
 import { readSourceAsText, readSourcePieces } from "./source-file.ts";
@@ -32,6 +32,29 @@ export interface ReadOptions {
  * @returns The main session first; none if the files hold no conversation.
  */
 export function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
+  const [main, ...others] = readFiles(session, options);
+  if (main === undefined) return [];
+  const issues = session.copies.flatMap((copy) => leftOutOf(copy, session));
+  return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
+}
+
+/** Returns an issue if a copy of a session holds what the session does not. */
+function leftOutOf({ path, facts }: KnownFile, { source, files }: SourceSession): SessionIssue[] {
+  const lost =
+    source === "claude-code"
+      ? missingUuids(
+          path,
+          files.map((file) => file.path),
+        )
+      : undefined;
+  if (lost === 0) return [];
+  const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
+  return [
+    leftOut(`Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`),
+  ];
+}
+
+function readFiles(session: SourceSession, options: ReadOptions): ImportedSession[] {
   switch (session.source) {
     case "claude-code":
       return readClaudeCode(session, options);
@@ -96,11 +119,11 @@ function readCodex({ files, others, title }: SourceSession, { importedAt }: Read
 
 function readGemini({ files, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const [file] = files;
-  if (file === undefined) return [];
+  const [text, ...others] = files.map(({ path }) => readGeminiText(readSourceAsText(path)));
+  if (file === undefined || text === undefined) return [];
   const { path, facts } = file;
-  const text = readGeminiText(readSourceAsText(path));
   const parent = facts.parentId === undefined ? {} : { parentId: facts.parentId };
-  const imported = importGemini({ ...text, path, cwd, ...parent, importedAt });
+  const imported = importGemini({ ...text, others, path, cwd, ...parent, importedAt });
   return imported === undefined ? [] : [imported];
 }
 

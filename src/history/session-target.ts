@@ -1,29 +1,29 @@
-import { constants, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { importedRoot } from "../catalog/data-folder.ts";
+import { readHeaderOf } from "../catalog/read-header.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
-import { decodeText, parseRecord } from "../jsonl/decode.ts";
-import { FileChangedError, fileError } from "../log/file-errors.ts";
-import {
-  closeQuietly,
-  FILE_MODE,
-  type FileSystem,
-  ifPresent,
-  makeFolder,
-  openForReading,
-  realFileSystem,
-  writeFully,
-} from "../log/file-system.ts";
-import { exclusively, replaceFile } from "../log/replace-file.ts";
-import { projectFolder, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
-import { writeWhole } from "../log/write-whole.ts";
+import { sourceOf } from "../jsonl/line-source.ts";
+import { ifPresent, realFileSystem } from "../log/file-system.ts";
+import { projectFolderIn, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import { linesOfSession, planSync } from "./sync-plan.ts";
+import { compareFile, isWholeFile, redactedInFile, syncFile } from "./sync-file.ts";
+import {
+  type ExistingSession,
+  entryIdsOf,
+  linesOfSession,
+  planSync,
+  redactedIds,
+  strayLeaf,
+} from "./sync-plan.ts";
 
-/** What an import did to a session. */
-export type ImportStatus = "new" | "grown" | "unchanged";
+/** What became of a session at its target. */
+export type SyncStatus = "new" | "grown" | "unchanged";
+
+/** What an import did to a session; `deleted` if it was left out because it was deleted here. */
+export type ImportStatus = SyncStatus | "deleted";
 
 /** Target of imported sessions. */
 export interface SessionTarget {
@@ -33,19 +33,27 @@ export interface SessionTarget {
   placeOf(header: SessionHeader): string;
   /** Finds an existing session by its id, if that needs no request. */
   find(id: string): string | undefined;
-  /** Tells whether a session exists. */
-  has(place: string): Promise<boolean>;
+  /**
+   * Tells whether a session exists.
+   *
+   * @param size - Its size after the last import, if known: a shorter one, or one whose end is torn, counts as missing.
+   */
+  has(place: string, size?: number): Promise<boolean>;
+  /** Returns the size of a session in bytes, if that needs no request. */
+  sizeOf(place: string): number | undefined;
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
   /** Updates a session to match its source; writes nothing if it matches. */
-  sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+  sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
+  /** Returns the ids of the entries that were redacted in a session; none if it is missing. */
+  redactedIn(place: string): Promise<ReadonlySet<string>>;
   /** Returns what `sync` would do. */
-  compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
+  compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
   /** Returns what other threads need to import into the same files; undefined if only this thread can. */
   filePlaces(): FilePlaces | undefined;
 }
 
-/** Folder of new session files, and paths of existing ones; plain data, to pass to threads. */
+/** Folders of new and of existing session files; plain data, to pass to threads. */
 export interface FilePlaces {
   readonly folder: string | undefined;
   readonly places: SessionPlaces;
@@ -53,17 +61,28 @@ export interface FilePlaces {
   readonly byId: ReadonlyMap<string, string>;
 }
 
-/** Imports into session files: one flat folder, or a folder for each project. */
+/**
+ * Imports into session files: one flat folder, or a folder of imported sessions with a folder for each project.
+ *
+ * Sessions that were imported where sessions are kept otherwise stay there and are kept up to date.
+ */
 export class FileTarget implements SessionTarget {
   readonly name: string;
   readonly #folder: string | undefined;
   readonly #places: SessionPlaces;
+  readonly #earlier: readonly string[];
   #byId: ReadonlyMap<string, string> | undefined;
 
-  constructor(folder: string | undefined, places: SessionPlaces = {}) {
+  /**
+   * @param folder - One flat folder. Default: `imported` in the user's data folder.
+   * @param places - Where sessions are kept otherwise.
+   * @param earlier - More flat folders in which imported sessions may be.
+   */
+  constructor(folder: string | undefined, places: SessionPlaces = {}, earlier: readonly string[] = []) {
     this.#folder = folder;
     this.#places = places;
-    this.name = folder ?? sessionsRoot(places);
+    this.#earlier = earlier;
+    this.name = folder ?? importedRoot();
   }
 
   /** Makes a target with the same files as another thread's. */
@@ -80,7 +99,7 @@ export class FileTarget implements SessionTarget {
   placeOf({ id, timestamp, cwd }: SessionHeader): string {
     const known = this.#filesById().get(id);
     if (known !== undefined) return known;
-    const folder = this.#folder ?? projectFolder(cwd || "/", this.#places);
+    const folder = this.#folder ?? projectFolderIn(importedRoot(), cwd || "/");
     return join(folder, sessionFileName(timestamp, id));
   }
 
@@ -88,103 +107,55 @@ export class FileTarget implements SessionTarget {
     return this.#filesById().get(id);
   }
 
-  async has(place: string): Promise<boolean> {
+  async has(place: string, size?: number): Promise<boolean> {
+    if (size !== undefined) return isWholeFile(place, size);
     return realFileSystem.statSync(place, { throwIfNoEntry: false }) !== undefined;
+  }
+
+  sizeOf(place: string): number | undefined {
+    return realFileSystem.statSync(place, { throwIfNoEntry: false })?.size;
   }
 
   async begunAt(id: string): Promise<string | undefined> {
     const path = this.find(id);
-    const text = path === undefined ? undefined : readText(path);
-    return text === undefined ? undefined : beginningOf(text);
+    return path === undefined ? undefined : readHeaderOf(path)?.timestamp;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
-    const existing = readText(place);
-    try {
-      if (existing === undefined || existing === "") {
-        makeFolder(realFileSystem, dirname(place));
-        const pieces = linesOfSession(header, imported.entries);
-        if (existing === undefined) writeWhole({ fs: unflushed, path: place, pieces });
-        else replaceText(place, pieces, existing);
-        return "new";
-      }
-      const plan = planSync(existing, header, imported, true);
-      if (plan.kind === "append") appendText(place, plan.text);
-      if (plan.kind === "replace") replaceText(place, [plan.text], existing);
-      return plan.kind === "unchanged" ? "unchanged" : "grown";
-    } catch (error) {
-      throw isSessionError(error) ? error : fileError(place, "write", error);
-    }
+  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+    return syncFile(place, header, imported);
   }
 
-  async compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
-    const existing = readText(place);
-    if (existing === undefined || existing === "") return "new";
-    return planSync(existing, header, imported, true).kind === "unchanged" ? "unchanged" : "grown";
+  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+    return compareFile(place, imported);
+  }
+
+  async redactedIn(place: string): Promise<ReadonlySet<string>> {
+    return redactedInFile(place);
   }
 
   /** Finds sessions by the ids in their file names, even if they were moved. */
   #filesById(): ReadonlyMap<string, string> {
-    if (this.#byId !== undefined) return this.#byId;
-    const found = new Map<string, string>();
-    const root = this.#folder ?? sessionsRoot(this.#places);
-    const folders = this.#folder === undefined ? namesIn(root).map((name) => join(root, name)) : [root];
-    for (const folder of folders) {
-      for (const name of namesIn(folder)) {
-        const id = /_([^/\\]+)\.jsonl$/.exec(name)?.[1];
-        if (id !== undefined) found.set(id, join(folder, name));
-      }
-    }
-    this.#byId = found;
-    return found;
+    this.#byId ??= new Map(this.#folders().flatMap(sessionsIn));
+    return this.#byId;
+  }
+
+  /** Lists the folders of imported sessions; the last one counts. */
+  #folders(): string[] {
+    if (this.#folder !== undefined) return [this.#folder];
+    const roots = [sessionsRoot(this.#places), importedRoot()];
+    return [...this.#earlier, ...roots.flatMap((root) => namesIn(root).map((name) => join(root, name)))];
   }
 }
 
-/** Returns the time of a session's header. */
-function beginningOf(text: string): string | undefined {
-  const { timestamp } = fieldsOf(parseRecord(text.split("\n", 1)[0] ?? ""));
-  return typeof timestamp === "string" ? timestamp : undefined;
+function sessionsIn(folder: string): [id: string, path: string][] {
+  return namesIn(folder).flatMap((name): [string, string][] => {
+    const id = /_([^/\\]+)\.jsonl$/.exec(name)?.[1];
+    return id === undefined ? [] : [[id, join(folder, name)]];
+  });
 }
 
 function namesIn(folder: string): string[] {
   return ifPresent(() => readdirSync(folder)) ?? [];
-}
-
-function readText(path: string): string | undefined {
-  const bytes = ifPresent(() => readFileSync(path));
-  return bytes && decodeText(bytes);
-}
-
-/**
- * Does not flush: after a power cut, another import completes the files, and a thousand flushes would take longer
- * than everything else.
- */
-const unflushed: FileSystem = { ...realFileSystem, fsyncSync: () => undefined };
-
-/** Replaces a file, and preserves what others append to it meanwhile. */
-function replaceText(path: string, pieces: Iterable<string>, existing: string): void {
-  exclusively(realFileSystem, path, () => {
-    const fd = openForReading(realFileSystem, path);
-    try {
-      if (!readText(path)?.startsWith(existing)) {
-        throw new FileChangedError("another process changed the file meanwhile; import again");
-      }
-      const old = { fs: realFileSystem, path, fd, copied: Buffer.byteLength(existing) };
-      replaceFile({ old, pieces });
-    } finally {
-      closeQuietly(realFileSystem, fd);
-    }
-  });
-}
-
-function appendText(path: string, text: string): void {
-  const { O_APPEND, O_WRONLY } = constants;
-  const fd = realFileSystem.openSync(path, O_WRONLY | O_APPEND, FILE_MODE);
-  try {
-    writeFully(realFileSystem, fd, Buffer.from(text));
-  } finally {
-    closeQuietly(realFileSystem, fd);
-  }
 }
 
 /** Imports into a store. */
@@ -216,34 +187,58 @@ export class StoreTarget implements SessionTarget {
     return this.#ids.has(place);
   }
 
-  async begunAt(id: string): Promise<string | undefined> {
-    const text = await this.#read(id);
-    return text === undefined ? undefined : beginningOf(text);
+  sizeOf(): undefined {
+    return undefined;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+  async begunAt(id: string): Promise<string | undefined> {
+    return (await this.#read(id))?.index.header?.timestamp;
+  }
+
+  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) {
-      await this.#store.importBytes(pieceOf([...linesOfSession(header, imported.entries)].join("")));
-      return "new";
+      if (await this.#create(header, imported)) return "new";
+      // Another import has made it meanwhile.
+      return this.sync(place, header, imported);
     }
-    const plan = planSync(existing, header, imported, false);
-    if (plan.kind === "unchanged") return "unchanged";
-    if (plan.kind === "append") await this.#store.appendEntries(place, plan.entries);
+    const plan = planSync(existing, imported, false);
+    if (plan.kind !== "append") return "unchanged";
+    await this.#store.appendEntries(place, plan.entries);
+    const now = await this.#read(place);
+    const stray = now && strayLeaf(now, entryIdsOf(existing), plan.entries);
+    if (stray !== undefined) await this.#store.appendEntries(place, [stray]);
     return "grown";
   }
 
-  async compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
+  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) return "new";
-    return planSync(existing, header, imported, false).kind === "unchanged" ? "unchanged" : "grown";
+    return planSync(existing, imported, false).kind === "unchanged" ? "unchanged" : "grown";
+  }
+
+  async redactedIn(place: string): Promise<ReadonlySet<string>> {
+    const session = await this.#read(place);
+    return session === undefined ? new Set() : redactedIds(session);
   }
 
   filePlaces(): undefined {
     return undefined;
   }
 
-  async #read(id: string): Promise<string | undefined> {
+  /** Returns false if the session exists already. */
+  async #create(header: SessionHeader, imported: ImportedSession): Promise<boolean> {
+    try {
+      await this.#store.importBytes(pieceOf([...linesOfSession(header, imported.entries)].join("")));
+      this.#ids?.add(header.id);
+      return true;
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_EXISTS")) throw error;
+      return false;
+    }
+  }
+
+  async #read(id: string): Promise<ExistingSession | undefined> {
     const pieces: Uint8Array[] = [];
     try {
       for await (const piece of this.#store.exportBytes(id)) pieces.push(Buffer.from(piece));
@@ -251,7 +246,7 @@ export class StoreTarget implements SessionTarget {
       if (isSessionError(error, "SESSION_NOT_FOUND")) return undefined;
       throw error;
     }
-    return decodeText(Buffer.concat(pieces));
+    return { ...sourceOf(Buffer.concat(pieces)), rest: "" };
   }
 }
 

@@ -23,6 +23,8 @@ export interface SourceSession {
   readonly others: readonly KnownFile[];
   readonly cwd: string;
   readonly startedAt: string;
+  /** Files of other, smaller copies of the session, which are not imported. */
+  readonly copies: readonly KnownFile[];
   /** Copy of Claude Code: files of sessions that it may have been copied from. */
   readonly origins: readonly KnownFile[];
   /** Name, from the program's separate list. */
@@ -47,7 +49,8 @@ export function groupSessions(files: readonly KnownFile[], report: ReportSkipped
 }
 
 function groupKey({ path, facts: { source, sessionId } }: KnownFile): string {
-  return `${source} ${source === "claude-code" ? projectFolderOf(path) : ""} ${sessionId}`;
+  const copyOf = source === "claude-code" ? projectFolderOf(path) : source === "messages" ? path : "";
+  return `${source} ${copyOf} ${sessionId}`;
 }
 
 /** Returns the project folder of a transcript of Claude Code. */
@@ -92,6 +95,7 @@ function makeSession(
     cwd: source === "gemini" ? cwdOfGeminiFile(main.path, cwdsOf(all), beside) : (cwd ?? ""),
     startedAt,
     origins: [],
+    copies: [],
     title,
     modifiedMs: Math.max(...files.map(({ mtimeMs }) => mtimeMs)),
     stamp: [...files.map(stampOf), title ?? ""].join("\n"),
@@ -127,16 +131,23 @@ function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownF
   return [...found];
 }
 
-/** Keeps the largest of several sessions with the same id; the others are older copies. */
+/** Keeps the largest of several sessions with the same id, and knows the others as its copies. */
 function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
   const sizeOf = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
   for (const session of sessions) {
     const key = `${session.source} ${session.sourceId}`;
     const rival = best.get(key);
-    if (rival === undefined || sizeOf(session) > sizeOf(rival)) best.set(key, session);
+    if (rival === undefined) best.set(key, session);
+    else if (sizeOf(session) > sizeOf(rival)) best.set(key, withCopy(session, rival));
+    else best.set(key, withCopy(rival, session));
   }
   return [...best.values()];
+}
+
+function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
+  const copies = [...session.copies, ...copy.files, ...copy.copies];
+  return { ...session, copies, stamp: [session.stamp, ...copies.map(stampOf)].join("\n") };
 }
 
 /** Finds the files that sessions of Claude Code may have been copied from: older ones with the same first record. */

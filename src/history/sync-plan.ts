@@ -1,20 +1,30 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { IMPORT_CUSTOM_TYPE, type ImportedSession } from "../import/imported-session.ts";
+import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
 import { isOfMessageArray } from "../import/messages/import-messages.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
-import { parseRecord } from "../jsonl/decode.ts";
+import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
+import type { LineSource } from "../jsonl/line-source.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
+import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
+import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
+import { isoTime } from "../schema/times.ts";
 
 /** How to update a session to match its source. */
 export type SyncPlan =
   | { readonly kind: "unchanged" }
-  /** Append this text, which may complete a torn last line. */
-  | { readonly kind: "append"; readonly text: string; readonly entries: readonly AnySessionEntry[] }
-  /** Only imports wrote to the session, and its end has changed: a message grew, or a command got its output. */
-  | { readonly kind: "replace"; readonly text: string };
+  /** Append these entries. */
+  | { readonly kind: "append"; readonly entries: readonly AnySessionEntry[] }
+  /** Only imports wrote to the session, and its end has changed: it shall consist of these entries. */
+  | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
+
+/** A session as it is. */
+export interface ExistingSession extends LineSource {
+  /** Text behind its last entry, such as a torn line. */
+  readonly rest: string;
+}
 
 /** Yields the lines of an imported session, one at a time to save memory. */
 export function* linesOfSession(
@@ -29,120 +39,224 @@ export function* linesOfSession(
  * Compares a session with what its source now yields.
  *
  * What somebody added after the import is kept, and remains the leaf. In that case, a changed entry is added beside the
- * old one.
+ * old one. What was redacted is done with: neither its old content nor a newer one is added.
  *
- * @param existing - The session's bytes as text.
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @remarks Cost: O(lines).
  */
 export function planSync(
-  existing: string,
-  header: SessionHeader,
+  existing: ExistingSession,
   imported: ImportedSession,
   canReplace: boolean,
 ): SyncPlan {
-  const lines = existing.split("\n");
-  const entries = withOldProvenance(imported.entries, lines[1] ?? "");
-  const headerLine =
-    lines[0] === undefined || parseRecord(lines[0]) === undefined ? encodeRecord(header) : lines[0];
-  const wanted = `${[headerLine, ...entries.map(encodeRecord)].join("\n")}\n`;
-  if (wanted === existing) return { kind: "unchanged" };
-  if (wanted.startsWith(existing)) {
-    const complete = existing.split("\n").length - 2;
-    return {
-      kind: "append",
-      text: wanted.slice(existing.length),
-      entries: entries.slice(Math.max(complete, 0)),
-    };
+  const known = knownEntries(existing);
+  const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
+  const entries = withOldProvenance(imported.entries, provenance);
+  const wanted = entries.map(encodeRecord);
+  const isBeginning = known.every(({ text }, place) => text === wanted[place]);
+  const isTorn = existing.rest.trim() !== "";
+  if (isBeginning && !(isTorn && canReplace && isCutOff(existing.rest, wanted[known.length]))) {
+    const missing = entries.slice(known.length);
+    return missing.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: missing };
   }
-  const known = existingEntries(lines.slice(1));
   const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
   const isGone = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
-  return isGone || !canReplace
-    ? planBeside(existing, known, imported, entries)
-    : { kind: "replace", text: wanted };
+  const isOld = mappingOf(provenance) < IMPORT_MAPPING;
+  if (isGone || isOld || !canReplace) return new PlanBeside(known, imported, entries, isOld).plan();
+  return { kind: "replace", entries };
 }
 
-interface ExistingEntry {
+/** Tells whether a torn line is what a killed import or a power cut left of a line. */
+function isCutOff(rest: string, line = ""): boolean {
+  return line.startsWith(rest.replace(/\0+\s*$/, ""));
+}
+
+interface KnownEntry {
+  /** Without its body, unless it is a custom entry. */
   readonly entry: UnknownEntry;
   readonly text: string;
 }
 
-function existingEntries(lines: readonly string[]): ExistingEntry[] {
-  return lines.flatMap((text) => {
-    const record = parseRecord(text);
-    const { id, type, parentId, timestamp } = fieldsOf(record);
-    if (typeof id !== "string" || typeof type !== "string") return [];
-    const head = {
-      id,
-      type,
-      parentId: typeof parentId === "string" ? parentId : null,
-      timestamp: String(timestamp),
-    };
-    return [{ entry: { ...record, ...head }, text }];
+/** Reads the entries of a session in the order of its file. */
+function knownEntries(session: LineSource): KnownEntry[] {
+  const { index } = session;
+  const known: KnownEntry[] = [];
+  session.readLines(index.spans.allInFileOrder(index.tree.size), (ordinal, bytes) => {
+    const { type, id, parentId, timestampMs } = index.tree.headAt(ordinal);
+    const text = decodeText(bytes);
+    const body = type === "custom" ? parseRecord(text) : undefined;
+    known.push({ entry: { ...body, type, id, parentId, timestamp: isoTime(timestampMs) }, text });
   });
+  return known;
 }
 
-/** Keeps the time and counts of the first import. */
-function withOldProvenance(entries: readonly AnySessionEntry[], line: string): readonly AnySessionEntry[] {
+/** Returns the version of the mapping that made a session. */
+function mappingOf(provenance: UnknownEntry | undefined): number {
+  const { mapping } = fieldsOf(provenance?.["data"]);
+  return typeof mapping === "number" ? mapping : 1;
+}
+
+/** Keeps the time, the counts and the mapping of the first import. */
+function withOldProvenance(
+  entries: readonly AnySessionEntry[],
+  old: UnknownEntry | undefined,
+): readonly AnySessionEntry[] {
   const [first, ...rest] = entries;
-  const old = fieldsOf(parseRecord(line));
-  if (first === undefined || old["customType"] !== IMPORT_CUSTOM_TYPE || old["id"] !== first.id)
-    return entries;
-  const { importedAt, counts } = fieldsOf(old["data"]);
-  const data = { ...fieldsOf(fieldsOf(first)["data"]), importedAt, counts };
+  if (first === undefined || old === undefined || old.id !== first.id) return entries;
+  const { importedAt, counts, mapping } = fieldsOf(old["data"]);
+  const { source, sourceId, sourcePath, sourceVersion } = fieldsOf(fieldsOf(first)["data"]);
+  const place = { source, sourceId, sourcePath, sourceVersion };
+  const data = { ...place, ...(mapping !== undefined && { mapping }), importedAt, counts };
   return [{ ...first, data }, ...rest];
 }
 
-/** Adds new entries beside those of others, or those of an older version of the source. */
-function planBeside(
-  existing: string,
-  known: readonly ExistingEntry[],
-  { source, withdrawnIds }: ImportedSession,
-  entries: readonly AnySessionEntry[],
-): SyncPlan {
-  const byId = new Map(known.map(({ entry, text }) => [entry.id, text]));
-  const ids = new Set(withdrawnIds);
-  const renamed = new Map<string, string>();
-  const added: AnySessionEntry[] = [];
-  for (const entry of entries) {
-    const text = encodeRecord(entry);
-    ids.add(entry.id);
-    if (isLeafMarker({ ...entry }) || byId.get(entry.id) === text) continue;
-    const moved = renameReferences(entry, renamed);
-    const isChanged = byId.has(entry.id);
-    const id = isChanged ? inventEntryId(`${entry.id} ${text}`, 0, 0) : entry.id;
-    if (isChanged) renamed.set(entry.id, id);
-    ids.add(id);
-    if (!byId.has(id)) added.push({ ...moved, id });
+/** Plans new entries beside those of others, or those of an older version of the source. */
+class PlanBeside {
+  readonly #known: readonly KnownEntry[];
+  readonly #byId: ReadonlyMap<string, KnownEntry>;
+  readonly #redactedIds: ReadonlySet<string>;
+  readonly #imported: ImportedSession;
+  readonly #entries: readonly AnySessionEntry[];
+  /** Whether an older mapping made the session: then only what follows the last known entry is new. */
+  readonly #isOld: boolean;
+  /** Ids of the import's entries. */
+  readonly #ids: Set<string>;
+  /** Where entries of the source are found here, if not under their own id. */
+  readonly #renamed = new Map<string, string | null>();
+  readonly #added: AnySessionEntry[] = [];
+
+  constructor(
+    known: readonly KnownEntry[],
+    imported: ImportedSession,
+    entries: readonly AnySessionEntry[],
+    isOld: boolean,
+  ) {
+    this.#known = known;
+    this.#byId = new Map(known.map((one) => [one.entry.id, one]));
+    this.#redactedIds = new Set(known.flatMap(({ entry }) => redactedIdsOf(entry)));
+    this.#imported = imported;
+    this.#entries = entries;
+    this.#isOld = isOld;
+    this.#ids = new Set(imported.withdrawnIds);
   }
-  const isOfImport = ({ entry }: ExistingEntry, place: number) =>
-    ids.has(entry.id) ||
-    isLeafMarker(entry) ||
-    isMovedMarker(entry, known[place - 1]?.entry) ||
-    (source === "messages" && isOfMessageArray(entry));
-  const before = known.at(-1)?.entry;
-  const end = added.at(-1) ?? before;
-  const last = entries.at(-1);
-  const marker = known.every(isOfImport)
-    ? end && last && markLeaf(leafOf({ ...last }, renamed), { ...end })
-    : before && end && added.length > 0 && leafMarker(`stay ${before.id} ${end.id}`, before.id, before);
-  if (marker) added.push(marker);
-  if (added.length === 0) return { kind: "unchanged" };
-  const front = existing === "" || existing.endsWith("\n") ? "" : "\n";
-  return { kind: "append", text: `${front}${added.map(encodeRecord).join("\n")}\n`, entries: added };
+
+  plan(): SyncPlan {
+    const lastKnown = this.#entries.findLastIndex(({ id }) => this.#byId.has(id));
+    for (const [place, entry] of this.#entries.entries()) {
+      this.#ids.add(entry.id);
+      if (!isLeafMarker({ ...entry })) this.#take(entry, place < lastKnown);
+    }
+    const marker = this.#leafMarker();
+    if (marker !== undefined) this.#added.push(marker);
+    return this.#added.length === 0 ? { kind: "unchanged" } : { kind: "append", entries: this.#added };
+  }
+
+  /** @param isEarlier - Whether a later entry of the source is known. */
+  #take(entry: AnySessionEntry, isEarlier: boolean): void {
+    const moved = this.#withReferences(entry);
+    const versions = this.#versionsOf(entry);
+    for (const { entry: version } of versions) this.#ids.add(version.id);
+    const last = versions.at(-1);
+    const isDone = this.#redactedIds.has(entry.id) || versions.some((one) => this.#isRedacted(one));
+    if (last === undefined) {
+      if (isDone || (this.#isOld && isEarlier)) this.#renamed.set(entry.id, moved.parentId);
+      else this.#add(entry.id, moved);
+      return;
+    }
+    const same = versions.findLast(
+      (one) =>
+        one.text === encodeRecord(entry) ||
+        one.text === encodeRecord({ ...moved, id: one.entry.id, parentId: one.entry.parentId }),
+    );
+    const isLeft = isDone || (this.#isOld && !hasMore(entry, last));
+    if (same === undefined && !isLeft)
+      this.#add(entry.id, { ...moved, id: versionId(entry, versions.length) });
+    else if ((same ?? last).entry.id !== entry.id) this.#renamed.set(entry.id, (same ?? last).entry.id);
+  }
+
+  #add(id: string, entry: AnySessionEntry): void {
+    this.#ids.add(entry.id);
+    if (entry.id !== id) this.#renamed.set(id, entry.id);
+    this.#added.push(entry);
+  }
+
+  #isRedacted({ entry }: KnownEntry): boolean {
+    return this.#redactedIds.has(entry.id);
+  }
+
+  /** Returns the versions of an entry that are here, the oldest first. */
+  #versionsOf(entry: AnySessionEntry): KnownEntry[] {
+    const versions: KnownEntry[] = [];
+    for (let id = entry.id; ; id = versionId(entry, versions.length)) {
+      const version = this.#byId.get(id);
+      if (version === undefined) return versions;
+      versions.push(version);
+    }
+  }
+
+  #withReferences(entry: AnySessionEntry): AnySessionEntry {
+    if (this.#renamed.size === 0) return entry;
+    const moved: UnknownEntry = { ...entry };
+    for (const name of ["parentId", "firstKeptEntryId", "targetId"]) {
+      const target = moved[name];
+      const other = typeof target === "string" ? this.#renamed.get(target) : undefined;
+      if (other !== undefined) moved[name] = other;
+    }
+    return moved;
+  }
+
+  /** Makes the entry that keeps the leaf of whoever went on here, or moves it to that of the source. */
+  #leafMarker(): AnySessionEntry | undefined {
+    const before = this.#known.at(-1)?.entry;
+    const end = this.#added.at(-1) ?? before;
+    const last = this.#entries.at(-1);
+    if (before === undefined || end === undefined || last === undefined) return undefined;
+    if (!this.#known.every((one, place) => this.#isOfImport(one, this.#known[place - 1]?.entry)))
+      return this.#added.length > 0 ? stayMarker(before, end) : undefined;
+    const leafId = this.#leafOf({ ...last });
+    if (leafId === null || this.#settled({ ...end }) === leafId) return undefined;
+    return leafMarker(movedKey(leafId, { ...end }), leafId, { ...end });
+  }
+
+  #isOfImport({ entry, text }: KnownEntry, before: UnknownEntry | undefined): boolean {
+    const { id, customType } = entry;
+    if (this.#ids.has(id) || customType === REDACTION_CUSTOM_TYPE) return true;
+    if (isLeafMarker(entry) || isMovedMarker(entry, before)) return true;
+    if (this.#imported.source !== "messages") return false;
+    return this.#redactedIds.has(id) || isOfMessageArray({ ...parseRecord(text), ...entry });
+  }
+
+  /** Returns the leaf of an import. */
+  #leafOf(last: UnknownEntry): string | null {
+    const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
+    return this.#renamed.get(id) ?? id;
+  }
+
+  /** Returns the entry at which a session goes on that ends in an entry: markers and records of redactions say nothing. */
+  #settled(end: UnknownEntry): string | null {
+    let at: UnknownEntry | undefined = end;
+    while (at?.["customType"] === LEAF_CUSTOM_TYPE || at?.["customType"] === REDACTION_CUSTOM_TYPE) {
+      const parent: UnknownEntry | undefined = this.#byId.get(at.parentId ?? "")?.entry;
+      if (parent === undefined) return at.parentId;
+      at = parent;
+    }
+    return at?.id ?? null;
+  }
 }
 
-/** Returns the leaf of an import. */
-function leafOf(last: UnknownEntry, renamed: ReadonlyMap<string, string>): string {
-  const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
-  return renamed.get(id) ?? id;
+/** Returns the id of a changed entry that is added beside its older versions. */
+function versionId({ id }: AnySessionEntry, number: number): string {
+  return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
-/** Makes an entry that moves the leaf; undefined if the leaf is there. */
-function markLeaf(leafId: string, end: UnknownEntry): AnySessionEntry | undefined {
-  const current = end["customType"] === LEAF_CUSTOM_TYPE ? end.parentId : end.id;
-  return current === leafId ? undefined : leafMarker(movedKey(leafId, end), leafId, end);
+/** Tells whether a message has more parts than before: it was not complete. */
+function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
+  return partsOf(entry) > partsOf(parseRecord(text));
+}
+
+function partsOf(entry: unknown): number {
+  const { content } = fieldsOf(fieldsOf(entry)["message"]);
+  return Array.isArray(content) ? content.length : 0;
 }
 
 /** Tells whether an import added an entry after another one to move the leaf. */
@@ -159,17 +273,43 @@ function movedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }
 
+/** Makes an entry that leaves the leaf where it was before others were added. */
+function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
+  return leafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
+}
+
 function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry): AnySessionEntry {
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-function renameReferences(entry: AnySessionEntry, renamed: ReadonlyMap<string, string>): AnySessionEntry {
-  if (renamed.size === 0) return entry;
-  const moved: UnknownEntry = { ...entry };
-  for (const name of ["parentId", "firstKeptEntryId", "targetId"]) {
-    const target = moved[name];
-    const other = typeof target === "string" ? renamed.get(target) : undefined;
-    if (other !== undefined) moved[name] = other;
+/**
+ * Returns what keeps the leaf of another writer whose entries came between a plan and what was appended by it.
+ *
+ * @param before - Ids that the plan knew.
+ * @param added - Entries that were appended.
+ * @returns Undefined if nobody wrote meanwhile, or only behind them.
+ */
+export function strayLeaf(
+  session: LineSource,
+  before: ReadonlySet<string>,
+  added: readonly AnySessionEntry[],
+): AnySessionEntry | undefined {
+  const ours = new Set(added.map(({ id }) => id));
+  const last = added.at(-1);
+  let stray: UnknownEntry | undefined;
+  for (const { entry } of knownEntries(session)) {
+    if (entry.id === last?.id) return stray && stayMarker(stray, last);
+    if (!before.has(entry.id) && !ours.has(entry.id)) stray = entry;
   }
-  return moved;
+  return undefined;
+}
+
+/** Returns the ids of the entries that were redacted in a session. */
+export function redactedIds(session: LineSource): ReadonlySet<string> {
+  return new Set(knownEntries(session).flatMap(({ entry }) => redactedIdsOf(entry)));
+}
+
+/** Returns the ids of a session's entries. */
+export function entryIdsOf({ index: { tree } }: LineSource): Set<string> {
+  return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }

@@ -9,8 +9,10 @@ export const SOURCE_NAMES = IMPORTED_SOURCES;
 /** One of the programs whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** `customType` of the entry that says where a session was imported from. */
-export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
+/**
+ * Version of the mapping from records to entries. Raised when records that were imported already would become other entries.
+ */
+export const IMPORT_MAPPING = 2;
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
@@ -42,6 +44,8 @@ export interface ImportProvenance {
   sourcePath: string | null;
   /** Version of the program that began the session; for an array of messages, their form. */
   sourceVersion: string | null;
+  /** Version of the mapping from records to entries; absent for the first one. */
+  mapping?: number;
   /** Time of the first import, ISO 8601. */
   importedAt: string;
   /** Counts of the first import. */

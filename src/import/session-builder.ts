@@ -1,11 +1,12 @@
 import { isStoredMessage } from "../context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import { inventEntryId } from "../schema/ids.ts";
+import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import {
-  IMPORT_CUSTOM_TYPE,
+  IMPORT_MAPPING,
   type ImportCounts,
   type ImportedSession,
   type ImportProvenance,
@@ -104,6 +105,7 @@ export class SessionBuilder {
       sourceId,
       sourcePath,
       sourceVersion,
+      mapping: IMPORT_MAPPING,
       importedAt,
       counts: this.counts,
     };

@@ -1,4 +1,6 @@
+import { encodeRecord } from "../jsonl/encode.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** Lines as the bytes of one write. */
@@ -18,6 +20,13 @@ const SCRATCH_BYTES = 64 * 1024;
 
 /** Scratch space for encoding: a buffer per line, or a view of one, would cost more than the encoding. */
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
+/** Makes the line of an entry that has its id, parent and time already. */
+export function logLineOf(entry: AnySessionEntry): LogLine {
+  const { type, id, parentId, timestamp } = entry;
+  const head = { type, id, parentId, timestampMs: Date.parse(timestamp) };
+  return { head, text: encodeRecord(entry) };
+}
 
 /** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
 export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {

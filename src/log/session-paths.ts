@@ -65,12 +65,14 @@ const MAX_ID_LENGTH = 200;
  * is cut and gets a digest.
  */
 export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
+  return projectFolderIn(sessionsRoot(places), cwd);
+}
+
+/** Returns the folder of a project's sessions below a folder, as `projectFolder` does. */
+export function projectFolderIn(root: string, cwd: string): string {
   const absolute = absolutePath(cwd);
   const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
-  return join(
-    sessionsRoot(places),
-    Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute),
-  );
+  return join(root, Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute));
 }
 
 function shortened(name: string, cwd: string): string {

@@ -23,6 +23,7 @@ import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
+import { assertRedactable, REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
@@ -31,7 +32,6 @@ import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
-import { assertRedactable, redactEntry } from "./redaction.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -796,7 +796,7 @@ export class SessionManager {
    *   the file is unchanged.
    * @remarks Cost: O(file).
    */
-  redact(entryId: string, replacement = "[redacted]"): string {
+  redact(entryId: string, replacement: string = REDACTED_TEXT): string {
     this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);

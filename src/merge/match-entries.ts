@@ -6,6 +6,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
 import { EntryUnion, type Member } from "./entry-union.ts";
+import { MergeRedactions, rankInId } from "./merge-redactions.ts";
 import { type MergeSide, runsToHold } from "./merge-source.ts";
 
 /** Different entries that claim one id: one keeps it, the others get new ones. */
@@ -23,32 +24,37 @@ export interface Matching {
   readonly union: EntryUnion;
   readonly claimed: readonly ClaimedId[];
   readonly lostParents: { readonly [side in MergeSide]: LostParents };
+  readonly redactions: MergeRedactions;
 }
 
 /**
  * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids that earlier
- * merges invented. Different entries that claim one id get new ids.
+ * merges invented. Different entries that claim one id get new ids, unless a copy has redacted the entry with that id: then they are
+ * the same entry.
  *
  * @remarks Cost: O(bytes of the entries that both have); holds a few megabytes of bodies at a time.
  */
 export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
   const lostParents = { a: findLostParents(a, b), b: findLostParents(b, a) };
-  const matcher = new Matcher(union, lostParents);
+  const redactions = new MergeRedactions(a, b);
+  const matcher = new Matcher(union, lostParents, redactions);
   matcher.matchById();
   const claimed = matcher.resolveClaims();
-  return { union, claimed, lostParents };
+  return { union, claimed, lostParents, redactions };
 }
 
 class Matcher {
   readonly #union: EntryUnion;
   readonly #lostParents: Matching["lostParents"];
+  readonly #redactions: MergeRedactions;
   /** By original id, the entries that claim it or got an id in its place. */
   readonly #claims = new Map<string, Set<number>>();
 
-  constructor(union: EntryUnion, lostParents: Matching["lostParents"]) {
+  constructor(union: EntryUnion, lostParents: Matching["lostParents"], redactions: MergeRedactions) {
     this.#union = union;
     this.#lostParents = lostParents;
+    this.#redactions = redactions;
     for (const side of ["a", "b"] as const) this.#claimInvented(side);
   }
 
@@ -84,14 +90,23 @@ class Matcher {
         place++;
         // Equal lines are different entries if the copies read them differently, as after a duplicate id.
         const isEqual = isSameVersion && areEqual(line, bytes) && this.#hangAlike(other, ordinal);
-        if (isEqual || this.#isSameEntry(other, line, ordinal, bytes)) {
+        const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
+        if (isEqual || isDone || this.#isSameEntry(other, line, ordinal, bytes)) {
           this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
+          if (isDone) this.#markUnredacted(this.#union.at("a", other));
         } else {
           this.#claim(a.index.tree.idAt(other), this.#union.at("a", other));
           this.#claim(a.index.tree.idAt(other), this.#union.at("b", ordinal));
         }
       });
     }
+  }
+
+  /** Keeps occurrences that are redacted less than others from counting. */
+  #markUnredacted(entry: number): void {
+    const members = this.#union.members(entry);
+    const most = new Set(this.#redactions.mostRedacted(members));
+    for (const member of members) if (!most.has(member)) this.#union.markDamaged(member);
   }
 
   /** Tells whether an entry of the first copy has the same parent id as one of the other. */
@@ -132,8 +147,9 @@ class Matcher {
         if (holder !== NONE) claims.add(holder);
       }
       const ranked = this.#rank(claims);
-      for (const [place, { entry, rank }] of ranked.entries()) {
-        this.#union.name(entry, place === 0 ? id : inventedId(id, rank));
+      const first = ranked.find(({ isSettled }) => !isSettled);
+      for (const one of ranked) {
+        this.#union.name(one.entry, one === first ? id : inventedId(id, one.rank));
       }
       resolved.push({ id, entries: ranked.map(({ entry }) => entry) });
     }
@@ -141,7 +157,7 @@ class Matcher {
   }
 
   /** Returns the entries that are really different, in order of rank. */
-  #rank(claims: ReadonlySet<number>): { entry: number; rank: string }[] {
+  #rank(claims: ReadonlySet<number>): Pick<Bearer, "entry" | "rank" | "isSettled">[] {
     const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
     const distinct = new Map<string, Bearer>();
     const wholeAt = new Map<string, Bearer>();
@@ -149,17 +165,31 @@ class Matcher {
       const { rank, place, isDamaged } = bearer;
       // The remains of a damaged entry do not count if the whole one is there.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(place) : undefined);
-      if (same !== undefined) this.#union.unite(same.entry, bearer.entry, true);
-      else distinct.set(rank, bearer);
+      if (same === undefined) distinct.set(rank, bearer);
+      else {
+        this.#union.unite(same.entry, bearer.entry, true);
+        this.#markUnredacted(this.#firstOf(same.entry));
+        distinct.set(same.rank, { ...same, isSettled: same.isSettled || bearer.isSettled });
+      }
       if (!isDamaged && !wholeAt.has(place)) wholeAt.set(place, bearer);
     }
-    return [...distinct.values()].map(({ entry, rank }) => {
-      const { side, ordinal } = this.#union.memberAt(entry);
-      return { entry: this.#union.at(side, ordinal), rank };
-    });
+    return [...distinct.values()].map(({ entry, rank, isSettled }) => ({
+      entry: this.#firstOf(entry),
+      rank,
+      isSettled,
+    }));
   }
 
-  #bearer({ side, source, ordinal }: Member, entry: number): Bearer {
+  /** Returns the lowest number of an entry. */
+  #firstOf(entry: number): number {
+    const { side, ordinal } = this.#union.memberAt(entry);
+    return this.#union.at(side, ordinal);
+  }
+
+  #bearer(member: Member, entry: number): Bearer {
+    const { side, source, ordinal } = member;
+    const itsId = source.index.tree.idAt(ordinal);
+    if (this.#redactions.isDone(itsId)) return redactedBearer(itsId, entry);
     const line = lineOf(source, ordinal);
     const head = source.index.tree.headAt(ordinal);
     const own = entryFrom(source, ordinal, line);
@@ -172,7 +202,7 @@ class Matcher {
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
     const place = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
-    return { entry, rank, place, isDamaged: own === undefined };
+    return { entry, rank, place, isDamaged: own === undefined, isSettled: false };
   }
 }
 
@@ -183,6 +213,14 @@ interface Bearer {
   /** Type and parent. */
   readonly place: string;
   readonly isDamaged: boolean;
+  /** Whether it keeps the id that an earlier merge invented for it, although its content has changed. */
+  readonly isSettled: boolean;
+}
+
+/** A redaction names the id: whichever content claims it, the redacted entry keeps it. */
+function redactedBearer(id: string, entry: number): Bearer {
+  const rank = rankInId(id);
+  return { entry, rank: rank ?? "", place: id, isDamaged: false, isSettled: rank !== undefined };
 }
 
 function byRank(one: Bearer, other: Bearer): number {

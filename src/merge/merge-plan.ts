@@ -68,7 +68,7 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
   if (!options.allowDifferentIds) assertSameSession(headers.a, headers.b);
   const { header, differences } = mergeHeaders(headers.a, headers.b);
   const matching = matchEntries(a, b);
-  const { union, claimed } = matching;
+  const { union, claimed, redactions } = matching;
   const parents = findParents(matching);
   const merged: MergedEntries = { matching, parents, order: orderEntries(union, parents) };
   const counts = countSides(union);
@@ -76,7 +76,7 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
   const hasNews = counts.b > 0 || differences.some((one) => one.merged !== one.a) || isOdd(a);
   return {
     header,
-    changesA: () => hasNews || (union.hasNames && !isAsInA(merged)),
+    changesA: () => hasNews || ((union.hasNames || redactions.areAny) && !isAsInA(merged)),
     lines: () => mergedLines(header, merged),
     report: () => ({
       sessionId: header.id,

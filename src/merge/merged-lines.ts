@@ -1,13 +1,17 @@
-import { decodeRecord, decodeText } from "../jsonl/decode.ts";
+import { decodeRecord, decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import { lineOf } from "../jsonl/line-source.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import type { JsonRecord } from "../schema/json.ts";
+import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 import { parentOf } from "./merge-order.ts";
+import { commonRecord } from "./merge-redactions.ts";
 import { type MergeSide, runsToHold } from "./merge-source.ts";
 import { mapReferences } from "./references.ts";
 
@@ -83,7 +87,11 @@ function* spelledEntries(
         },
       );
     }
-    for (const [place, { entry }] of run.entries()) yield { entry, line: firstOf(spellings[place] ?? []) };
+    for (const [place, { entry, members }] of run.entries()) {
+      const isPartly = members.some((member) => merged.matching.redactions.degreeAt(member) === 1);
+      const choose = isPartly ? commonLine : firstOf;
+      yield { entry, line: choose(spellings[place] ?? []) };
+    }
   }
 }
 
@@ -93,12 +101,12 @@ function* toChoose({
   parents,
   order,
 }: MergedEntries): Generator<{ entry: number; members: Member[] }> {
-  const { union } = matching;
+  const { union, redactions } = matching;
   for (const entry of order) {
     const isAlike = union.isSingle(entry) || !(union.hasNames || union.isVariant(entry));
     if (isAlike) yield { entry, members: [union.memberAt(entry)] };
     else {
-      const members = union.members(entry);
+      const members = redactions.mostRedacted(union.members(entry));
       const fitting = members.filter((member) => parentOf(member, matching) === parents[entry]);
       yield { entry, members: fitting.length > 0 ? fitting : members };
     }
@@ -113,7 +121,7 @@ function spell(
   member: Member,
   entry: number,
   bytes: Uint8Array,
-  { matching: { union }, parents }: MergedEntries,
+  { matching: { union, redactions }, parents }: MergedEntries,
 ): Spelling {
   const { side, source, ordinal } = member;
   const parent = parents[entry] ?? NONE;
@@ -126,12 +134,10 @@ function spell(
     const named = union.find(side, id);
     return named === NONE ? id : union.idOf(named);
   };
-  const line = currentLine(
-    bytes,
-    head,
-    source.index,
-    union.hasNames ? (one) => mapReferences(one, nameOf) : undefined,
-  );
+  const isRedacted = redactions.areAny && redactions.mustRedact(union.members(entry));
+  const change = (one: AnySessionEntry) =>
+    mapReferences(isRedacted ? redactEntry(one, REDACTED_TEXT) : one, nameOf);
+  const line = currentLine(bytes, head, source.index, union.hasNames || isRedacted ? change : undefined);
   const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);
   if (isDamaged) reportDamage(union.isVariant(entry) ? [member] : union.members(entry));
   return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
@@ -166,6 +172,18 @@ function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
     if (otherText < text) [line, text] = [other.line, otherText];
   }
   return line;
+}
+
+/** Returns what several spellings of an entry have in common, of which each has lost other texts. */
+function commonLine(spellings: readonly Spelling[]): Uint8Array | string {
+  const first = firstOf(spellings);
+  const texts = new Set(spellings.map(({ line }) => asText(line)));
+  if (texts.size < 2) return first;
+  const records = spellings.flatMap(({ line }): readonly JsonRecord[] => {
+    const record = parseRecord(asText(line));
+    return record === undefined ? [] : [record];
+  });
+  return records.length === 0 ? first : encodeRecord(records.reduce(commonRecord));
 }
 
 function asText(line: Uint8Array | string): string {

@@ -1,9 +1,9 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { isJsonRecord } from "../schema/json.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
-/** Fields of entries that hold the id of another entry. */
-const REFERENCES = ["targetId", "firstKeptEntryId", "fromId"];
+/** Fields of entries that hold the id of another entry, or a list of ids. */
+const REFERENCES = ["targetId", "targetIds", "firstKeptEntryId", "fromId"];
 
 /** Prefix of our own custom types; other programs' data is not changed. */
 const OWN_PREFIX = "sessiontree.";
@@ -27,14 +27,21 @@ export function mapReferences(entry: AnySessionEntry, map: (id: string) => strin
   return changes === undefined ? entry : Object.assign({ ...entry }, { data: { ...data, ...changes } });
 }
 
-function changedIn(record: object, map: (id: string) => string): { [field: string]: string } | undefined {
+function changedIn(record: object, map: (id: string) => string): JsonRecord | undefined {
   const fields = fieldsOf(record);
-  let changes: { [field: string]: string } | undefined;
+  let changes: JsonRecord | undefined;
   for (const field of REFERENCES) {
-    const id = fields[field];
-    if (typeof id !== "string") continue;
-    const mapped = map(id);
-    if (mapped !== id) changes = { ...changes, [field]: mapped };
+    const value = fields[field];
+    const mapped = mappedIn(value, map);
+    if (mapped !== value) changes = { ...changes, [field]: mapped };
   }
   return changes;
+}
+
+/** Maps an id, or a list of ids; returns the same value if nothing changes. */
+function mappedIn(value: unknown, map: (id: string) => string): unknown {
+  if (typeof value === "string") return map(value);
+  if (!Array.isArray(value)) return value;
+  const mapped = value.map((one: unknown) => (typeof one === "string" ? map(one) : one));
+  return mapped.every((one, at) => one === value[at]) ? value : mapped;
 }

@@ -31,7 +31,7 @@ function SessionPage({ embedded }: { embedded: EmbeddedSession }) {
     <App
       live={live}
       indexUrl={embedded.indexUrl}
-      opening={session.ordinals.get(embedded.leafId ?? "") ?? session.leaf}
+      opening={embedded.leafId === undefined ? session.leaf : session.tree.find(embedded.leafId)}
     />
   );
 }

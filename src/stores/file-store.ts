@@ -20,7 +20,7 @@ import {
   removeQuietly,
   writeFully,
 } from "../log/file-system.ts";
-import type { LogLine } from "../log/session-log.ts";
+import { logLineOf } from "../log/log-lines.ts";
 import { writeWhole } from "../log/write-whole.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
@@ -201,11 +201,7 @@ class FileStore implements SessionStore {
     if (log === undefined) throw sessionNotFound(id);
     try {
       const isNew = (entry: AnySessionEntry) => !holds(log, entry);
-      const lines = entries.filter(isNew).map((entry): LogLine => {
-        const { type, id: entryId, parentId, timestamp } = entry;
-        const head = { type, id: entryId, parentId, timestampMs: Date.parse(timestamp) };
-        return { head, text: encodeRecord(entry) };
-      });
+      const lines = entries.filter(isNew).map(logLineOf);
       if (lines.length > 0) log.append(lines, true);
     } finally {
       await log.close();

@@ -201,6 +201,44 @@ test("a session that was begun otherwise is a chat, whole although it was compac
   ]);
 });
 
+test("a message that was redacted is the one that the host still has: it neither comes back nor begins a branch", async () => {
+  const chat = [
+    asked("u1", "The key is hunter2."),
+    called("a1", "a file with hunter2"),
+    asked("u2", "Thanks."),
+    said("a2", "hunter2 it is."),
+  ];
+  for (const at of [0, 1, 2, 3, 4]) {
+    const session = onFile();
+    await saveChat(session, chat);
+    session.redact(session.getPathIds()[at] ?? "");
+    for (const one of [session, reopened(session)])
+      expect(await saveChat(one, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+    expect((await saveChat(session, [...chat, asked("u3", "Go on.")])).hasBranched).toBe(false);
+    expect(session.getLeaves()).toHaveLength(1);
+  }
+});
+
+test("a message of which a part was redacted is the same one, and a new one in its place is not", async () => {
+  const session = onFile();
+  const chat = [asked("u1", "Hello."), said("a1", "The key is hunter2, the door is red.")];
+  await saveChat(session, chat);
+  const [, answer = ""] = session.getPathIds();
+  const path = session.getSessionFile() ?? "";
+  await session.close();
+  const record = { customType: "sessiontree.redaction", data: { targetIds: [answer] } };
+  const head = { type: "custom", id: "0000000a", parentId: answer, timestamp: new Date().toISOString() };
+  const text = nodeFs.readFileSync(path, "utf8").replace("hunter2", "[gone]");
+  nodeFs.writeFileSync(path, `${text}${JSON.stringify({ ...head, ...record })}\n`);
+  const redacted = SessionManager.open(path);
+  expect(await saveChat(redacted, chat)).toMatchObject({ entryIds: [], hasBranched: false });
+  expect(nodeFs.readFileSync(path, "utf8")).not.toContain("hunter2");
+  redacted.redact(answer);
+  const anew = [...chat.slice(0, 1), said("a9", "There is no key.")];
+  expect(await saveChat(redacted, anew)).toMatchObject({ hasBranched: true });
+  expect(loadChat(redacted)).toEqual(anew);
+});
+
 test("if it cannot be written, neither the session nor its leaf has changed", async () => {
   let isFull = false;
   const fs = new Proxy(nodeFs, {

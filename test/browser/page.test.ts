@@ -177,7 +177,7 @@ test("one figure has one name and as many digits everywhere, as on the command l
   const { stdout } = await cli(["stats", path]);
   const { page } = await open(writer.text);
   expect(await page.locator(`.entry[data-entry="${first}"] .entry-facts`).textContent()).toBe(
-    "$0.34 · 2,130 in (2,000 from the cache), 7 out",
+    "$0.34 · 2,130 in (2,000 from the cache, 30 written to it), 7 out",
   );
   expect(await page.locator(".tone-summary .entry-facts").textContent()).toMatch(
     /^the context had [\d.]+k tokens before$/,

@@ -20,10 +20,10 @@ describe("diff", () => {
     const { code, lines } = await cli(["diff", path, left, right]);
     expect(code).toBe(0);
     expect(lines[0]).toBe("The branches part after");
-    expect(lines[1]).toContain(`${root} user        build a wall`);
+    expect(lines[1]).toContain(`${root} user            build a wall`);
     expect(lines.slice(3, 6)).toEqual([
       `- 1 entry only on the branch to ${left}`,
-      `- ${left} assistant   → read plan.md`,
+      `- ${left} assistant       → read plan.md`,
       "  read      plan.md",
     ]);
     expect(lines[7]).toBe(`+ 2 entries only on the branch to ${right}`);

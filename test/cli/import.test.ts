@@ -47,7 +47,7 @@ function homeWithSessions() {
   const settings = { cwd: home, env: { HOME: home } };
   const imported = (args: readonly string[], more: CliSettings = {}) =>
     cli(["import", ...args], { ...settings, ...more });
-  const sessions = join(folder, "agent", "sessions");
+  const sessions = join(folder, "data", "sessiontree", "imported");
   return { folder, home, put, settings, imported, sessions };
 }
 
@@ -103,9 +103,10 @@ test("--json gives one object for each session; its path is null in a dry run", 
   const dry = jsonLines(await imported(["--all", "--dry-run", "--json"]));
   expect(filesIn(sessions)).toEqual([]);
   const real = jsonLines(await imported(["--all", "--json"]));
-  const names = ["source", "sourceId", "sourcePath", "path", "id", "counts", "dropped", "issues"];
+  const names = ["source", "sourceId", "sourcePath", "path", "id", "status", "counts", "dropped", "issues"];
   for (const one of [...dry, ...real]) expect(Object.keys(Object(one))).toEqual(names);
-  expect(dry).toMatchObject([{ path: null }, { path: null }, { path: null }]);
+  const planned = { path: null, status: "new" };
+  expect(dry).toMatchObject([planned, planned, planned]);
   expect(real).toMatchObject([
     { source: "codex", sourceId: THREAD_ID, sourcePath: join(home, CODEX_PATH), id: THREAD_ID, issues: [] },
     {
@@ -183,6 +184,57 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   expect(JSON.parse(await ours("stats", SESSION_ID, "--json"))).toMatchObject({ usage: { output: 20 } });
   expect(await ours("export", SESSION_ID, "--markdown")).toContain("It is the tap.");
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
+});
+
+test("what was imported has a folder of its own, in which every command looks; --dir and older sessions stay as they were", async () => {
+  const { folder, home, settings, imported, sessions } = homeWithSessions();
+  const mine = join(folder, "agent", "sessions");
+  await imported(["--all", "--from", "codex", "--dir", join(mine, "--code-project--")]);
+  await imported(["--all"]);
+  expect(filesIn(mine)).toEqual([expect.stringContaining(THREAD_ID)]);
+  expect(filesIn(sessions)).toEqual([
+    expect.stringContaining(SESSION_ID),
+    expect.stringContaining(SESSION_ID),
+  ]);
+  expect(filesIn(sessions).every((name) => dirname(name) === "--code-project--")).toBe(true);
+  const inProject = { ...settings, cwd: "/code/project" };
+  const outputs = await Promise.all(
+    [["list"], ["search", "leak"], ["show", SESSION_ID.slice(0, 6)], ["show", "@last"]].map((args) =>
+      cli(args, inProject),
+    ),
+  );
+  for (const { code, stdout } of outputs) {
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/leak|Count|code-project/);
+  }
+  for (const name of ["work", "more"]) {
+    const dir = join(home, name);
+    await imported(["--all", "--dir", dir]);
+    expect(filesIn(dir)).toHaveLength(3);
+  }
+});
+
+test("what was deleted stays deleted, which an import says; --again brings it back", async () => {
+  const { settings, imported, sessions } = homeWithSessions();
+  await imported(["--all"]);
+  const done = await cli(["rm", SESSION_ID, "--permanent", "--yes"], settings);
+  expect(done.code).toBe(0);
+  const statuses = async (...args: string[]) =>
+    jsonLines(await imported(["--all", "--json", ...args])).map((one) => [
+      Object(one).status,
+      Object(one).path === null,
+    ]);
+  expect(await statuses("--dry-run")).toEqual([
+    ["unchanged", true],
+    ["deleted", true],
+    ["unchanged", true],
+  ]);
+  expect((await imported(["--all"])).lines).toContain(
+    "claude-code: 0 new, 0 grown, 1 unchanged, 1 deleted here (--again imports them)",
+  );
+  expect(filesIn(sessions)).toHaveLength(2);
+  expect((await statuses("--again")).map(([status]) => status)).toEqual(["unchanged", "new", "unchanged"]);
+  expect(filesIn(sessions)).toHaveLength(3);
 });
 
 test("a list tells a session, its subagents and those of its fork apart, by ids that name one each", async () => {

@@ -45,7 +45,7 @@ describe("resume", () => {
     const { older, terminal, result } = start(["--json"]);
     await terminal.shows("Roses are red.");
     terminal.press("\u001b[B");
-    await terminal.shows("assistant  Found it.");
+    await terminal.shows("assistant      Found it.");
     terminal.press("bug");
     await terminal.shows("> bug");
     terminal.press(ENTER);

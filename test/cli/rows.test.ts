@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { loadWidths } from "../../src/cli/text/width.ts";
-import { makeAncestorTest } from "../../src/cli/tree/ancestry.ts";
-import { chooseLandmarks, drawEverything, type Landmarks } from "../../src/cli/tree/landmarks.ts";
-import { treeRows } from "../../src/cli/tree/rows.ts";
-import { findTrunk } from "../../src/cli/tree/trunk.ts";
-import { kindOfMessage } from "../../src/cli/view/entry-kind.ts";
+import { chooseLandmarks, type Landmarks } from "../../src/cli/tree/landmarks.ts";
 import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
+import { entriesFrom, makeAncestorTest } from "../../src/view/ancestry.ts";
+import { chooseAll } from "../../src/view/choose-rows.ts";
+import { kindOfMessage } from "../../src/view/entry-kind.ts";
+import { type TreeRow, treeRows } from "../../src/view/tree-rows.ts";
+import { findTrunk } from "../../src/view/trunk.ts";
 import fc from "../support/fast-check.ts";
 
 await loadWidths();
@@ -36,22 +37,27 @@ const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ 
 function rowsOf(tree: EntryTree, leaf: number, landmarks?: Landmarks) {
   const trunk = findTrunk(tree, leaf);
   const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
-  const labels = new Map();
-  const chosen = landmarks ?? chooseLandmarks({ tree, labels, leaf }, trunk, kinds);
-  return [...treeRows({ tree, trunk, kinds, failures: new Set<number>(), landmarks: chosen })];
+  const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labelled: [] }, trunk);
+  return [...treeRows({ tree, trunk, ...chosen, rootDepth: 1 })];
+}
+
+/** How many entries a row that stands for several holds. */
+function foldedIn(tree: EntryTree, row: TreeRow): number {
+  if (row.kind === "entry") return 0;
+  return row.kind === "run" ? row.ordinals.length : [...entriesFrom(tree, row.heads)].length;
 }
 
 test("everything is drawn once, parents before children, side by side as it hangs", () => {
   fc.assert(
     fc.property(anyTree, fc.nat(), (tree, seed) => {
       const leaf = seed % tree.size;
-      const entries = rowsOf(tree, leaf, drawEverything(tree)).filter((row) => row.kind === "entry");
+      const entries = rowsOf(tree, leaf, { isDrawn: chooseAll(tree) }).filter((row) => row.kind === "entry");
       expect(entries.map(({ ordinal }) => ordinal).sort((a, b) => a - b)).toEqual([...tree.ordinals()]);
       const rowOf = new Map(entries.map((row, place) => [row.ordinal, { ...row, place }]));
       for (const row of rowOf.values()) {
         const parent = rowOf.get(tree.parentAt(row.ordinal));
         const depth = parent?.depth ?? 0;
-        expect(row.depth).toBe(row.isBranchStart ? depth + 1 : depth);
+        expect(row.depth).toBe(row.start !== undefined ? depth + 1 : depth);
         expect(row.place).toBeGreaterThan(parent?.place ?? -1);
       }
       for (const ordinal of tree.path(leaf)) expect(rowOf.get(ordinal)?.depth).toBe(0);
@@ -67,10 +73,7 @@ test("what is folded is counted: nothing is drawn twice, nothing goes missing", 
       const drawn = rows.flatMap((row) => (row.kind === "entry" ? row.ordinal : []));
       expect(new Set(drawn).size).toBe(drawn.length);
       expect(drawn).toContain(leaf);
-      const folded = rows.reduce(
-        (sum, row) => sum + (row.kind === "run" || row.kind === "branches" ? row.counts.total : 0),
-        0,
-      );
+      const folded = rows.reduce((sum, row) => sum + foldedIn(tree, row), 0);
       // Branches on a folded run are told by their number only.
       const hasHidden = rows.some((row) => row.kind === "run" && row.branches > 0);
       if (!hasHidden) expect(drawn.length + folded).toBe(tree.size);

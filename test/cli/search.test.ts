@@ -27,11 +27,11 @@ test("shows each entry that holds the text, under its session", async () => {
   utimesSync(first.path, new Date(), new Date(Date.now() + 60_000));
   const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--dir", sessions]);
   expect(code).toBe(0);
-  const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user        A tulip, please\n`;
+  const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user            A tulip, please\n`;
   const ofFirst = [
     "0198aaaa-0000-7000  6 days ago  Where do tulips grow?",
-    `  ${asked} user        Where do tulips grow?`,
-    `  ${answered} assistant   Tulips grow in gardens.\n`,
+    `  ${asked} user            Where do tulips grow?`,
+    `  ${answered} assistant       Tulips grow in gardens.\n`,
   ].join("\n");
   expect(stdout).toBe(`${ofSecond}\n${ofFirst}\n3 entries in 2 sessions\n`);
 });
@@ -115,7 +115,7 @@ describe("--failed", () => {
   test("shows the line that names the error, and says how to see the rest", async () => {
     const { scribe, settings, result, failed } = failing();
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
-    expect(stdout).toContain(`  ${failed} command     $ make (exit code 2): a.c:1: error: no main\n`);
+    expect(stdout).toContain(`  ${failed} command         $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
       `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
     );

@@ -1,9 +1,9 @@
 import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
-import { plainJson, plainLine, plainText } from "../../src/cli/text/plain.ts";
 import { ago, dateAndTime, span, timeColumn } from "../../src/cli/text/times.ts";
 import { column, loadWidths, truncate, truncateStart, widthOf, wrap } from "../../src/cli/text/width.ts";
-import { bytes, count, counted } from "../../src/cli/text/words.ts";
+import { plainJson, plainLine, plainText } from "../../src/view/plain.ts";
+import { bytes, count, counted } from "../../src/view/words.ts";
 import fc from "../support/fast-check.ts";
 
 await loadWidths();

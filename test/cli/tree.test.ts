@@ -16,8 +16,8 @@ test("a line tells short id, kind, time and what was said; the last one where th
   const answer = scribe.assistant("A graph without cycles.");
   const { code, lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(code).toBe(0);
-  expect(lineOf(lines, question)).toBe(`● ${question} user       22:02  What is a tree?`);
-  expect(lineOf(lines, answer)).toBe(`○ ${answer} assistant  22:03  A graph without cycles.  ← leaf`);
+  expect(lineOf(lines, question)).toBe(`● ${question} user           22:02  What is a tree?`);
+  expect(lineOf(lines, answer)).toBe(`○ ${answer} assistant      22:03  A graph without cycles.  ← leaf`);
 });
 
 test("the path to the leaf stays at the left edge, and what was left hangs to its side", async () => {
@@ -47,10 +47,13 @@ test("labels, compactions, branch summaries, failures and the leaf are seen", as
   session.appendLabelChange(marked, "checkpoint");
   session.appendCompaction("All that was before", marked, 186_045);
   session.branch(marked);
-  const { stdout, lines } = await cli(["tree", "--pretty", scribe.path]);
+  const { stdout, lines } = await cli(["tree", "--pretty", scribe.path], {
+    columns: 120,
+    env: { NO_COLOR: "1" },
+  });
   expect(lineOf(lines, marked)).toContain("[checkpoint] here");
   expect(stdout).toMatch(/◆ \w{8} compaction .*186,045-token context → All that was before/);
-  expect(stdout).toMatch(/◆ \w{8} summary .*Goal It was tried\./);
+  expect(stdout).toMatch(/◆ \w{8} branch summary .*Goal It was tried\./);
   expect(stdout).toContain("429: slow down");
   expect(lines.filter((line) => line.endsWith("← leaf"))).toHaveLength(1);
   expect(lines.find((line) => line.endsWith("← leaf"))).toContain("compaction");
@@ -63,11 +66,11 @@ test("long lines of entries are folded and counted; --all draws them", async () 
   const end = scribe.assistant("Done.");
   const { lines } = await cli(["tree", "--pretty", scribe.path]);
   expect(lines).toContain("… 60 entries: 30 assistant, 30 tool results");
-  expect(lines.filter((line) => line.includes("tool  "))).toEqual([]);
+  expect(lines.filter((line) => line.includes("tool result  "))).toEqual([]);
   lineOf(lines, end);
   const all = await cli(["tree", "--pretty", scribe.path, "--all"]);
   expect(all.stdout).not.toContain("…");
-  expect(all.lines.filter((line) => line.includes(" tool  "))).toHaveLength(30);
+  expect(all.lines.filter((line) => line.includes(" tool result  "))).toHaveLength(30);
 });
 
 test("a fold says how many failures it holds, and where they are listed", async () => {

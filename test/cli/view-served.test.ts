@@ -23,7 +23,7 @@ const CHILD_ID = "0198aaaa-0000-7000-8000-00000000c41d";
 
 function story(folder = temporaryFolder()): Scribe {
   const scribe = new Scribe(folder);
-  scribe.user("What is **wrong**?");
+  scribe.user("What is wrong?");
   scribe.assistant("Nothing.");
   return scribe;
 }
@@ -198,7 +198,7 @@ test("the list of a folder, or of all projects, leads to each session, and searc
       sessions: { href: string; title: string }[];
       searchUrl: string;
     };
-    expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is **wrong**?"]);
+    expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is wrong?"]);
     const href = sessions.find(({ title }) => title.includes("herons"))?.href ?? "";
     const opened = await (await fetch(new URL(href, url))).text();
     expect(opened).toContain("Look for herons.");

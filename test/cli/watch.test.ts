@@ -29,7 +29,7 @@ test("shows each entry when it comes, and ends when interrupted", async () => {
     0,
     `sessiontree: Watching ${scribe.path}; an interrupt (Ctrl-C) ends it.\n`,
   ]);
-  expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {8}one\n22:04 [0-9a-f]{8} user {8}two ␛\[2J\n$/);
+  expect(stdout).toMatch(/^22:03 [0-9a-f]{8} user {12}one\n22:04 [0-9a-f]{8} user {12}two ␛\[2J\n$/);
 });
 
 test("--json gives the entries themselves", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  calculateContextTokens,
   estimateContextTokens,
   estimateProjectedContextTokens,
   estimateTokens,
@@ -9,6 +8,7 @@ import {
 } from "../../src/compaction/tokens.ts";
 import { entryPathOf } from "../../src/context/entry-path.ts";
 import { projectPath } from "../../src/context/session-context.ts";
+import { calculateContextTokens } from "../../src/context/usage.ts";
 import type { AnySessionEntry } from "../../src/schema/entry.ts";
 import { call, toolResult as result, tokens, usage, user } from "../support/messages.ts";
 import { assistant, bash, malformed, pathOf, system } from "./builders.ts";

@@ -514,3 +514,71 @@ test("an import that is ended throws, and the next one goes on", async () => {
   await expect(places.import({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
   expect(await places.import()).toMatchObject([{ status: "new" }]);
 });
+
+const geminiMessage = (id: string, type = "user") => ({
+  id,
+  type,
+  content: id,
+  timestamp: `2026-11-22T05:00:0${id.slice(1)}.000Z`,
+});
+
+test("a session that Gemini CLI resumed in a file of its new format has what both files have, and keeps its ids", async () => {
+  const places = new Places();
+  const head = { sessionId: "g1", projectHash: "hash", startTime: "2026-11-22T05:00:00.000Z" };
+  const old = [geminiMessage("m1"), geminiMessage("m2", "gemini")];
+  const chats = ".gemini/tmp/hash/chats";
+  places.put(`${chats}/session-x.json`, JSON.stringify({ ...head, messages: old }));
+  const [first] = await places.import();
+  const before = readFileSync(first?.path ?? "", "utf8");
+  const added = [geminiMessage("m3"), geminiMessage("m4", "gemini")];
+  for (const resumed of [[...old, ...added], added, [old[1], ...added]]) {
+    places.put(`${chats}/session-x.jsonl`, linesOf([head, ...resumed]));
+    rmSync(places.sessions, { recursive: true });
+    const [one] = await places.import();
+    const text = readFileSync(one?.path ?? "", "utf8");
+    const ids = (of: string) => [...of.matchAll(/"id":"([^"]+)","parentId"/g)].map(([, id]) => id);
+    expect(ids(text).slice(0, 3)).toEqual(ids(before));
+    const session = SessionManager.open(one?.path ?? "", { mode: "read-only" });
+    expect(session.buildSessionContext().messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    expect(one).toMatchObject({ issues: [], counts: { entries: 5 } });
+    const { records = 0, mapped, kept, dropped } = one?.counts ?? {};
+    expect((mapped ?? 0) + (kept ?? 0) + (dropped ?? 0)).toBe(records);
+  }
+  // What differs behind a shared message is a branch, and the newer end is the leaf.
+  places.put(`${chats}/session-x.json`, JSON.stringify({ ...head, messages: [...old, geminiMessage("m9")] }));
+  places.put(`${chats}/session-x.jsonl`, linesOf([head, ...old, ...added]));
+  rmSync(places.sessions, { recursive: true });
+  const [one] = await places.import();
+  const session = SessionManager.open(one?.path ?? "", { mode: "read-only" });
+  expect(session.buildSessionContext().messages).toHaveLength(3);
+  expect(one?.counts.userMessages).toBe(3);
+});
+
+test("of two files of one id in two project folders the larger is imported, and what the other has besides is reported", async () => {
+  const places = new Places();
+  const records = conversation();
+  const other = CLAUDE_PATH.replace("-code-project", "-code-other");
+  places.put(CLAUDE_PATH, linesOf(records));
+  const copy = places.put(other, linesOf(records.slice(0, 4)));
+  expect(await places.import()).toMatchObject([{ status: "new", issues: [] }]);
+  places.put(other, linesOf([...records.slice(0, 4), user("z", "a1", "elsewhere")]));
+  const [one] = await places.import();
+  expect(one?.issues).toMatchObject([{ code: "SOURCE_LEFT_OUT" }]);
+  expect(one?.issues[0]?.message).toContain(`1 record of ${copy}`);
+});
+
+test("of two files of messages with one id the larger is imported, and the other is reported", async () => {
+  const places = new Places();
+  const chat = (...said: string[]) =>
+    JSON.stringify({ id: "chat", messages: said.map((content) => ({ role: "user", content })) });
+  const paths = [places.put("a.json", chat("a")), places.put("b.json", chat("a", "b"))];
+  const [one, ...others] = await places.import({ paths });
+  expect(others).toEqual([]);
+  expect(one).toMatchObject({ counts: { userMessages: 2 }, issues: [{ code: "SOURCE_LEFT_OUT" }] });
+  expect(one?.issues[0]?.message).toContain(paths[0]);
+});

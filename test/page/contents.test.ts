@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { blocksOfEntry } from "../../src/page/model/blocks.ts";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
-import { excerptOf } from "../../src/page/model/excerpt.ts";
-import { dollars, roundDollars, tokens } from "../../src/page/model/format.ts";
+import { roundDollars, tokens } from "../../src/page/model/format.ts";
 import { roundValues } from "../../src/page/model/scale.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
 import {
@@ -12,9 +11,11 @@ import {
   type ModelCall,
   modelCalls,
   orderCalls,
-  sumOf,
   sumsByModel,
 } from "../../src/page/model/usage.ts";
+import { excerptOf } from "../../src/view/excerpt.ts";
+import { sumUsage } from "../../src/view/usage-tally.ts";
+import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 /** Everything that a field can hold which ought to hold something else. */
@@ -77,7 +78,7 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
   );
   for (const entry of entries) {
     expect(Array.isArray(blocksOfEntry(entry))).toBe(true);
-    expect(excerptOf(entry)).toBeTypeOf("string");
+    expect(excerptOf(entry).text).toBeTypeOf("string");
   }
 });
 
@@ -91,8 +92,8 @@ test("an answer without text is told by its calls, by how it ended, or by its th
       parentId: null,
       timestamp: "",
       message: { role: "assistant", content, stopReason },
-    });
-  expect(excerpt([thinking, call], "toolUse")).toBe("bash ls");
+    }).text;
+  expect(excerpt([thinking, call], "toolUse")).toBe("→ bash ls");
   expect(excerpt([thinking], "stop")).toBe("(thinking)");
   expect(excerpt([], "aborted")).toBe("(aborted)");
   expect(excerpt([], "stop")).toBe("");
@@ -155,8 +156,8 @@ test("a search finds texts of every kind, in any case, with what stands around t
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
-    ...{ ordinal, model: "m", input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    ...{ total, cost },
+    ...{ ordinal, model: "m", count: 1, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 },
+    ...{ totalTokens: total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
   const ordinalsBy = (order: CallOrder) => orderCalls(calls, order).map(({ ordinal }) => ordinal);
@@ -182,13 +183,13 @@ test("usage is added up by model, whatever numbers are missing", () => {
       ],
     ]),
   );
-  expect(sumOf(calls)).toMatchObject({ calls: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
-  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+  expect(sumUsage(calls)).toMatchObject({ count: 5, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
+  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.count])).toEqual([
     ["p/m", 3],
-    ["(not named)", 1],
+    ["(unknown model)", 1],
     ["p/n", 1],
   ]);
-  expect(cacheShare(sumOf(calls))).toBeCloseTo(30 / 41);
+  expect(cacheShare(sumUsage(calls))).toBeCloseTo(30 / 41);
   expect(groupCalls(calls, 2).map((group) => group.length)).toEqual([3, 2]);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { endName } from "../../src/page/model/end-name.ts";
-import { NONE } from "../../src/page/model/session-model.ts";
+import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf } from "./support/session.ts";
 
 test("the end of a path is the leaf, an entry by its id, or the start", () => {
@@ -9,6 +9,6 @@ test("the end of a path is the leaf, an entry by its id, or the start", () => {
     ["b", "a", "second"],
   ]);
   expect(endName(model, model.leaf)).toBe("the leaf");
-  expect(endName(model, model.ordinals.get("a") ?? NONE)).toBe("entry a");
+  expect(endName(model, model.tree.find("a"))).toBe("entry a");
   expect(endName(model, NONE)).toBe("the start");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { titleOfEntry } from "../../src/page/model/entry-title.ts";
 import { type Filter, FilterIndex, toggleChoice } from "../../src/page/model/filters.ts";
-import { nextFailure } from "../../src/page/model/next-failure.ts";
+import { nextFailure } from "../../src/page/model/navigation.ts";
+import { titleOfEntry } from "../../src/view/entry-title.ts";
 import { modelOf, said } from "./support/session.ts";
 
 const call = (id: string, name: string) => ({ type: "toolCall", id, name, arguments: {} });
@@ -82,7 +82,7 @@ test("in a list a result is known by what was asked for, all else by what it say
     ["d", "c", "## What **now**?"],
   ]);
   expect(asked.entries.map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
-    "bash npm test",
+    "→ bash npm test",
     "npm test",
     "of nothing",
     "What now?",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Place, type Step, takeStep } from "../../src/page/model/navigation.ts";
-import { NONE } from "../../src/page/model/session-model.ts";
 import { hashOf, linkTo, placeOf } from "../../src/page/ui/location.ts";
+import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf, said } from "./support/session.ts";
 
 const model = modelOf([
@@ -12,7 +12,7 @@ const model = modelOf([
   ["e", "d", "right middle"],
   ["f", "e", said("assistant", "right end")],
 ]);
-const at = (id: string) => model.ordinals.get(id) ?? NONE;
+const at = (id: string) => model.tree.find(id);
 const idOf = (ordinal: number) => model.entries[ordinal]?.id ?? null;
 const START: Place = { end: at("f"), focus: NONE, view: "path", asked: NONE, reveal: undefined };
 

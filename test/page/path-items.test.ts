@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { viewPath } from "../../src/page/model/path-items.ts";
-import { NONE } from "../../src/page/model/session-model.ts";
+import { NONE } from "../../src/tree/entry-tree.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
 
 const LINES: Line[] = [
@@ -43,7 +43,7 @@ test("each entry of a path is told what the model gets of it", () => {
 
 test("the end of the path decides: before a compaction nothing is left out", () => {
   const model = modelOf(LINES);
-  const { items, modelItems } = viewPath(model, model.ordinals.get("g") ?? NONE);
+  const { items, modelItems } = viewPath(model, model.tree.find("g"));
   expect(items.map(({ state }) => state)).toEqual(["seen", "seen", "seen", "aside", "seen", "seen", "seen"]);
   expect(modelItems).toHaveLength(6);
 });

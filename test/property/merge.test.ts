@@ -31,7 +31,7 @@ interface Step {
   readonly id: string;
   readonly parent: number;
   readonly target: number;
-  readonly kind: "message" | "label" | "compaction" | "name" | "custom" | "leaf" | "summary" | "redaction";
+  readonly kind: "message" | "label" | "compaction" | "name" | "custom" | "leaf" | "summary";
   readonly text: string;
   /** Clocks may stand still and go backwards. */
   readonly second: number;
@@ -42,17 +42,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   parent: fc.nat(5),
   target: fc.nat(5),
   kind: fc.constantFrom<Step["kind"][]>(
-    ...([
-      "message",
-      "message",
-      "label",
-      "compaction",
-      "name",
-      "custom",
-      "leaf",
-      "summary",
-      "redaction",
-    ] as const),
+    ...(["message", "message", "label", "compaction", "name", "custom", "leaf", "summary"] as const),
   ),
   text: fc.constantFrom("a", "b"),
   second: fc.nat(6),
@@ -77,8 +67,6 @@ function bodyOf({ kind, text }: Step, targetId: string): Fields {
       return { type: "leaf", targetId, note: text };
     case "summary":
       return { type: "branch_summary", fromId: targetId, summary: text };
-    case "redaction":
-      return { type: "custom", customType: "sessiontree.redaction", data: { targetId }, note: text };
   }
 }
 
@@ -98,12 +86,12 @@ function extend(text: string, more: readonly Step[]): string {
   return grown;
 }
 
-/** Changes the text of an entry in its place, as a redaction does. */
+/** Changes the text of an entry in its place, as an editor does. */
 function edit(text: string, which: number): string {
   const lines = text.split("\n");
   const at = 1 + which;
   if (lines[at]?.includes('"content":"a"'))
-    lines[at] = lines[at].replace('"content":"a"', '"content":"[redacted]"');
+    lines[at] = lines[at].replace('"content":"a"', '"content":"edited"');
   return lines.join("\n");
 }
 

@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import { readUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-types.ts";
-import { appendConversation, type ConversationSession } from "../../convert/append-conversation.ts";
+import { appendMatching, type ConversationSession } from "../../convert/append-conversation.ts";
 import { assertMessages } from "../../convert/assert-messages.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { ImportOptions } from "../../convert/conversion-options.ts";
@@ -11,6 +11,7 @@ import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
 import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../schema/entry.ts";
 import type { Message } from "../../schema/message.ts";
+import { CHAT_DETAIL } from "../../schema/redact-entry.ts";
 
 /** What saving a chat did. */
 export interface SavedChat {
@@ -24,9 +25,6 @@ export interface SavedChat {
 
 /** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<ImportOptions>;
-
-/** Key of an entry's `details` under which the id of its UI message is kept. */
-const CHAT_KEY = "aiSdkChat";
 
 /** Roles of which a chat is made. */
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
@@ -48,7 +46,7 @@ export function loadChat(session: SessionManager): UIMessage[] {
 /**
  * Appends what is new of a chat that the AI SDK keeps as a whole array, in one write; called again, it does nothing.
  *
- * Compares messages by content, not by id. If one was regenerated, edited or removed, a branch starts, and nothing is lost.
+ * Compares messages by content, not by id; one that was redacted in the session is told by its id, and does not come back. If one was regenerated, edited or removed, a branch starts, and nothing is lost.
  *
  * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
  * @throws {TypeError} If an element is not a UI message.
@@ -63,7 +61,11 @@ export async function saveChat(
   const { said, ids, issues } = convert(messages, options);
   const leafBefore = session.getLeafId();
   const drafts: EntryDraft[] = [];
-  const { hasBranched } = appendConversation(collecting(session, ids, drafts), said);
+  const mayBeSame = (entry: SessionEntry, given: Message) => {
+    const [saved, id] = [savedIdOf(entry), ids.get(given)];
+    return saved === undefined || id === undefined || saved === id;
+  };
+  const { hasBranched } = appendMatching(collecting(session, ids, drafts), said, mayBeSame);
   const entryIds = drafts.length > 0 || hasBranched ? write(session, drafts, leafBefore) : [];
   await session.flush();
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
@@ -96,13 +98,18 @@ function collecting(
   return {
     getLeafId: () => session.getLeafId(),
     getBranch: () => session.getBranch(),
+    getEntries: () => session.getEntries(),
     getChildren: (parentId) => session.getChildren(parentId),
     buildSessionProjection: () => session.buildSessionProjection(),
     branch: (entryId) => session.branch(entryId),
     resetLeaf: () => session.resetLeaf(),
     appendMessage: (message) => {
       const id = ids.get(message);
-      drafts.push({ type: "message", message, ...(id !== undefined && { details: { [CHAT_KEY]: { id } } }) });
+      drafts.push({
+        type: "message",
+        message,
+        ...(id !== undefined && { details: { [CHAT_DETAIL]: { id } } }),
+      });
       return "";
     },
   };
@@ -129,6 +136,6 @@ function chatIdOf(entry: SessionEntry | undefined): string {
 
 /** Returns the id of the UI message that was saved from this entry on. */
 function savedIdOf(entry: SessionEntry | undefined): string | undefined {
-  const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_KEY]);
+  const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;
 }

@@ -10,17 +10,17 @@ import { estimateAll, estimateProjectedContextTokens } from "../../compaction/to
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { countKinds, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { column, truncate } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
 import { paintOf } from "../view/colour.ts";
-import { countKinds, kindOf, kindOfMessage } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 
 const SESSION = argument("<session>", "the session");

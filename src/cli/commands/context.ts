@@ -8,21 +8,21 @@ import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { contextSizeText } from "../../view/context-size.ts";
+import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
+import { excerptOfMessage } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { callOf } from "../../view/tool-calls.ts";
+import { answerText } from "../../view/usage.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { column, truncate, wrap } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { answerText } from "../view/answer-cost.ts";
-import { callOf } from "../view/call-links.ts";
-import { paintOf } from "../view/colour.ts";
-import { contextSizeText } from "../view/context-size.ts";
-import { kindOf, kindOfMessage } from "../view/entry-kind.ts";
-import { excerptOfMessage } from "../view/excerpt.ts";
+import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
@@ -39,8 +39,6 @@ const LLM = flag(
   "--llm",
   "as a provider gets them: only roles it knows, no failed or aborted answers, every tool call with its result",
 );
-
-const KIND_WIDTH = 10;
 
 /** A message of a context. */
 interface ContextLine {
@@ -191,10 +189,9 @@ function writeLines(
   const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
   const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
-    const kind = kindOfMessage(message);
     const facts = [
       colours.dim(column(shortId(entryId, idLength), idLength)),
-      paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+      kindColumn(colours, kindOfMessage(message)),
       colours.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
     out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));

@@ -4,6 +4,7 @@ import { fileError } from "../../log/file-errors.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { argumentList, textOption } from "../parameters.ts";
@@ -11,7 +12,6 @@ import { pathOf } from "../session-argument.ts";
 import type { SessionLocation } from "../session-location.ts";
 import { isStoreUrl, storeAddress } from "../store/address.ts";
 import { storesOf } from "../store/open-store.ts";
-import { plainLine } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");

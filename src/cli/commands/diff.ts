@@ -1,23 +1,21 @@
 import { type BranchSide, diffBranches } from "../../compaction/diff-branches.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { column, truncate } from "../text/width.ts";
-import { counted } from "../text/words.ts";
-import { paintOf } from "../view/colour.ts";
-import { kindOf } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
+import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { idsOf, longestOf, shortId, shortIdLength } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
 const Y = argument("<entry-y>", "the end of the other");
-
-const KIND_WIDTH = 10;
 
 /** `sessiontree diff`: shows what two branches of a session do not share. */
 export const diffCommand: Command = {
@@ -71,14 +69,16 @@ function writeEntries(
   length: number,
 ): void {
   for (const entry of entries) {
-    const kind = kindOf(entry);
-    const word = paintOf(out.colours, kind.style)(column(kind.word, KIND_WIDTH));
+    const word = kindColumn(out.colours, kindOf(entry));
     const id = out.colours.dim(column(shortId(entry.id, length), length));
     out.line(excerptLine([mark, id, word], excerptOf(entry, !out.isLaidOut), out));
   }
 }
 
+/** Columns of "modified" and a gap. */
+const WHAT_WIDTH = 10;
+
 function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {
   for (const file of files)
-    out.line(`  ${column(what, KIND_WIDTH)}${truncate(plainLine(file), out.width - KIND_WIDTH - 2)}`);
+    out.line(`  ${column(what, WHAT_WIDTH)}${truncate(plainLine(file), out.width - WHAT_WIDTH - 2)}`);
 }

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { plainJson, plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
@@ -6,8 +8,6 @@ import { writeNewFile } from "../export/new-file.ts";
 import type { ExportSource } from "../export/source.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainJson, plainLine } from "../text/plain.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");

@@ -11,15 +11,15 @@ import type { DetectedSource } from "../../import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../import/imported-session.ts";
 import { aboutForeign } from "../../jsonl/not-a-session.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { parseDuration } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const PATHS: Parameter<readonly string[]> = {
@@ -39,14 +39,16 @@ const SINCE = textOption(
   "--since <time>",
   "only sessions used since a day (2026-11-22) or within a time (12h, 30d)",
 );
+const AGAIN = flag("--again", "also sessions that were deleted here");
+const FRESH = flag("--fresh", "anew, beside what was imported by an older version");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
 /** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
 export const importCommand: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
-What was imported before is brought up to date; branches that you added to it stay.
+What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
 The programs' own files are only read. --dir and --store say where sessions go.`,
-  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, DRY_RUN],
+  parameters: [PATHS, ALL, FROM, PROJECT, SINCE, AGAIN, FRESH, DRY_RUN],
   examples: [
     ["import", "what is there"],
     ["import --all", "import everything; run it daily, since Claude Code deletes after 30 days"],
@@ -56,13 +58,25 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   run: async (call) => {
     const { get, json } = call;
     const selectors = [get(FROM), get(PROJECT), get(SINCE)];
-    const isAsked = get(ALL) || get(PATHS).length > 0 || selectors.some((one) => one !== undefined);
+    const isAsked =
+      get(ALL) ||
+      get(AGAIN) ||
+      get(FRESH) ||
+      get(PATHS).length > 0 ||
+      selectors.some((one) => one !== undefined);
     const target = await targetOf(call);
     const skipped: string[] = [];
     const options = { ...queryOf(call), target, onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
     if (!isAsked && !json) await showPreview(call, options);
-    else if (!(await runImport(call, { ...options, dryRun: get(DRY_RUN) || !isAsked }))) {
+    else if (
+      !(await runImport(call, {
+        ...options,
+        again: get(AGAIN),
+        fresh: get(FRESH),
+        dryRun: get(DRY_RUN) || !isAsked,
+      }))
+    ) {
       return EXIT_CODES.cancelled;
     }
     return skipped.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
@@ -71,7 +85,10 @@ The programs' own files are only read. --dir and --store say where sessions go.`
 
 async function targetOf({ dir, io, stored }: CommandCall): Promise<SessionTarget> {
   if (stored !== undefined) return new StoreTarget(await stored.store(), stored.address);
-  return new FileTarget(sessionScope({ io, dir }, true).sessionDir);
+  if (dir !== undefined) return new FileTarget(pathOf(io.cwd, dir));
+  // Sessions that were imported where sessions are kept stay there.
+  const { sessionDir } = sessionScope({ io, dir }, true);
+  return new FileTarget(undefined, {}, sessionDir === undefined ? [] : [sessionDir]);
 }
 
 function queryOf({ get, io }: CommandCall): Omit<ImportSessionsOptions, "target"> {
@@ -154,6 +171,7 @@ interface Tally {
   new: number;
   grown: number;
   unchanged: number;
+  deleted: number;
   issues: number;
 }
 
@@ -167,7 +185,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
     await withProgress(call, "Importing sessions", async (onProgress) => {
       for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
         if (json) out.json(importJson(one));
-        const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, issues: 0 };
+        const tally = tallies.get(one.source) ?? { new: 0, grown: 0, unchanged: 0, deleted: 0, issues: 0 };
         tally[one.status]++;
         tally.issues += one.issues.length;
         tallies.set(one.source, tally);
@@ -183,8 +201,8 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
 }
 
 function importJson(one: SessionImport): object {
-  const { source, sourceId, sourcePath, path, id, counts, dropped, issues } = one;
-  return { source, sourceId, sourcePath, path, id, counts, dropped, issues };
+  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {
@@ -194,6 +212,7 @@ function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tal
       `${count(tally.new)} new`,
       `${count(tally.grown)} grown`,
       `${count(tally.unchanged)} unchanged`,
+      ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
       ...(tally.issues > 0 ? [`${counted(tally.issues, "issue")} (--json tells which)`] : []),
     ];
     out.line(`${source}: ${parts.join(", ")}`);

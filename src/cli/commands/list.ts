@@ -1,20 +1,20 @@
+import { importOriginOf } from "../../catalog/deleted-imports.ts";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import type { SkippedFile } from "../../catalog/skipping.ts";
 import { SOURCE_NAMES } from "../../import/imported-session.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
+import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
-import { sourceOfSession } from "../session-source.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago, isoTime } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { count } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const ALL = flag("--all", "sessions of all projects");
@@ -78,7 +78,7 @@ function withSources(
 ): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
   const known = sessions.map((session): ListedRow => {
-    const source = session.path === undefined ? undefined : sourceOfSession(session.path);
+    const source = session.path === undefined ? undefined : importOriginOf(session.path)?.source;
     return source === undefined ? session : { ...session, source };
   });
   if (wanted === undefined) return known;

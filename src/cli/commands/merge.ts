@@ -4,13 +4,13 @@ import { type MergeFilesResult, mergeSessions } from "../../manager/merge-files.
 import type { MergeConflict } from "../../merge/merge-plan.ts";
 import type { MergeSide } from "../../merge/merge-source.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
+import { plainLine } from "../../view/plain.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
-import { plainLine } from "../text/plain.ts";
 import { wrap } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeFacts } from "../view/facts.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";

@@ -1,8 +1,8 @@
+import { plainLine, plainText } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, type Parameter } from "../parameters.ts";
-import { plainLine, plainText } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
 
 const TO: Parameter<number | undefined> = {

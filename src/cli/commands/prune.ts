@@ -6,6 +6,8 @@ import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { ifPresent } from "../../log/file-system.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { titleOf } from "../../view/session-title.ts";
+import { bytes, count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -15,9 +17,7 @@ import { sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { ago, parseDuration } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { bytes, count, counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength } from "../view/short-ids.ts";
 
 const OLDER_THAN: Parameter<number> = {

@@ -1,4 +1,8 @@
 import { isSessionError } from "../../schema/errors.ts";
+import { REDACTED_TEXT } from "../../schema/redact-entry.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
@@ -7,10 +11,7 @@ import { leftoversOf } from "../leftovers.ts";
 import { argument, flag, textOption } from "../parameters.ts";
 import { findSameText, redactedTexts, type SameText } from "../same-text.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { truncate } from "../text/width.ts";
-import { kindOf } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
@@ -20,8 +21,6 @@ const EVERYWHERE = flag(
   "--everywhere",
   "also redact every repetition of its text: in this session, forks, backups and the trash",
 );
-
-const DEFAULT_TEXT = "[redacted]";
 
 /** How much of the content is shown, so that it is plain what goes. */
 const EXCERPT_WIDTH = 60;
@@ -38,9 +37,9 @@ export const redactCommand: Command = {
   run: async (call) => {
     const session = new SessionView(await call.findSession(call.get(SESSION)));
     const entryId = session.findEntry(call.get(ENTRY));
-    const text = call.get(TEXT) ?? DEFAULT_TEXT;
+    const text = call.get(TEXT) ?? REDACTED_TEXT;
     const entry = session.entryAt(session.tree.find(entryId));
-    const what = plainLine(`${kindOf(entry).one} ${entryId}`);
+    const what = plainLine(`${kindOf(entry).word} ${entryId}`);
     if (!(await isConfirmed(call, what, excerptOf(entry).text))) {
       call.warn("Nothing was changed.");
       return EXIT_CODES.failed;

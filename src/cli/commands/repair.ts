@@ -1,10 +1,10 @@
 import { type RepairReport, repairSession } from "../../log/repair-session.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
-import { plainLine } from "../text/plain.ts";
-import { counted } from "../text/words.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSION = argument("<session>", "the session to repair");

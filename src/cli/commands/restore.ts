@@ -1,16 +1,17 @@
 import { dirname } from "node:path";
+import { importedRoot } from "../../catalog/data-folder.ts";
 import { fittingName } from "../../catalog/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../catalog/restore.ts";
 import { sessionsRoot } from "../../log/session-paths.ts";
 import { SessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { titleOf } from "../view/session-line.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
 
 const NAME = optionalArgument(
@@ -51,7 +52,12 @@ export const restoreCommand: Command = {
 
 async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
   const { sessionDir } = sessionScope(call, true);
-  const folders = [call.io.cwd, sessionsRoot(), ...(sessionDir === undefined ? [] : [sessionDir])];
+  const folders = [
+    call.io.cwd,
+    sessionsRoot(),
+    importedRoot(),
+    ...(sessionDir === undefined ? [] : [sessionDir]),
+  ];
   const trashed = await listTrashed({ folders });
   return call.dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }

@@ -1,6 +1,8 @@
 import { iterateSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import { deleteSession } from "../../catalog/trash.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
+import { plainLine } from "../../view/plain.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -12,9 +14,7 @@ import { runProgram, withPath } from "../picker/run-program.ts";
 import type { PickerScope } from "../picker/state.ts";
 import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
-import { plainLine } from "../text/plain.ts";
 import { UsageError } from "../usage-error.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
 
 /** More than anybody looks through; a longer text finds fewer. */
 const MOST_HITS = 500;

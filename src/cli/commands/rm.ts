@@ -6,6 +6,8 @@ import { assertPlainFile, type DeletedSession, deleteSession } from "../../catal
 import { fileError } from "../../log/file-errors.ts";
 import { notASessionAt } from "../../log/foreign-file.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
@@ -13,9 +15,7 @@ import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
 import { argumentList, flag } from "../parameters.ts";
 import { findStored, removeStored } from "../store/remove-stored.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
-import { counted } from "../text/words.ts";
 import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");

@@ -1,4 +1,8 @@
 import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
+import { plainLine, tabSeparated } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
+import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
@@ -7,14 +11,10 @@ import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
-import { plainLine, tabSeparated } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
-import { paintOf } from "../view/colour.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
-import { titleOf } from "../view/session-line.ts";
+import { kindColumn } from "../view/colour.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const TEXT = {
@@ -47,7 +47,6 @@ const LIMIT = numberOption("--limit <number>", "stop after this many hits");
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
 const MOST_ID_WIDTH = 18;
-const KIND_WIDTH = 10;
 
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MOST_SEEN = 10;
@@ -246,11 +245,10 @@ function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: b
 
 function writeHit({ entryId, role, snippet, match }: FoundEntry, out: Output): void {
   const { colours, width } = out;
-  const kind = kindOfMessage({ role });
   const id = shortId(entryId, MOST_ID_WIDTH);
   const front = [
     colours.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
-    paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+    kindColumn(colours, kindOfMessage({ role })),
   ].join(" ");
   const text = marked(snippet, match, width - widthOf(front) - 4, out);
   out.line(`  ${front}  ${text}`.trimEnd());

@@ -1,22 +1,22 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { EntryTree } from "../../tree/entry-tree.ts";
+import { countKinds, isFailure, kindOf, readKinds } from "../../view/entry-kind.ts";
+import { callText } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { timeRange } from "../../view/time-range.ts";
+import { callOf, type LocatedEntry, nextAnswer, resultsOf } from "../../view/tool-calls.ts";
+import { answerText, usageTexts } from "../../view/usage.ts";
+import { bytes, count } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { bytes, count, dollars } from "../text/words.ts";
-import { answerText, tokensText, usageOf } from "../view/answer-cost.ts";
-import { callOf, nextAnswer, type PlacedEntry, resultsOf } from "../view/call-links.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
-import { countKinds, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { callText } from "../view/excerpt.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
-import { timeRange } from "../view/time-range.ts";
 
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
 const TAIL = numberOption(
@@ -144,25 +144,25 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
 }
 
 /** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
-function costFacts(session: SessionView, { ordinal, entry }: PlacedEntry): Facts {
+function costFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = callOf(session, ordinal);
   const called: Facts =
     call === undefined
       ? []
       : [
-          ["call", `${callText(call.name, call.given)}, in ${idAt(call.ordinal)}`],
+          ["call", `${callText(call.name, call.input)}, in ${idAt(call.ordinal)}`],
           ["called by", answerText(call.entry)],
         ];
   const next = isFollowedByAnswer(entry) ? nextAnswer(session, ordinal) : undefined;
-  const usage = usageOf(entry);
+  const { tokens, cost } = usageTexts(entry);
   const results = resultsOf(session, ordinal).map(
     (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
   );
   return [
     ...called,
-    ["tokens", usage === undefined ? "" : tokensText(usage)],
-    ["cost", usage === undefined ? "" : dollars(usage.cost)],
+    ["tokens", tokens],
+    ["cost", cost],
     ["results", results.join(", ")],
     [
       "next answer",

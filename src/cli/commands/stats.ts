@@ -1,20 +1,20 @@
 import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
-import type { ModelUsage, UsageTotals } from "../../controller/usage-tally.ts";
 import { SessionManager } from "../../manager/session-manager.ts";
+import { contextSizeText } from "../../view/context-size.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
+import { modelName } from "../../view/usage.ts";
+import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
+import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
-import { count, counted, dollars } from "../text/words.ts";
-import { contextSizeText } from "../view/context-size.ts";
-import { kindOfMessage } from "../view/entry-kind.ts";
 import { writeFacts } from "../view/facts.ts";
 
 const LEAF = textOption("--leaf <entry>", "count only the path to this entry: what it took to get there");
@@ -114,8 +114,8 @@ function listText(total: number, parts: readonly string[]): string {
 }
 
 function roleText(role: string, number: number): string {
-  const { one, many } = kindOfMessage({ role });
-  return counted(number, one, many);
+  const { word, many } = kindOfMessage({ role });
+  return counted(number, word, many);
 }
 
 function toolText({ total, failed, byName }: SessionStats["toolCalls"]): string {
@@ -140,7 +140,7 @@ function contextText({ size, context: { contextWindow } }: ShownStats): string {
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
   const { colours } = out;
-  const rows = models.map((model) => [modelName(model), ...usageCells(model)]);
+  const rows = models.map((model) => [nameOf(model), ...usageCells(model)]);
   if (models.length > 1) rows.push(["total", ...usageCells(total)]);
   const table = [["", "all input", "cache read", "written", "output", "cost"], ...rows];
   const widths = table[0]?.map((_, i) => Math.max(...table.map((row) => widthOf(row[i] ?? "")))) ?? [];
@@ -160,9 +160,8 @@ function usageCells({ input, output, cacheRead, cacheWrite, cost }: UsageTotals)
   return [...[all, cacheRead, cacheWrite, output].map(count), dollars(cost)];
 }
 
-function modelName({ provider, model }: ModelUsage): string {
-  if (model === null) return "(unknown model)";
-  return plainLine(provider === null ? model : `${provider}/${model}`);
+function nameOf({ provider, model }: ModelUsage): string {
+  return modelName(provider ?? "", model ?? "") || "(unknown model)";
 }
 
 function percent(part: number): string {

@@ -1,24 +1,27 @@
+import { NONE } from "../../tree/entry-tree.ts";
+import { chooseAll } from "../../view/choose-rows.ts";
+import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { tabSeparated } from "../../view/plain.ts";
+import { type RowPosition, type TreeRow, treeRows } from "../../view/tree-rows.ts";
+import { findTrunk } from "../../view/trunk.ts";
+import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { tabSeparated } from "../text/plain.ts";
 import { isoTime } from "../text/times.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { writeHeading } from "../tree/heading.ts";
-import { chooseLandmarks, drawEverything } from "../tree/landmarks.ts";
-import { type TreeRow, treeRows } from "../tree/rows.ts";
-import { findTrunk } from "../tree/trunk.ts";
+import { chooseLandmarks } from "../tree/landmarks.ts";
 import { UsageError } from "../usage-error.ts";
-import { countKinds, type EntryKind, isFailure, kindOf, readKinds } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
 
 /** Where the entries of the path to the leaf are drawn. */
-const ON_PATH = { depth: 0, isBranchStart: false };
+const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const treeCommand: Command = {
@@ -46,21 +49,23 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
 
 function drawTree({ out, get }: CommandCall, session: SessionView): ExitCode {
   const read = readKinds(session);
-  const { kinds, failures } = read;
   writeHeading(session, countKinds(read), out);
-  const { tree } = session;
-  const trunk = findTrunk(tree, session.leaf);
-  const landmarks = get(ALL) ? drawEverything(tree) : chooseLandmarks(session, trunk, kinds);
+  const { tree, leaf } = session;
+  const trunk = findTrunk(tree, leaf);
+  const marks = { tree, leaf, kinds: read.kinds, labelled: session.labelled() };
+  const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk);
+  const roots = [...tree.children(NONE)].length;
+  if (roots > 1) out.line(out.colours.dim(`○ ${count(roots)} beginnings`));
   let isFolded = false;
   const noted = function* () {
-    for (const row of treeRows({ tree, trunk, kinds, failures, landmarks })) {
-      isFolded ||= row.kind === "run" || row.kind === "branches";
+    for (const row of treeRows({ tree, trunk, ...landmarks, rootDepth: 1 })) {
+      isFolded ||= row.kind !== "entry";
       yield row;
     }
   };
-  new TreeWriter(session, kinds, out).write(noted());
+  new TreeWriter(session, read, out).write(noted());
   if (isFolded) out.line(out.colours.dim("\nFolded to be readable; --all draws every entry."));
-  if (isFolded && failures.size > 0)
+  if (isFolded && read.failures.size > 0)
     out.line(out.colours.dim("sessiontree search --failed lists the failures."));
   return EXIT_CODES.ok;
 }
@@ -73,7 +78,7 @@ function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable
     kinds[ordinal] = kindOf(entry);
     rows.push({ kind: "entry", ordinal, ...ON_PATH });
   });
-  new TreeWriter(session, kinds, out).write(rows);
+  new TreeWriter(session, { kinds, failures: new Set() }, out).write(rows);
   return EXIT_CODES.ok;
 }
 

@@ -1,10 +1,10 @@
 import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
+import { plainLine } from "../../view/plain.ts";
 import { changeSession } from "../change-session.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, flag } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 
 const SESSION = argument("<session>", "the session");
 const DRY_RUN = flag("--dry-run", "only say what would be done");

@@ -8,6 +8,9 @@ import type { SessionIssue } from "../../schema/issue.ts";
 import { storedMessageProblems } from "../../schema/message-shape.ts";
 import { validateEntry } from "../../schema/validate.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { makeAncestorTest } from "../../view/ancestry.ts";
+import { plainLine } from "../../view/plain.ts";
+import { bytes, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
@@ -15,9 +18,6 @@ import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import type { SessionLocation } from "../session-location.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
-import { bytes, counted } from "../text/words.ts";
-import { makeAncestorTest } from "../tree/ancestry.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS: Parameter<readonly string[]> = {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { writeNewFile, writePageAt } from "../export/new-file.ts";
@@ -12,7 +13,6 @@ import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { printPath } from "../print-path.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");

@@ -1,23 +1,21 @@
 import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { dateAndTime } from "../text/times.ts";
-import { column } from "../text/width.ts";
-import { paintOf } from "../view/colour.ts";
-import { kindOf } from "../view/entry-kind.ts";
-import { excerptOf } from "../view/excerpt.ts";
+import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
 import { shortId } from "../view/short-ids.ts";
 
 const SESSION = argument("<session>", "the session");
 
 const ID_WIDTH = 8;
-const KIND_WIDTH = 10;
 
 /** `sessiontree watch`: shows entries as others append them. */
 export const watchCommand: Command = {
@@ -53,11 +51,10 @@ async function openWatched({ findKeptSession, get, stored }: CommandCall) {
 
 function writeEntry(entry: SessionEntry, out: Output): void {
   const { colours } = out;
-  const kind = kindOf(entry);
   const facts = [
     colours.dim(dateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
     colours.dim(out.isLaidOut ? shortId(entry.id, ID_WIDTH) : plainLine(entry.id)),
-    paintOf(colours, kind.style)(column(kind.word, KIND_WIDTH)),
+    kindColumn(colours, kindOf(entry)),
   ];
   out.line(excerptLine(facts, excerptOf(entry, !out.isLaidOut), out));
 }

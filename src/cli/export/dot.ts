@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { plainLine } from "../text/plain.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { GraphNode } from "./graph.ts";
 import { treeGraph } from "./graph.ts";
 import type { ExportSource } from "./source.ts";

@@ -1,4 +1,4 @@
-import { plainLine, plainText } from "../text/plain.ts";
+import { plainLine, plainText } from "../../view/plain.ts";
 
 /** The beginning or end of a fenced block, as CommonMark has it. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;

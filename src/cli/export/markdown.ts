@@ -1,13 +1,14 @@
 import { basename } from "node:path";
-import { headOf, type MessagePart, partsOf, textOf } from "../../compaction/message-parts.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { headOf, type MessagePart, partsOf, textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { plainLine } from "../text/plain.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { count, counted } from "../../view/words.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { count, counted } from "../text/words.ts";
-import { imageText, prettyJson } from "../view/details.ts";
-import { excerptOf } from "../view/excerpt.ts";
+import { imageText } from "../view/details.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
 

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
-import { outcomeOf } from "../../context/outcome.ts";
+import { outcomeOf } from "../../view/outcome.ts";
+import { usageOf } from "../../view/usage.ts";
 import { SessionView } from "../session-view.ts";
-import { usageOf } from "../view/answer-cost.ts";
 
 /** What a list says of a session that only its bodies tell. */
 export interface SessionFacts {

@@ -2,6 +2,7 @@ import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { TextMatch } from "../../catalog/text-matcher.ts";
+import { titleOf } from "../../view/session-title.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents gives at most. */
@@ -15,8 +16,8 @@ export async function indexPage(
 ): Promise<string> {
   const sessions = await listSessions(scope);
   const rows = sessions.map((session) => {
-    const { path, id, cwd, name, firstMessage, modified, messageCount, issueCount = 0 } = session;
-    const title = name ?? firstMessage ?? "";
+    const { path, id, cwd, modified, messageCount, issueCount = 0 } = session;
+    const title = titleOf(session);
     return { href: hrefOf(path), path, id, cwd, title, modified, messageCount, issueCount };
   });
   return htmlIndex({ place, searchUrl, sessions: rows });

@@ -1,9 +1,9 @@
 import type { Key } from "node:readline";
 import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError, messageOf } from "../../schema/errors.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
-import { plainLine } from "../text/plain.ts";
 import { FullScreen } from "./full-screen.ts";
 import { pickerKey } from "./keys.ts";
 import { type PickerSession, pickedFrom } from "./picker-session.ts";

@@ -1,6 +1,6 @@
 import type { FileRow } from "../../catalog/session-row.ts";
-import { plainLine } from "../text/plain.ts";
-import { UNTITLED } from "../view/session-line.ts";
+import { plainLine } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
 
 /** A session as a picker keeps it. */
 export interface PickerSession extends PickerFacts {
@@ -30,7 +30,7 @@ export function pickerSession(facts: PickerFacts): PickerSession {
   const name = plainLine(facts.name);
   const firstMessage = plainLine(facts.firstMessage);
   const searched = `${name}\n${firstMessage}\n${id}\n${cwd}`.toLowerCase();
-  const title = name || firstMessage || UNTITLED;
+  const title = titleOf(facts);
   return { path, id, cwd, modifiedMs, messageCount, name, firstMessage, title, searched };
 }
 

@@ -1,8 +1,9 @@
+import { plainLine } from "../../view/plain.ts";
+import { count } from "../../view/words.ts";
 import type { Colours } from "../output.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
-import { count } from "../text/words.ts";
+import { KIND_WIDTH } from "../view/colour.ts";
 import type { PickerSession } from "./picker-session.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 
@@ -26,7 +27,6 @@ const PREVIEW_FROM = 9;
 const PREVIEW_PART = 0.4;
 
 const AGE_WIDTH = 10;
-const WORD_WIDTH = 10;
 
 /** In fewer columns the number of messages is left out. */
 const COUNT_FROM = 60;
@@ -165,7 +165,7 @@ function previewLines(
   const said = state.contents?.found ?? state.previews;
   const known = path === undefined ? [] : (said.get(path) ?? state.previews.get(path) ?? []);
   const lines = known.slice(-height).map(({ word, text }) => {
-    const front = column(word, Math.min(WORD_WIDTH, columns));
+    const front = column(word, Math.min(KIND_WIDTH, columns));
     return `${colours.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
   });
   while (lines.length < height) lines.push("");

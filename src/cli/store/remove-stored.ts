@@ -1,11 +1,18 @@
+import {
+  importOriginInFront,
+  markDeletedImport,
+  unmarkDeletedImport,
+} from "../../catalog/deleted-imports.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
+import type { ImportOrigin } from "../../schema/import-origin.ts";
+import type { SessionStore } from "../../stores/session-store.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { CommandCall } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { plainLine } from "../text/plain.ts";
 import { ago } from "../text/times.ts";
-import { counted } from "../text/words.ts";
 import { UsageError } from "../usage-error.ts";
 import { sessionLine } from "../view/session-line.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
@@ -50,7 +57,12 @@ export async function removeStored(
   for (const { id } of sessions) {
     const { json, text } = stored.locationOf(id);
     try {
-      await store.delete(id);
+      const origin = await originInStore(store, id);
+      const isMarked = origin !== undefined && markDeletedImport(origin);
+      await store.delete(id).catch((error: unknown) => {
+        if (isMarked) unmarkDeletedImport(origin);
+        throw error;
+      });
       if (call.json) call.out.json({ ...json, method: "permanent" });
       else call.out.line(`Deleted for good: ${plainLine(text)}`);
     } catch (error) {
@@ -60,6 +72,12 @@ export async function removeStored(
     }
   }
   return exitCode;
+}
+
+/** Returns where a session was imported from. */
+async function originInStore(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
+  for await (const piece of store.exportBytes(id)) return importOriginInFront(piece);
+  return undefined;
 }
 
 function isMeant(

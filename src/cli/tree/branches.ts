@@ -1,6 +1,6 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
-import { subtreeSizes } from "./ancestry.ts";
-import type { Trunk } from "./trunk.ts";
+import { subtreeSizes } from "../../view/ancestry.ts";
+import { sidesOf, type Trunk } from "../../view/trunk.ts";
 
 /** Of more branches than this at one place, only the first and the last are drawn. */
 const MOST_AT_ONE_PLACE = 10;
@@ -9,14 +9,6 @@ const LAST = 6;
 
 /** So many branches to the side are drawn in all; of more, the largest. */
 const MOST_IN_ALL = 100;
-
-/** Gives the entries that hang on an entry to the side of what goes straight on; for NONE, the roots. */
-export function sidesOf(tree: EntryTree, { next, root }: Trunk, ordinal: number): number[] {
-  const straight = ordinal === NONE ? root : (next[ordinal] ?? NONE);
-  const sides: number[] = [];
-  for (const child of tree.children(ordinal)) if (child !== straight) sides.push(child);
-  return sides;
-}
 
 /**
  * Chooses the branches to the side that are not drawn, where there are more than can be read.

@@ -1,15 +1,16 @@
+import { entriesFrom } from "../../view/ancestry.ts";
+import { countKinds, type EntryKinds, type KindCount, type KindStyle } from "../../view/entry-kind.ts";
+import { type Excerpt, excerptOf } from "../../view/excerpt.ts";
+import { plainLine } from "../../view/plain.ts";
+import { timeRange } from "../../view/time-range.ts";
+import type { TreeRow } from "../../view/tree-rows.ts";
+import { counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
 import type { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { type TimeColumn, timeColumn } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
-import { paintOf } from "../view/colour.ts";
-import type { EntryKind, KindStyle } from "../view/entry-kind.ts";
-import { type Excerpt, excerptOf } from "../view/excerpt.ts";
+import { KIND_WIDTH, paintOf } from "../view/colour.ts";
 import { idsOf, shortId, shortIdLength } from "../view/short-ids.ts";
-import { timeRange } from "../view/time-range.ts";
-import type { TreeRow } from "./rows.ts";
 
 /** A row that stands for several entries. */
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
@@ -17,7 +18,6 @@ type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 /** Rows whose bodies are read together. */
 const BATCH = 256;
 
-const KIND_WIDTH = 10;
 const LABEL_WIDTH = 24;
 const LEAF_MARK = "← leaf";
 
@@ -39,15 +39,15 @@ const NO_EXCERPT: Excerpt = { text: "", isError: false };
 /** Writes rows as lines: place in the tree, short id, kind, time, label, what it says, and where the leaf is. */
 export class TreeWriter {
   readonly #session: SessionView;
-  readonly #kinds: readonly EntryKind[];
+  readonly #read: EntryKinds;
   readonly #out: Output;
   readonly #idLength: number;
   readonly #times: TimeColumn;
   readonly #mostDepth: number;
 
-  constructor(session: SessionView, kinds: readonly EntryKind[], out: Output) {
+  constructor(session: SessionView, read: EntryKinds, out: Output) {
     this.#session = session;
-    this.#kinds = kinds;
+    this.#read = read;
     this.#out = out;
     this.#idLength = shortIdLength(idsOf(session.tree));
     this.#times = timeColumn(...timeRange(session.tree));
@@ -82,7 +82,7 @@ export class TreeWriter {
   #entryLine(row: TreeRow, ordinal: number, excerpt: Excerpt): string {
     const { colours, width } = this.#out;
     const { tree, labels, leaf } = this.#session;
-    const kind = this.#kinds[ordinal];
+    const kind = this.#read.kinds[ordinal];
     const style = kind?.style ?? "damaged";
     const paint = paintOf(colours, style);
     const id = tree.idAt(ordinal);
@@ -110,16 +110,19 @@ export class TreeWriter {
   #foldLine(row: FoldRow): string {
     const gutter = this.#gutter(row);
     const { colours, width } = this.#out;
-    const paint = row.kind !== "start" && row.counts.failed > 0 ? colours.red : colours.dim;
-    return painted(colours.dim, gutter) + paint(truncate(foldText(row), width - widthOf(gutter)));
+    const isRun = row.kind === "run";
+    const counts = countKinds(this.#read, isRun ? row.ordinals : entriesFrom(this.#session.tree, row.heads));
+    const paint = counts.failed > 0 ? colours.red : colours.dim;
+    const text = isRun ? runText(counts, row.branches) : branchesText(counts, row.heads.length);
+    return painted(colours.dim, gutter) + paint(truncate(text, width - widthOf(gutter)));
   }
 
   /** The bars of the lines that go on further down, and the fork where a branch begins. */
-  #gutter({ depth, isBranchStart }: TreeRow): string {
+  #gutter({ depth, start }: TreeRow): string {
     const drawn = Math.min(depth, this.#mostDepth);
     if (drawn === 0) return "";
     // Dotted: there are more levels than are drawn.
-    const last = isBranchStart ? "├─" : depth > drawn ? "┆ " : "│ ";
+    const last = start !== undefined ? "├─" : depth > drawn ? "┆ " : "│ ";
     return "│ ".repeat(drawn - 1) + last;
   }
 }
@@ -137,9 +140,10 @@ function isQuiet(style: KindStyle): boolean {
   return style === "tool" || style === "quiet";
 }
 
-function foldText(row: FoldRow): string {
-  if (row.kind === "start") return `○ ${count(row.roots)} beginnings`;
-  const { kind, branches, counts } = row;
-  if (kind === "branches") return `… ${counted(branches, "more branch", "more branches")}, ${counts}`;
+function runText(counts: KindCount, branches: number): string {
   return `… ${counts}${branches === 0 ? "" : `, and ${counted(branches, "small branch", "small branches")}`}`;
+}
+
+function branchesText(counts: KindCount, branches: number): string {
+  return `… ${counted(branches, "more branch", "more branches")}, ${counts}`;
 }

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
+import type { KindCount } from "../../view/entry-kind.ts";
+import { plainLine } from "../../view/plain.ts";
+import { timeRange } from "../../view/time-range.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Output } from "../output.ts";
 import type { SessionView } from "../session-view.ts";
-import { plainLine } from "../text/plain.ts";
 import { span } from "../text/times.ts";
 import { truncate, wrap } from "../text/width.ts";
-import { count, counted } from "../text/words.ts";
-import type { KindCount } from "../view/entry-kind.ts";
-import { timeRange } from "../view/time-range.ts";
 
 /** Writes what session this is: its name, and what it amounts to. */
 export function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
@@ -19,7 +19,7 @@ export function writeHeading(session: SessionView, counts: KindCount, out: Outpu
     ...(branches > 1 ? [counted(branches, "branch", "branches")] : []),
     ...counts
       .list()
-      .flatMap(({ kind, number }) => (kind.style === "summary" ? counted(number, kind.one, kind.many) : [])),
+      .flatMap(({ kind, number }) => (kind.style === "summary" ? counted(number, kind.word, kind.many) : [])),
     ...(counts.failed > 0 ? [`${count(counts.failed)} failed`] : []),
     ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
     `version ${version}`,

@@ -1,11 +1,9 @@
 import { type EntryTree, NONE } from "../../tree/entry-tree.ts";
-import type { SessionView } from "../session-view.ts";
-import type { EntryKind } from "../view/entry-kind.ts";
-import { hideBranches, sidesOf } from "./branches.ts";
-import type { Trunk } from "./trunk.ts";
-
-/** A session of so many entries is drawn whole. */
-const DRAWN_WHOLE = 40;
+import { chooseAll, chooseRows, DRAWN_WHOLE, type TreeMarks } from "../../view/choose-rows.ts";
+import type { EntryKind } from "../../view/entry-kind.ts";
+import type { DrawnTree } from "../../view/tree-rows.ts";
+import type { Trunk } from "../../view/trunk.ts";
+import { hideBranches } from "./branches.ts";
 
 /** About so many user messages are drawn beside what must be seen; of more, every second, third, … one. */
 const USER_MESSAGES = 40;
@@ -14,51 +12,24 @@ const USER_MESSAGES = 40;
 const LAST_USER_MESSAGES = 5;
 
 /** What is drawn of a session. */
-export interface Landmarks {
-  /** 1 for each entry that has a line of its own. */
-  readonly isDrawn: Uint8Array;
-  /** 1 for the first entry of each branch that is not drawn. */
-  readonly isHidden: Uint8Array;
-}
+export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**
- * Chooses the entries that get a line of their own: branch points, both ends of branches, labels, compactions, branch
- * summaries, damage, the leaf, and a choice of user messages, so that long sessions stay readable.
+ * Chooses the entries that get a row of their own: those that always do, and a choice of user messages; of very many
+ * branches not all, so that long sessions stay readable.
  *
- * @param kinds - By ordinal.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
-export function chooseLandmarks(
-  session: Pick<SessionView, "tree" | "labels" | "leaf">,
-  trunk: Trunk,
-  kinds: readonly EntryKind[],
-): Landmarks {
-  const { tree, labels, leaf } = session;
-  if (tree.size <= DRAWN_WHOLE) return drawEverything(tree);
-  const isDrawn = new Uint8Array(tree.size);
-  const holdsMark = new Uint8Array(tree.size);
-  for (const id of labels.keys()) {
-    const ordinal = tree.find(id);
-    if (ordinal !== NONE) holdsMark[ordinal] = isDrawn[ordinal] = 1;
-  }
-  carryUp(tree, trunk, holdsMark);
-  const isHidden = hideBranches(tree, trunk, holdsMark);
-  for (let ordinal = 0; ordinal < tree.size; ordinal++) {
-    const style = kinds[ordinal]?.style;
-    if (style === "summary" || style === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
-    if (sidesOf(tree, trunk, ordinal).every((head) => isHidden[head] === 1)) continue;
-    isDrawn[ordinal] = 1;
-    // What goes straight on is one of the branches, too.
-    isDrawn[trunk.next[ordinal] ?? ordinal] = 1;
-  }
-  if (leaf !== NONE) isDrawn[leaf] = 1;
+export function chooseLandmarks(marks: TreeMarks, trunk: Trunk): Landmarks {
+  const { tree, kinds, leaf } = marks;
+  if (tree.size <= DRAWN_WHOLE) return { isDrawn: chooseAll(tree) };
+  const holdsLabel = new Uint8Array(tree.size);
+  for (const ordinal of marks.labelled) holdsLabel[ordinal] = 1;
+  carryUp(tree, trunk, holdsLabel);
+  const isHidden = hideBranches(tree, trunk, holdsLabel);
+  const isDrawn = chooseRows(marks, trunk, isHidden);
   for (const ordinal of chooseUserMessages(tree, kinds, leaf)) isDrawn[ordinal] = 1;
   return { isDrawn, isHidden };
-}
-
-/** Gives every entry a line of its own. */
-export function drawEverything({ size }: EntryTree): Landmarks {
-  return { isDrawn: new Uint8Array(size).fill(1), isHidden: new Uint8Array(size) };
 }
 
 /** Sets a mark also on everything above an entry that has it. */

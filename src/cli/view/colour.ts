@@ -1,7 +1,11 @@
+import type { EntryKind, KindStyle } from "../../view/entry-kind.ts";
 import type { Colours } from "../output.ts";
-import type { KindStyle } from "./entry-kind.ts";
+import { column } from "../text/width.ts";
 
 type Paint = (text: string) => string;
+
+/** Columns of the longest known kind. */
+export const KIND_WIDTH = 14;
 
 /** The colour of each style of entry. */
 export function paintOf(colours: Colours, style: KindStyle): Paint {
@@ -15,4 +19,9 @@ export function paintOf(colours: Colours, style: KindStyle): Paint {
     damaged: colours.red,
   };
   return paints[style];
+}
+
+/** Writes an entry's kind as a column, in its colour. */
+export function kindColumn(colours: Colours, { word, style }: EntryKind): string {
+  return paintOf(colours, style)(column(word, KIND_WIDTH));
 }

@@ -1,9 +1,10 @@
-import { partsOf } from "../../compaction/message-parts.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { partsOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import { plainLine, plainText } from "../text/plain.ts";
-import { bytes } from "../text/words.ts";
+import { plainLine, plainText } from "../../view/plain.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { bytes } from "../../view/words.ts";
 
 /** All that an entry holds, in an order for reading; every text is harmless. */
 export interface EntryDetails {
@@ -80,14 +81,4 @@ function contentBlock(block: unknown): DetailBlock {
 export function imageText({ mimeType, data }: JsonRecord): string {
   const size = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
   return plainLine(`${String(mimeType)}, ${bytes(size)}`);
-}
-
-/** Writes a value as indented JSON; one that is nested deeper than the stack is not shown. */
-export function prettyJson(value: unknown): string {
-  try {
-    return JSON.stringify(value, null, 2) ?? "";
-  } catch (error) {
-    if (error instanceof RangeError) return "(nested too deeply to show)";
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
+import type { Excerpt } from "../../view/excerpt.ts";
 import type { Output } from "../output.ts";
 import { truncate, widthOf } from "../text/width.ts";
-import type { Excerpt } from "./excerpt.ts";
 
 /**
  * Gives one line: short facts, which may be coloured, and as much of an excerpt as fits behind them.

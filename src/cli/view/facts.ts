@@ -1,5 +1,5 @@
+import { plainLine, wholeLine } from "../../view/plain.ts";
 import type { Output } from "../output.ts";
-import { plainLine, wholeLine } from "../text/plain.ts";
 import { column, widthOf, wrap } from "../text/width.ts";
 
 /** Short values by name; what has no value, the empty text, is not shown. */

@@ -1,8 +1,8 @@
 import type { SessionIssue } from "../../schema/issue.ts";
+import { plainLine } from "../../view/plain.ts";
+import { bytes } from "../../view/words.ts";
 import type { Output } from "../output.ts";
-import { plainLine } from "../text/plain.ts";
 import { wrap } from "../text/width.ts";
-import { bytes } from "../text/words.ts";
 
 /** Writes where in a file an issue is, and what it is. */
 export function writeIssue({ line, offset, length, code, message }: SessionIssue, out: Output): void {

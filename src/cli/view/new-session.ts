@@ -1,8 +1,8 @@
 import { SessionManager } from "../../manager/session-manager.ts";
+import { plainLine } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { CommandCall } from "../command.ts";
 import { printPath } from "../print-path.ts";
-import { plainLine } from "../text/plain.ts";
-import { counted } from "../text/words.ts";
 
 /**
  * Copies the path to an entry into a session of its own, where the first one is.

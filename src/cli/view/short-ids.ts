@@ -1,5 +1,5 @@
 import type { EntryTree } from "../../tree/entry-tree.ts";
-import { plainLine } from "../text/plain.ts";
+import { plainLine } from "../../view/plain.ts";
 import { truncate } from "../text/width.ts";
 
 /** Characters of an id that are shown at least: the whole id of an entry of ours. */

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
@@ -12,6 +12,8 @@ import { applyPatches, type LogNode, textIn } from "./patch-log.ts";
 
 /** A session of Gemini CLI: its file. */
 export interface GeminiInput extends SourceText {
+  /** Other files of the same session: the program goes on in a new file if it resumes one in an older format. */
+  readonly others?: readonly SourceText[];
   /** Path of the file. */
   readonly path?: string;
   /** Working directory: the file contains only a digest of it. */
@@ -40,7 +42,8 @@ export function readGeminiText(text: string): SourceText {
  * @remarks Cost: O(records). Source: docs/import.md#gemini-cli
  */
 export function importGemini(input: GeminiInput): ImportedSession | undefined {
-  const log = applyPatches(input.records);
+  const texts = [input, ...(input.others ?? [])].sort(byEnd);
+  const log = applyPatches(texts.map(({ records }) => records));
   const { metadata } = log;
   const sourceId = textOf(metadata["sessionId"]);
   if (sourceId === undefined || !log.nodes.some(({ message: { type } }) => isSaid(type))) return undefined;
@@ -55,8 +58,9 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     startedAt: metadata["startTime"],
     ...(input.parentId !== undefined && { parent: { sourceId: input.parentId, relation: "subagent" } }),
   });
-  builder.issues.push(...input.issues);
-  builder.counts.records = input.records.length + log.listed + log.thanks;
+  builder.issues.push(...texts.flatMap(({ issues }) => issues));
+  builder.counts.records =
+    texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
   for (const { value } of log.unknown) {
@@ -74,6 +78,25 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const name = textOf(metadata["summary"]);
   if (name !== undefined) builder.addBehind(`gemini name ${name}`, undefined, { type: "session_info", name });
   return builder.finish();
+}
+
+/** Sorts files by the time of their last message. */
+function byEnd(one: SourceText, other: SourceText): number {
+  const [first, second] = [endOf(one), endOf(other)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function endOf({ records }: SourceText): string {
+  const times = records.flatMap(({ value }) => [
+    value["timestamp"],
+    ...[value, member(value, "$set")].flatMap(({ messages }) =>
+      listOf(messages).map((message) => fieldsOf(message)["timestamp"]),
+    ),
+  ]);
+  return times.reduce<string>((latest, time) => {
+    const told = textOf(time) ?? "";
+    return told > latest ? told : latest;
+  }, "");
 }
 
 function isSaid(type: unknown): boolean {

@@ -38,13 +38,20 @@ export interface PatchedLog {
 const SNAPSHOT = "<state_snapshot>";
 
 /**
- * Applies the patches of a file of Gemini CLI, and keeps what they remove as branches.
+ * Applies the patches of the files of a session of Gemini CLI, and keeps what they remove as branches.
  *
+ * A message that a later file repeats behind the same messages is the same one. What a later file has behind others is
+ * a branch; if it repeats nothing, it goes on where the file before ended.
+ *
+ * @param files - Records of each file.
  * @remarks Cost: O(records · messages of a checkpoint).
  */
-export function applyPatches(records: readonly SourceRecord[]): PatchedLog {
+export function applyPatches(files: readonly (readonly SourceRecord[])[]): PatchedLog {
   const log = new PatchLog();
-  for (const record of records) log.take(record);
+  for (const records of files) {
+    log.beginFile();
+    for (const record of records) log.take(record);
+  }
   return log;
 }
 
@@ -60,9 +67,23 @@ class PatchLog implements PatchedLog {
   /** Its messages by id. */
   #byId = new Map<unknown, LogNode>();
   readonly #keys = new Map<string, number>();
+  /** Messages of earlier files, by the message that they follow. */
+  readonly #earlier = new Map<LogNode | undefined, LogNode[]>();
+  /** Where the file before ended, until the first message of the next one tells whether that repeats it. */
+  #resumable: LogNode[] = [];
 
   get tip(): LogNode | undefined {
     return this.#current.at(-1);
+  }
+
+  /** Begins the next file: its messages are compared with those of the files before. */
+  beginFile(): void {
+    this.#earlier.clear();
+    for (const node of this.nodes) {
+      this.#earlier.set(node.parent, [...(this.#earlier.get(node.parent) ?? []), node]);
+    }
+    this.#resumable = this.#current;
+    this.#goTo([]);
   }
 
   take(record: SourceRecord): void {
@@ -94,16 +115,11 @@ class PatchLog implements PatchedLog {
   }
 
   #put(message: JsonRecord): void {
-    const known = this.#byId.get(message["id"]);
-    if (known === undefined) {
-      this.#add(message, {});
-      return;
-    }
-    known.message = message;
-    this.replaced++;
+    if (!this.#update(message)) this.#add(message, {});
   }
 
   #add(message: JsonRecord, options: Partial<Pick<LogNode, "isCompaction" | "firstKept" | "isCopy">>): void {
+    if (this.#reuse(message)) return;
     const id = textOf(message["id"]) ?? `message ${this.nodes.length}`;
     const times = this.#keys.get(id) ?? 0;
     this.#keys.set(id, times + 1);
@@ -120,6 +136,31 @@ class PatchLog implements PatchedLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
+  /** Takes the message of an earlier file for one that stands at the same place. */
+  #reuse(message: JsonRecord): boolean {
+    const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
+    if (known === undefined) {
+      if (this.#current.length === 0 && this.#resumable.length > 0) this.#goTo(this.#resumable);
+      this.#resumable = [];
+      return this.#update(message);
+    }
+    this.#resumable = [];
+    this.#current.push(known);
+    if (!known.isCompaction) this.#byId.set(message["id"], known);
+    known.message = message;
+    this.replaced++;
+    return true;
+  }
+
+  /** Replaces the older version of a message; returns false if there is none. */
+  #update(message: JsonRecord): boolean {
+    const known = this.#byId.get(message["id"]);
+    if (known === undefined) return false;
+    known.message = message;
+    this.replaced++;
+    return true;
+  }
+
   /** Applies a list of messages that replaces the session. */
   #checkpoint(messages: readonly JsonRecord[]): void {
     const isSame = (node: LogNode | undefined, message: JsonRecord | undefined) =>
@@ -131,7 +172,7 @@ class PatchLog implements PatchedLog {
       same++;
     }
     const rest = messages.slice(same);
-    const before = this.nodes.length;
+    const [before, replaced] = [this.nodes.length, this.replaced];
     const [summary] = rest;
     if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
       this.#compact(summary, rest.slice(1));
@@ -139,7 +180,7 @@ class PatchLog implements PatchedLog {
       this.#goTo(this.#current.slice(0, same));
       for (const message of rest) this.#add(message, {});
     }
-    this.listed += this.nodes.length - before;
+    this.listed += this.nodes.length - before + this.replaced - replaced;
   }
 
   /** Applies a list that begins with a summary of the history: it continues after all of that. */

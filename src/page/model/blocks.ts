@@ -1,5 +1,8 @@
+import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { fieldsOf, isFields, listOf, numberOf, prettyJson, textOf } from "./fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
 import { isShownImage } from "./images.ts";
 
 /** A piece of what an entry shows, of a kind that says how it is drawn. */
@@ -36,7 +39,9 @@ export function blocksOfEntry(entry: AnySessionEntry): Block[] {
     case "custom":
       return detailBlocks(text("customType") || "State", fields["data"]);
     case "context_edit":
-      return isFields(fields["replacement"]) ? contentBlocks(fieldsOf(fields["replacement"])["content"]) : [];
+      return isJsonRecord(fields["replacement"])
+        ? contentBlocks(fieldsOf(fields["replacement"])["content"])
+        : [];
     case "usage":
       return detailBlocks("Usage", fields["usage"]);
     case "damaged":
@@ -109,7 +114,7 @@ function markdown(text: string): Block[] {
   return text.trim() === "" ? [] : [{ kind: "markdown", text }];
 }
 
-function resultBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
+function resultBlocks(message: JsonRecord): Block[] {
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   const text = parts
@@ -145,7 +150,7 @@ function storedWithResult(given: unknown): Block[] {
   ];
 }
 
-function commandBlock(message: ReturnType<typeof fieldsOf>): Block {
+function commandBlock(message: JsonRecord): Block {
   const { exitCode, cancelled, excludeFromContext } = message;
   const notes = [
     cancelled === true ? "cancelled" : "",
@@ -163,7 +168,7 @@ function commandBlock(message: ReturnType<typeof fieldsOf>): Block {
   };
 }
 
-function systemBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
+function systemBlocks(message: JsonRecord): Block[] {
   const sections = Object.entries(fieldsOf(message["sections"])).flatMap(([name, text]): Block[] => [
     typeof text === "string"
       ? { kind: "output", title: `Section ${name}`, text, isError: false, isCommand: false }
@@ -176,7 +181,7 @@ function systemBlocks(message: ReturnType<typeof fieldsOf>): Block[] {
   ];
 }
 
-function failureBlocks({ stopReason, errorMessage }: ReturnType<typeof fieldsOf>): Block[] {
+function failureBlocks({ stopReason, errorMessage }: JsonRecord): Block[] {
   if (stopReason === "error") return [{ kind: "error", text: textOf(errorMessage) || "The model failed." }];
   if (stopReason === "aborted") return [{ kind: "error", text: textOf(errorMessage) || "Aborted." }];
   if (stopReason === "length")

@@ -1,6 +1,6 @@
 import { outcomeOf } from "../../core.ts";
+import { callsIn, resultCallId } from "../../view/tool-calls.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
-import { callsIn, resultCallId } from "./tool-calls.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;

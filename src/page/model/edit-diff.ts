@@ -1,5 +1,6 @@
 import { diffLines } from "diff";
-import { fieldsOf, listOf, textOf } from "./fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 
 /** A line of a comparison. */
 export interface DiffLine {

@@ -1,4 +1,5 @@
-import { fieldsOf, textOf } from "./fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { LinkedSession } from "./linked-sessions.ts";
 
 /** What the page was made from. */

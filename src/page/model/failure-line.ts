@@ -1,6 +1,8 @@
-import { type AnySessionEntry, failureLine as lineOf, outcomeOf } from "../../core.ts";
-import { oneLine } from "./excerpt.ts";
-import { fieldsOf } from "./fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
+import type { AnySessionEntry } from "../../core.ts";
+import { failureLine as lineOf } from "../../view/failure-text.ts";
+import { outcomeOf } from "../../view/outcome.ts";
+import { beginningOf } from "../../view/plain.ts";
 
 const known = new WeakMap<AnySessionEntry, string>();
 
@@ -12,7 +14,7 @@ const known = new WeakMap<AnySessionEntry, string>();
  */
 export function failureLine(entry: AnySessionEntry | undefined): string {
   if (entry === undefined || outcomeOf(entry) !== "failed") return "";
-  const line = known.get(entry) ?? oneLine(lineOf(fieldsOf(entry)["message"]));
+  const line = known.get(entry) ?? beginningOf(lineOf(fieldsOf(entry)["message"]));
   known.set(entry, line);
   return line;
 }

@@ -1,7 +1,7 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import { kindOf } from "./entry-kind.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { callsIn, resultCallId, resultToolName } from "../../view/tool-calls.ts";
 import type { SessionModel } from "./session-model.ts";
-import { callsIn, resultCallId, resultToolName } from "./tool-calls.ts";
 
 /** What entries are told apart by: how they ended or whether they have a label, what they are, and which tool it was. */
 export type FilterGroup = "mark" | "kind" | "tool";

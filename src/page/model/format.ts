@@ -1,10 +1,3 @@
-const NUMBERS = new Intl.NumberFormat("en");
-
-/** Writes a number with separators between thousands. */
-export function count(value: number): string {
-  return NUMBERS.format(value);
-}
-
 /** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`, `1.8B`. */
 export function tokens(value: number): string {
   if (value < 1000) return String(Math.round(value));
@@ -17,12 +10,6 @@ function short(value: number): string {
   return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
 }
 
-/** Writes an amount in US dollars, as the command line does: small ones with four decimal places, others with two. */
-export function dollars(value: number): string {
-  if (value > 0 && value < 0.00005) return "<$0.0001";
-  return `$${value.toFixed(value > 0 && value < 0.1 ? 4 : 2)}`;
-}
-
 /** Writes a round amount in US dollars for the edge of a chart, with no more digits than it needs. */
 export function roundDollars(value: number): string {
   return `$${Number(value.toPrecision(3))}`;
@@ -31,11 +18,6 @@ export function roundDollars(value: number): string {
 /** Writes a part of a whole as a percentage. */
 export function percent(part: number): string {
   return `${Math.round(part * 100)} %`;
-}
-
-/** Writes a number of things in words: `1 entry`, `2,000 entries`. */
-export function counted(number: number, one: string, many: string): string {
-  return `${count(number)} ${number === 1 ? one : many}`;
 }
 
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });

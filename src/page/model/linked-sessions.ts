@@ -1,6 +1,7 @@
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { fieldsOf, listOf, textOf } from "./fields.ts";
-import { resultCallId } from "./tool-calls.ts";
+import { resultCallId } from "../../view/tool-calls.ts";
 
 /** Another session that an entry names, such as that of a subagent, and that exists. */
 export interface LinkedSession {

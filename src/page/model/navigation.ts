@@ -1,6 +1,6 @@
-import { kindOf } from "./entry-kind.ts";
-import { NONE, pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
-import { answerOf } from "./tool-calls.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { answerOf } from "../../view/tool-calls.ts";
+import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
 
 /** What the page can show of a session. */
 export type View = "path" | "model" | "usage" | "issues";
@@ -82,7 +82,7 @@ export function takeStep(session: SessionModel, place: Place, step: Step): Place
 
 function endOfContext(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
   const answer = side === "with" ? undefined : answerOf(session, ordinal);
-  return answer === undefined ? ordinal : (session.parents[answer] ?? NONE);
+  return answer === undefined ? ordinal : session.tree.parentAt(answer);
 }
 
 /** Tells where the context ends that is shown of an entry. */
@@ -127,9 +127,8 @@ function stepOnPath(session: SessionModel, place: Place, step: Extract<Step, { g
   return target === undefined ? place : { ...place, focus: target, reveal: { align: "auto" } };
 }
 
-function isUsers({ entries }: SessionModel, ordinal: number): boolean {
-  const entry = entries[ordinal];
-  return entry !== undefined && kindOf(entry).word === "user";
+function isUsers({ kinds }: SessionModel, ordinal: number): boolean {
+  return kinds[ordinal]?.style === "user";
 }
 
 function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): Place {
@@ -146,4 +145,14 @@ function switchBranch(session: SessionModel, place: Place, direction: 1 | -1): P
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
   return { ...place, end, asked: NONE, focus: other, reveal: { align: "auto" } };
+}
+
+/** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */
+export function nextFailure(
+  { failures }: Pick<SessionModel, "failures">,
+  from: number,
+  direction: 1 | -1,
+): number | undefined {
+  if (direction === 1) return failures.find((ordinal) => ordinal > from) ?? failures[0];
+  return failures.findLast((ordinal) => ordinal < from) ?? failures.at(-1);
 }

@@ -1,3 +1,4 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
 import {
   type AgentMessage,
   type AnySessionEntry,
@@ -11,8 +12,8 @@ import {
   sessionEntryToContextMessages,
   type ToolPairRepair,
 } from "../../core.ts";
-import { fieldsOf } from "./fields.ts";
-import { NONE, pathTo, type SessionModel } from "./session-model.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { pathTo, type SessionModel } from "./session-model.ts";
 
 /**
  * What the model gets of an entry at the end of the path:
@@ -61,7 +62,7 @@ export interface PathView {
  * @remarks Cost: O(path).
  */
 export function viewPath(session: SessionModel, end: number): PathView {
-  const { entries, byId, ordinals } = session;
+  const { entries, byId, tree } = session;
   const path = pathTo(session, end);
   const leafId = end === NONE ? null : (entries[end]?.id ?? null);
   const projection = buildSessionProjection(entries, leafId, byId);
@@ -77,7 +78,7 @@ export function viewPath(session: SessionModel, end: number): PathView {
   const modelItems = projection.entries.flatMap(({ sourceEntry: entry, messages: given }): ModelItem[] => {
     const messages = convertToLlm(given);
     const state = stateOf(entry, given, targets) === "edited" ? "edited" : "seen";
-    return messages.length === 0 ? [] : [{ ordinal: ordinals.get(entry.id) ?? NONE, entry, messages, state }];
+    return messages.length === 0 ? [] : [{ ordinal: tree.find(entry.id), entry, messages, state }];
   });
   return {
     end,

@@ -1,8 +1,9 @@
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
 import { blocksOfEntry } from "./blocks.ts";
-import { kindOf } from "./entry-kind.ts";
-import { excerptOf } from "./excerpt.ts";
-import { prettyJson, textOf } from "./fields.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */
@@ -71,7 +72,7 @@ export class SearchIndex {
 /** What an entry shows; where that is only one line, the line. */
 function partsOf(entry: AnySessionEntry): string[] {
   const parts = blocksOfEntry(entry).map(textOfBlock);
-  return kindOf(entry).tone === "quiet" || parts.length === 0 ? [excerptOf(entry), ...parts] : parts;
+  return kindOf(entry).style === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 
 function textOfBlock(block: ReturnType<typeof blocksOfEntry>[number]): string {

@@ -1,6 +1,6 @@
-import { wordOfRole } from "./entry-kind.ts";
-import { plainLine } from "./excerpt.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "./fields.ts";
+import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
+import { kindOfMessage } from "../../view/entry-kind.ts";
 
 /** A session of a list. */
 export interface ListedSession {
@@ -56,7 +56,7 @@ export function readSessionList(json: string): SessionList {
         path: textOf(path),
         id: textOf(id),
         cwd: textOf(cwd),
-        title: plainLine(textOf(title)) || textOf(id),
+        title: textOf(title),
         modified: textOf(modified),
         messageCount: numberOf(messageCount),
         issueCount: numberOf(issueCount),
@@ -75,7 +75,7 @@ export function readHits(json: unknown): ListHit[] {
     return {
       href: textOf(href),
       session: textOf(session),
-      word: wordOfRole(textOf(role)),
+      word: kindOfMessage({ role }).word,
       snippet: [snippet.slice(0, start), snippet.slice(start, end), snippet.slice(end)],
     };
   });

@@ -1,23 +1,20 @@
-import {
-  type AnySessionEntry,
-  outcomeOf,
-  readSession,
-  type SessionHeader,
-  type SessionIssue,
-} from "../../core.ts";
+import { type AnySessionEntry, readSession, type SessionHeader, type SessionIssue } from "../../core.ts";
+import { idKeyOf } from "../../schema/id-key.ts";
+import { EntryTree, NONE } from "../../tree/entry-tree.ts";
+import { LabelsAndName } from "../../tree/labels-and-name.ts";
+import { newestTips, parentsFirst } from "../../view/ancestry.ts";
+import { type EntryKind, readKinds } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { beginningOf } from "../../view/plain.ts";
+import type { ViewSource } from "../../view/view-source.ts";
 import type { EmbeddedSession } from "./embedded-session.ts";
-import { excerptOf, oneLine } from "./excerpt.ts";
-import { fieldsOf, textOf } from "./fields.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
-
-/** Stands for "no entry" where an ordinal is expected. */
-export const NONE = -1;
 
 /** Characters of a title that is made of a prompt. */
 const LONGEST_TITLE = 90;
 
 /** A session as the page looks at it: entries by ordinal (their place in the file) and how they hang together. */
-export interface SessionModel {
+export interface SessionModel extends ViewSource {
   readonly bytes: Uint8Array;
   readonly fileName: string;
   readonly header: SessionHeader | undefined;
@@ -28,13 +25,8 @@ export interface SessionModel {
   readonly title: string;
   readonly entries: readonly AnySessionEntry[];
   readonly byId: ReadonlyMap<string, AnySessionEntry>;
-  readonly ordinals: ReadonlyMap<string, number>;
-  /** Parent of each entry; NONE for roots. */
-  readonly parents: Int32Array;
-  readonly children: readonly (readonly number[])[];
-  readonly roots: readonly number[];
-  /** All entries, parents before children. */
-  readonly order: Int32Array;
+  /** What each entry is, by ordinal. */
+  readonly kinds: readonly EntryKind[];
   /** The entry that came last into the file of those at and below each entry that have no child. */
   readonly newestTip: Int32Array;
   /** Where the next entry would hang; NONE in an empty session. */
@@ -59,35 +51,49 @@ export function makeSessionModel({
   known,
 }: Pick<EmbeddedSession, "bytes" | "fileName" | "known">): SessionModel {
   const { header, version, entries, leafId, issues } = readSession(bytes);
-  const ordinals = new Map(entries.map(({ id }, ordinal) => [id, ordinal]));
-  const links = linkEntries(entries, ordinals);
-  const order = parentsFirst(links, entries.length);
-  const bookkeeping = readBookkeeping(entries, ordinals, header?.title);
+  const tree = treeOf(entries);
+  const entryAt = (ordinal: number) => entries[ordinal];
+  const marks = new LabelsAndName(tree, entryAt, undefined, header?.title);
+  const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
+  const readEntries: ViewSource["readEntries"] = (some, take) => {
+    for (const ordinal of some) take(ordinal, entries[ordinal]);
+  };
+  const { kinds, failures } = readKinds({ tree, entryAt, readEntries });
   return {
     bytes,
     fileName,
     header,
     version,
+    name: marks.name(),
+    title: marks.name() ?? (firstPrompt(entries, kinds) || folderOf(header) || fileName || "Session"),
     entries,
     byId: new Map(entries.map((entry) => [entry.id, entry])),
-    ordinals,
-    ...links,
-    order,
-    newestTip: newestTips(links.parents, order),
-    leaf: ordinals.get(leafId ?? "") ?? NONE,
-    issues,
-    failures: entries.flatMap((entry, ordinal) => (outcomeOf(entry) === "failed" ? ordinal : [])),
+    tree,
+    entryAt,
+    readEntries,
+    kinds,
+    newestTip: newestTips(tree, parentsFirst(tree)),
+    leaf: tree.find(leafId ?? ""),
+    labels: new Map(labels.filter(([ordinal]) => ordinal !== NONE)),
+    failures: [...failures],
     linked: linkedSessions(entries, known),
-    title: bookkeeping.name ?? (firstPrompt(entries) || folderOf(header) || fileName || "Session"),
-    ...bookkeeping,
+    issues,
   };
 }
 
-function firstPrompt(entries: readonly AnySessionEntry[]): string {
-  for (const entry of entries) {
-    const isUsers = entry.type === "message" && fieldsOf(fieldsOf(entry)["message"])["role"] === "user";
-    const prompt = isUsers ? excerptOf(entry) : "";
-    if (prompt !== "") return oneLine(prompt, LONGEST_TITLE);
+/** Makes the tree of entries that reading has hung up already. */
+function treeOf(entries: readonly AnySessionEntry[]): EntryTree {
+  const tree = new EntryTree();
+  for (const { type, id, parentId, timestamp } of entries)
+    tree.add(type, idKeyOf(id), parentId === null ? null : idKeyOf(parentId), Date.parse(timestamp));
+  tree.resolveParents();
+  return tree;
+}
+
+function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryKind[]): string {
+  for (const [ordinal, entry] of entries.entries()) {
+    const prompt = kinds[ordinal]?.style === "user" ? excerptOf(entry).text : "";
+    if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
   }
   return "";
 }
@@ -96,79 +102,12 @@ function folderOf(header: SessionHeader | undefined): string | undefined {
   return header?.cwd.split(/[/\\]/).findLast(Boolean);
 }
 
-interface Links {
-  readonly parents: Int32Array;
-  readonly children: number[][];
-  readonly roots: number[];
+/** Returns the ordinals root → entry; empty for NONE. */
+export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+  return [...tree.path(ordinal)];
 }
 
-/** Reading has decided already what every entry hangs on; here it only becomes numbers. */
-function linkEntries(entries: readonly AnySessionEntry[], ordinals: ReadonlyMap<string, number>): Links {
-  const parents = new Int32Array(entries.length).fill(NONE);
-  const children: number[][] = entries.map(() => []);
-  const roots: number[] = [];
-  entries.forEach(({ parentId }, ordinal) => {
-    const parent = parentId === null ? NONE : (ordinals.get(parentId) ?? NONE);
-    parents[ordinal] = parent;
-    (children[parent] ?? roots).push(ordinal);
-  });
-  return { parents, children, roots };
-}
-
-function parentsFirst({ children, roots }: Links, size: number): Int32Array {
-  const order = new Int32Array(size);
-  let filled = 0;
-  for (const root of roots) order[filled++] = root;
-  for (let at = 0; at < filled; at++) {
-    for (const child of children[order[at] ?? NONE] ?? []) order[filled++] = child;
-  }
-  return order.subarray(0, filled);
-}
-
-function newestTips(parents: Int32Array, order: Int32Array): Int32Array {
-  const newest = new Int32Array(parents.length).fill(NONE);
-  for (let i = order.length - 1; i >= 0; i--) {
-    const ordinal = order[i] ?? NONE;
-    // Every child has told by now; who has heard of none is a tip.
-    const tip = newest[ordinal] === NONE ? ordinal : (newest[ordinal] ?? ordinal);
-    newest[ordinal] = tip;
-    const parent = parents[ordinal] ?? NONE;
-    if (parent !== NONE) newest[parent] = Math.max(newest[parent] ?? NONE, tip);
-  }
-  return newest;
-}
-
-/** Labels and name: the latest in the file counts. */
-function readBookkeeping(
-  entries: readonly AnySessionEntry[],
-  ordinals: ReadonlyMap<string, number>,
-  title: string | undefined,
-) {
-  const labels = new Map<number, string>();
-  let name = title?.trim() || undefined;
-  for (const entry of entries) {
-    const fields = fieldsOf(entry);
-    if (entry.type === "session_info") name = textOf(fields["name"]).trim() || undefined;
-    if (entry.type === "title_change") name = textOf(fields["title"]).trim() || undefined;
-    const target = entry.type === "label" ? ordinals.get(textOf(fields["targetId"])) : undefined;
-    if (target === undefined) continue;
-    const label = textOf(fields["label"]);
-    if (label === "") labels.delete(target);
-    else labels.set(target, label);
-  }
-  return { labels, name };
-}
-
-/** Gives the ordinals root → entry; empty for NONE. */
-export function pathTo({ parents }: Pick<SessionModel, "parents">, ordinal: number): number[] {
-  const path: number[] = [];
-  // The tree that reading gives has no cycle.
-  for (let at = ordinal; at !== NONE; at = parents[at] ?? NONE) path.push(at);
-  return path.reverse();
-}
-
-/** Gives the entries that begin at the same place as an entry, itself among them, in the order of the file. */
-export function siblingsOf({ parents, children, roots }: SessionModel, ordinal: number): readonly number[] {
-  const parent = parents[ordinal] ?? NONE;
-  return parent === NONE ? roots : (children[parent] ?? []);
+/** Returns the entries that begin where an entry does, itself among them, in the order of the file. */
+export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+  return [...tree.children(tree.parentAt(ordinal))];
 }

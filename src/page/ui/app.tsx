@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Place, type Step, subjectOf } from "../model/navigation.ts";
-import { nextFailure } from "../model/next-failure.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { nextFailure, type Place, type Step, subjectOf } from "../model/navigation.ts";
 import { viewPath } from "../model/path-items.ts";
-import { NONE, type SessionModel } from "../model/session-model.ts";
+import type { SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { Folds, FoldsContext } from "./folds.ts";

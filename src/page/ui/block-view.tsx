@@ -1,6 +1,7 @@
+import { withoutMarkdown } from "../../view/markdown.ts";
+import { beginningOf } from "../../view/plain.ts";
 import type { Block } from "../model/blocks.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
-import { plainLine } from "../model/excerpt.ts";
 import { failureLine } from "../model/failure-line.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code } from "./code.tsx";
@@ -82,7 +83,9 @@ function ThinkingSummary({ block }: { block: Extract<Block, { kind: "thinking" }
   return (
     <>
       <span class="fold-title">Thinking</span>
-      <span class="fold-excerpt">{block.isRedacted ? "(withheld)" : plainLine(block.text)}</span>
+      <span class="fold-excerpt">
+        {block.isRedacted ? "(withheld)" : beginningOf(withoutMarkdown(block.text))}
+      </span>
     </>
   );
 }

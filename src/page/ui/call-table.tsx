@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
-import { excerptOf } from "../model/excerpt.ts";
-import { count, dollars, timeOf } from "../model/format.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { count, dollars } from "../../view/words.ts";
+import { timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { Segments } from "./segments.tsx";
 import { usePage } from "./use-page.ts";
@@ -69,7 +70,7 @@ function CallRow({ call }: { call: ModelCall }) {
     <tr>
       <th scope="row">
         <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
-          {(entry && excerptOf(entry)) || (entry?.id ?? "")}
+          {excerptOf(entry).text || (entry?.id ?? "")}
         </button>
       </th>
       {cells.map((cell, index) => (

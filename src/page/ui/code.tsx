@@ -1,5 +1,5 @@
 import { useContext, useState } from "preact/hooks";
-import { count } from "../model/format.ts";
+import { count } from "../../view/words.ts";
 import { highlightCode } from "../render/highlight.ts";
 import { Html } from "./html.tsx";
 import { PrintContext } from "./print-context.ts";

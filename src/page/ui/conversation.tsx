@@ -1,4 +1,7 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { NONE } from "../../tree/entry-tree.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { count, counted } from "../../view/words.ts";
 import type { Block } from "../model/blocks.ts";
 import {
   type CompactedRow,
@@ -6,11 +9,8 @@ import {
   type ConversationRow,
   conversationRows,
 } from "../model/conversation-rows.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { count, counted } from "../model/format.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { NONE } from "../model/session-model.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./folds.ts";
@@ -136,7 +136,7 @@ const CHARACTERS_PER_LINE = 90;
 function estimateHeight(row: ConversationRow): number {
   if (row.kind === "compacted") return COMPACTED_HEIGHT;
   const { item, results } = row;
-  if (kindOf(item.entry).tone === "quiet") return SMALL;
+  if (kindOf(item.entry).style === "quiet") return SMALL;
   const blocks = blocksOfItem(item);
   return blocks.reduce((height, block) => height + heightOf(block), CARD + results.size * RESULT);
 }

@@ -1,5 +1,6 @@
+import { sumUsage } from "../../view/usage-tally.ts";
 import { roundDollars } from "../model/format.ts";
-import { groupCalls, type ModelCall, sumOf } from "../model/usage.ts";
+import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
 
 /** The models with an area of their own; the others share one. */
@@ -10,7 +11,7 @@ const MOST_POINTS = 300;
 
 /** What the session has cost so far, at each model call, in areas by model. */
 export function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
-  const { cost } = sumOf(calls);
+  const { cost } = sumUsage(calls);
   if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
   const isSplit = models.length > MOST_MODELS + 1;
   const names = isSplit ? models.slice(0, MOST_MODELS) : models;

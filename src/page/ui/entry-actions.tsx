@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../../core.ts";
-import { answerOf } from "../model/tool-calls.ts";
+import { answerOf } from "../../view/tool-calls.ts";
 import { EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
 import { linkTo } from "./location.ts";
 import { usePage } from "./use-page.ts";

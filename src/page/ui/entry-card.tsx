@@ -1,9 +1,10 @@
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { excerptOf } from "../../view/excerpt.ts";
+import { counted } from "../../view/words.ts";
 import type { Block } from "../model/blocks.ts";
 import type { EntryRow } from "../model/conversation-rows.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { excerptOf } from "../model/excerpt.ts";
-import { counted } from "../model/format.ts";
 import { BlockView } from "./block-view.tsx";
 import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
@@ -25,7 +26,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const mark = useMark();
   const { item, ordinal } = row;
   const { entry, state } = item;
-  const { tone, word } = kindOf(entry);
+  const { style: tone, word } = kindOf(entry);
   const blocks = blocksOfItem(item);
   const isSmall = tone === "quiet" && word !== "system";
   // A failed result is red itself.
@@ -55,7 +56,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
         ordinal={ordinal}
         state={state}
         isEnd={end === ordinal}
-        excerpt={isSmall ? excerptOf(entry) : ""}
+        excerpt={isSmall ? excerptOf(entry).text : ""}
       />
       {blocks.length > 0 && (
         <div class="entry-body">
@@ -75,10 +76,10 @@ function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {
     const within = target instanceof Element ? target.closest("[data-entry]") : null;
-    const ordinal = session.ordinals.get(within?.getAttribute("data-entry") ?? "");
+    const ordinal = session.tree.find(within?.getAttribute("data-entry") ?? "");
     // These go somewhere themselves.
     const isLeading = target instanceof Element && target.closest(".entry-actions, .branch-switch") !== null;
-    if (ordinal !== undefined && !isLeading) go({ go: "mark", ordinal });
+    if (ordinal !== NONE && !isLeading) go({ go: "mark", ordinal });
   };
 }
 
@@ -110,7 +111,7 @@ function SystemBody({
   const summary = (
     <>
       <span class="fold-title">Instructions</span>
-      <span class="fold-excerpt">{excerptOf(entry)}</span>
+      <span class="fold-excerpt">{excerptOf(entry).text}</span>
       <span class="fold-size">{counted(size, "character", "characters")}</span>
     </>
   );

@@ -1,7 +1,9 @@
+import { fieldsOf, numberOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import { type AnySessionEntry, outcomeOf } from "../../core.ts";
-import { answerUsage } from "../model/answer-usage.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { fieldsOf, numberOf, textOf } from "../model/fields.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { usageTexts } from "../../view/usage.ts";
 import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import type { ItemState } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
@@ -24,7 +26,7 @@ interface EntryHeadProps {
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt }: EntryHeadProps) {
   const { session } = usePage();
-  const { tone, word } = kindOf(entry);
+  const { style: tone, word } = kindOf(entry);
   // A failed result says so itself.
   const outcome = word === "assistant" ? outcomeOf(entry) : undefined;
   const Heading = tone === "quiet" ? "span" : word === "user" ? "h2" : "h3";
@@ -103,10 +105,10 @@ function factsOf(entry: AnySessionEntry): string {
       .filter(Boolean)
       .join(", ");
   }
-  const { cost, tokens: spent } = answerUsage(entry);
+  const { cost, tokens: spent } = usageTexts(entry);
   return [cost, spent].filter(Boolean).join(" · ");
 }
 
-function byHook(fields: ReturnType<typeof fieldsOf>): string {
+function byHook(fields: JsonRecord): string {
   return fields["fromHook"] === true ? "by an extension" : "";
 }

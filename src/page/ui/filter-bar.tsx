@@ -1,5 +1,5 @@
+import { count } from "../../view/words.ts";
 import type { CountedChoice, FilterGroup } from "../model/filters.ts";
-import { count } from "../model/format.ts";
 import { FilterIcon } from "./icons.tsx";
 import type { Search } from "./use-search.ts";
 

@@ -1,4 +1,4 @@
-import { counted } from "../model/format.ts";
+import { counted } from "../../view/words.ts";
 import { rawTextOf } from "../model/raw-line.ts";
 import { Code } from "./code.tsx";
 import { usePage } from "./use-page.ts";
@@ -7,7 +7,7 @@ import { VirtualList } from "./virtual-list.tsx";
 /** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
 export function IssuesView() {
   const { session, go } = usePage();
-  const { issues, bytes, ordinals } = session;
+  const { issues, bytes, tree } = session;
   if (issues.length === 0) return <div class="empty">Nothing is wrong with this file.</div>;
   return (
     <div class="issues-page">
@@ -23,7 +23,7 @@ export function IssuesView() {
         estimate={() => 120}
         jump={undefined}
         render={({ issue }) => {
-          const ordinal = ordinals.get(issue.entryId ?? "");
+          const ordinal = tree.find(issue.entryId ?? "");
           return (
             <article class="issue">
               <header>

@@ -1,7 +1,7 @@
 import type { AnySessionEntry, Message } from "../../core.ts";
+import { kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { type Block, blocksOfEntry, blocksOfMessage } from "../model/blocks.ts";
 import type { ConversationItem } from "../model/conversation-rows.ts";
-import { kindOf } from "../model/entry-kind.ts";
 
 const made = new WeakMap<object, readonly Block[]>();
 
@@ -20,14 +20,7 @@ export function blocksOfItem(item: ConversationItem): readonly Block[] {
 
 /** What the model gets of an entry; how it is sent is said where that is not plain from the entry. */
 function sentBlocks(entry: AnySessionEntry, message: Message): Block[] {
-  const isPlain = kindOf(entry).word === ROLE_WORDS[message.role];
+  const isPlain = kindOf(entry) === kindOfMessage(message);
   const note: Block = { kind: "line", text: `sent as a ${message.role} message:` };
   return isPlain ? blocksOfMessage(message) : [note, ...blocksOfMessage(message)];
 }
-
-const ROLE_WORDS: { readonly [role in Message["role"]]: string } = {
-  system: "system",
-  user: "user",
-  assistant: "assistant",
-  toolResult: "tool result",
-};

@@ -1,5 +1,6 @@
+import { NONE } from "../../tree/entry-tree.ts";
 import type { Place, View } from "../model/navigation.ts";
-import { NONE, pathTo, type SessionModel } from "../model/session-model.ts";
+import { pathTo, type SessionModel } from "../model/session-model.ts";
 
 const VIEWS: readonly View[] = ["path", "model", "usage", "issues"];
 
@@ -33,8 +34,8 @@ export function linkTo(id: string): string {
  */
 export function placeOf(session: SessionModel, hash: string, opening: number): Place {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
-  const { ordinals, newestTip } = session;
-  const ordinalOf = (name: string) => ordinals.get(parts.get(name) ?? "") ?? NONE;
+  const { tree, newestTip } = session;
+  const ordinalOf = (name: string) => tree.find(parts.get(name) ?? "");
   const [focus, named] = [ordinalOf("entry"), ordinalOf("end")];
   const isBeforeFirst = focus === NONE && named === NONE && parts.get("end") === "";
   const ends = [named, opening, newestTip[focus] ?? opening];

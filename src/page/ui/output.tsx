@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { beginningOf } from "../../view/plain.ts";
+import { counted } from "../../view/words.ts";
 import type { Block } from "../model/blocks.ts";
-import { oneLine } from "../model/excerpt.ts";
-import { counted } from "../model/format.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { ResultIcon } from "./icons.tsx";
@@ -38,7 +38,7 @@ export function Output({ ordinal, name, block, title, failure, language, notes, 
           <ResultIcon />
           {title !== undefined && <span class="fold-title">{title}</span>}
           <span class="sr-only">result: </span>
-          <span class="fold-excerpt">{failure || oneLine(text) || "(nothing)"}</span>
+          <span class="fold-excerpt">{failure || beginningOf(text) || "(nothing)"}</span>
           {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
           {notes}
           {isError && <span class="chip is-failed">failed</span>}

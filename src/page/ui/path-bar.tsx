@@ -1,12 +1,14 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
+import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
-import { answerUsage } from "../model/answer-usage.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { fieldsOf, textOf } from "../model/fields.ts";
-import { count, counted } from "../model/format.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { answerOf } from "../../view/tool-calls.ts";
+import { usageTexts } from "../../view/usage.ts";
+import { count, counted } from "../../view/words.ts";
 import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { NONE, type SessionModel } from "../model/session-model.ts";
-import { answerOf } from "../model/tool-calls.ts";
+import type { SessionModel } from "../model/session-model.ts";
 import { ContextSize } from "./context-size.tsx";
 import { DownIcon, UpIcon } from "./icons.tsx";
 import { Segments } from "./segments.tsx";
@@ -140,7 +142,7 @@ function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
 
 /** What the model's answer cost: the call of the model, with whatever tools it called in it. */
 function AnswerCost({ answer }: { answer: AnySessionEntry }) {
-  const { cost, tokens } = answerUsage(answer);
+  const { cost, tokens } = usageTexts(answer);
   if (cost === "" && tokens === "") return null;
   return (
     <span class="answer-cost" title={`Answer ${answer.id}: ${[cost, tokens].filter(Boolean).join(", ")}`}>

@@ -1,10 +1,10 @@
 import { outcomeOf } from "../../core.ts";
-import { kindOf } from "../model/entry-kind.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { resultToolName } from "../../view/tool-calls.ts";
+import { counted } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
-import { counted } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
-import { resultToolName } from "../model/tool-calls.ts";
 import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -37,7 +37,7 @@ export function SearchPanel({ hits, current, path, onChoose }: SearchPanelProps)
           const entry = session.entries[ordinal];
           // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
           const failure = match === "" ? failureLine(entry) : "";
-          const { tone, word } = entry === undefined ? { tone: "quiet", word: "" } : kindOf(entry);
+          const { style: tone, word } = kindOf(entry);
           const outcome = entry === undefined ? undefined : outcomeOf(entry);
           const tool = resultToolName(entry);
           const label = session.labels.get(ordinal);

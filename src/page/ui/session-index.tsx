@@ -1,6 +1,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, counted, dateAndTimeOf, dollars } from "../model/format.ts";
+import { count, counted, dollars } from "../../view/words.ts";
+import { dateAndTimeOf } from "../model/format.ts";
 import {
   cutAtWords,
   folderName,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { NONE } from "../model/session-model.ts";
+import { NONE } from "../../tree/entry-tree.ts";
 
 /**
  * The entry that somebody is looking at: the focus, or the first one in sight. Told apart from the page's state, because

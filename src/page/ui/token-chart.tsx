@@ -1,7 +1,9 @@
+import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import { count } from "../../view/words.ts";
 import { endName } from "../model/end-name.ts";
-import { count, tokens } from "../model/format.ts";
+import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { groupCalls, type ModelCall, sumOf } from "../model/usage.ts";
+import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
 import { usePage } from "./use-page.ts";
 
@@ -19,7 +21,7 @@ const MOST_BARS = 190;
 /** Tokens of each model call; calls that follow one another share a bar if there are very many. */
 export function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
-  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumOf(group) }));
+  const groups = groupCalls(calls, MOST_BARS).map((group) => ({ group, sum: sumUsage(group) }));
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
   );
@@ -77,7 +79,7 @@ function isOnPath(group: readonly ModelCall[], { places }: PathView): boolean {
   return group.some(({ ordinal }) => places.has(ordinal));
 }
 
-function barTitle(group: readonly ModelCall[], sum: ReturnType<typeof sumOf>): string {
+function barTitle(group: readonly ModelCall[], sum: UsageTotals): string {
   const models = [...new Set(group.map(({ model }) => model))].join(", ");
   const parts = PARTS.map(([name, , word]) => `${word}: ${count(Math.round(sum[name] / group.length))}`);
   return [models, ...parts].join("\n");

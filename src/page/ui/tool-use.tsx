@@ -1,10 +1,12 @@
+import { fieldsOf } from "../../context/entry-fields.ts";
 import { outcomeOf } from "../../core.ts";
+import { beginningOf } from "../../view/plain.ts";
+import { prettyJson } from "../../view/pretty-json.ts";
+import { tellingArgument } from "../../view/telling-argument.ts";
 import type { Block } from "../model/blocks.ts";
 import type { ConversationItem, EntryRow } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
-import { tellingArgument } from "../model/excerpt.ts";
 import { failureLine } from "../model/failure-line.ts";
-import { fieldsOf, prettyJson } from "../model/fields.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
@@ -66,7 +68,7 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
           <CallIcon />
           <span class="sr-only">call: </span>
           <span class="fold-title">{tool}</span>
-          <span class="fold-excerpt">{tellingArgument(given)}</span>
+          <span class="fold-excerpt">{beginningOf(tellingArgument(given))}</span>
           {edits.length > 0 && <DiffCounts edits={edits} />}
           {!isAnswered && <span class="chip">no result here</span>}
         </>

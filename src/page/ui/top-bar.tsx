@@ -1,5 +1,6 @@
 import type { RefObject } from "preact";
-import { count, counted, dateAndTimeOf } from "../model/format.ts";
+import { count, counted } from "../../view/words.ts";
+import { dateAndTimeOf } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {

@@ -1,13 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, counted } from "../model/format.ts";
+import { NONE } from "../../tree/entry-tree.ts";
+import { findTrunk } from "../../view/trunk.ts";
+import { count, counted } from "../../view/words.ts";
 import type { PathView } from "../model/path-items.ts";
-import { NONE } from "../model/session-model.ts";
 import {
-  chooseRows,
-  findTrunk,
+  chooseForDetail,
+  type PageTreeRow,
+  pageTreeRows,
   type TreeDetail,
-  type TreeRow,
-  treeRows,
   usualDetail,
 } from "../model/tree-rows.ts";
 import { Segments } from "./segments.tsx";
@@ -35,9 +35,9 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => usualDetail(session));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
-  const trunk = useMemo(() => findTrunk(session), [session]);
-  const isDrawn = useMemo(() => chooseRows(session, trunk, detail), [session, trunk, detail]);
-  const rows = useMemo(() => treeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
+  const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
+  const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
+  const rows = useMemo(() => pageTreeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
   const { ordinal: shown, isAtEnd } = useSight(sight);
   const rowsByEntry = useMemo(() => rowsOf(rows), [rows]);
   const current = rowsByEntry.get(shown) ?? -1;
@@ -46,7 +46,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   // At the end of the path its last row is what is wanted, and what is looked at stands not far above it.
   const wanted = active ?? (isAtEnd ? rowsByEntry.get(path.end) : undefined) ?? activeAt;
   const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
-  const below = ({ ordinal, run, isOpen }: TreeRow) =>
+  const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
   // Somebody who looks elsewhere has left the place of the keys.
   useEffect(() => setActive(undefined), [shown, detail]);
@@ -66,7 +66,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
     if (!next.delete(ordinal)) next.add(ordinal);
     setOpen(next);
   };
-  const tips = useMemo(() => session.children.filter((children) => children.length === 0).length, [session]);
+  const tips = useMemo(() => [...session.tree.leaves()].length, [session]);
   return (
     <>
       <div class="panel-bar">
@@ -107,7 +107,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
 }
 
 /** The row of each entry, or the one in whose run it is. */
-function rowsOf(rows: readonly TreeRow[]): Map<number, number> {
+function rowsOf(rows: readonly PageTreeRow[]): Map<number, number> {
   const places = new Map<number, number>();
   rows.forEach(({ ordinal, run, isOpen }, index) => {
     places.set(ordinal, index);

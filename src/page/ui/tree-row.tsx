@@ -1,17 +1,18 @@
 import { outcomeOf } from "../../core.ts";
-import { kindOf } from "../model/entry-kind.ts";
-import { titleOfEntry } from "../model/entry-title.ts";
+import { kindOf } from "../../view/entry-kind.ts";
+import { titleOfEntry } from "../../view/entry-title.ts";
+import { resultToolName } from "../../view/tool-calls.ts";
+import { DEEPEST } from "../../view/tree-rows.ts";
+import { count } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
-import { count } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { resultToolName } from "../model/tool-calls.ts";
-import { DEEPEST, type TreeRow } from "../model/tree-rows.ts";
+import type { PageTreeRow } from "../model/tree-rows.ts";
 import { WIDE } from "./screen.ts";
 import { usePage } from "./use-page.ts";
 
 interface TreeRowProps {
-  readonly row: TreeRow;
+  readonly row: PageTreeRow;
   /** Whether the entry that is looked at is here. */
   readonly isCurrent: boolean;
   /** Whether the keys of the tree stand here. */
@@ -43,7 +44,7 @@ export function TreeRowView(props: TreeRowProps) {
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entries[ordinal];
   if (entry === undefined) return null;
-  const { tone, word } = kindOf(entry);
+  const { style: tone, word } = kindOf(entry);
   const isOnPath = path.places.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = outcomeOf(entry) === "failed";
@@ -121,7 +122,7 @@ function failuresAmong({ entries }: SessionModel, ordinals: readonly number[]): 
 }
 
 interface GraphProps {
-  readonly row: TreeRow;
+  readonly row: PageTreeRow;
   readonly path: PathView;
   readonly isBelowOnPath: boolean;
   readonly isLeaf: boolean;
@@ -158,10 +159,10 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 }
 
 /** Summaries are squares, what nobody said is small, the rest are circles; the leaf has a ring. */
-function Node({ row, x, isLeaf }: { row: TreeRow; x: number; isLeaf: boolean }) {
+function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const entry = session.entries[row.ordinal];
-  const tone = entry === undefined ? "quiet" : kindOf(entry).tone;
+  const tone = entry === undefined ? "quiet" : kindOf(entry).style;
   return (
     <g class="node">
       {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}

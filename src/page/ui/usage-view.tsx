@@ -1,8 +1,11 @@
 import { useMemo } from "preact/hooks";
+import { tokensIn } from "../../view/usage.ts";
+import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
+import { count, dollars } from "../../view/words.ts";
 import { endName } from "../model/end-name.ts";
-import { count, dollars, percent, tokens } from "../model/format.ts";
+import { percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { cacheShare, modelCalls, sumOf, sumsByModel, type UsageSum } from "../model/usage.ts";
+import { cacheShare, modelCalls, sumsByModel } from "../model/usage.ts";
 import { CallTable } from "./call-table.tsx";
 import { CostChart } from "./cost-chart.tsx";
 import { TokenChart } from "./token-chart.tsx";
@@ -12,8 +15,11 @@ import { usePage } from "./use-page.ts";
 export function UsageView({ path }: { path: PathView }) {
   const { session } = usePage();
   const calls = useMemo(() => modelCalls(session), [session]);
-  const all = useMemo(() => sumOf(calls), [calls]);
-  const here = useMemo(() => sumOf(calls.filter(({ ordinal }) => path.places.has(ordinal))), [calls, path]);
+  const all = useMemo(() => sumUsage(calls), [calls]);
+  const here = useMemo(
+    () => sumUsage(calls.filter(({ ordinal }) => path.places.has(ordinal))),
+    [calls, path],
+  );
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
   const models = sumsByModel(calls);
   const onPath = `on the path to ${endName(session, path.end)}`;
@@ -22,7 +28,7 @@ export function UsageView({ path }: { path: PathView }) {
     <section class="usage" aria-label="Usage" tabIndex={0}>
       <div class="usage-column">
         <div class="tiles">
-          <Tile name="Model calls" value={count(all.calls)} note={`${count(here.calls)} ${onPath}`} />
+          <Tile name="Model calls" value={count(all.count)} note={`${count(here.count)} ${onPath}`} />
           <Tile
             name="Tokens in, with cache"
             value={tokens(tokensIn(all))}
@@ -45,10 +51,6 @@ export function UsageView({ path }: { path: PathView }) {
   );
 }
 
-function tokensIn({ input, cacheRead, cacheWrite }: UsageSum): number {
-  return input + cacheRead + cacheWrite;
-}
-
 function Tile({ name, value, note }: { name: string; value: string; note: string }) {
   return (
     <div class="tile">
@@ -62,8 +64,8 @@ function Tile({ name, value, note }: { name: string; value: string; note: string
 /** Of what goes in, a part comes from a cache and a part is written to it. */
 const COLUMNS = ["Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
 
-function cellsOf(sum: UsageSum): string[] {
-  const { calls, cacheRead, cacheWrite, output, cost } = sum;
+function cellsOf(sum: UsageTotals): string[] {
+  const { count: calls, cacheRead, cacheWrite, output, cost } = sum;
   return [
     count(calls),
     ...[tokensIn(sum), cacheRead, cacheWrite, output].map(tokens),
@@ -72,7 +74,7 @@ function cellsOf(sum: UsageSum): string[] {
   ];
 }
 
-function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageSum }) {
+function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: UsageTotals }) {
   const rows = models.length > 1 ? [...models, { model: "total", sum: all }] : models;
   return (
     <figure class="chart">

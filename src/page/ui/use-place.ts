@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { NONE } from "../../tree/entry-tree.ts";
 import { type Place, type Step, takeStep } from "../model/navigation.ts";
-import { NONE, type SessionModel } from "../model/session-model.ts";
+import type { SessionModel } from "../model/session-model.ts";
 import { hashOf, placeOf } from "./location.ts";
 
 /**

@@ -1,9 +1,10 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { NONE } from "../../tree/entry-tree.ts";
+import { count } from "../../view/words.ts";
 import { conversationRows } from "../model/conversation-rows.ts";
-import { count, dateAndTimeOf } from "../model/format.ts";
+import { dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { NONE } from "../model/session-model.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { Folds, FoldsContext } from "./folds.ts";
 import { PageContext, type PageContextValue } from "./page-context.ts";

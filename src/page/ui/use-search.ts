@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { titleOfEntry } from "../model/entry-title.ts";
+import { titleOfEntry } from "../../view/entry-title.ts";
 import {
   type CountedChoice,
   type Filter,

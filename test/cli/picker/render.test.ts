@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { type PickerSession, pickerSession } from "../../../src/cli/picker/picker-session.ts";
 import { pickerLayout, renderPicker } from "../../../src/cli/picker/render.ts";
 import { emptyPicker, type PickerMode, type PickerState } from "../../../src/cli/picker/state.ts";
-import { plainLine } from "../../../src/cli/text/plain.ts";
 import { loadWidths } from "../../../src/cli/text/width.ts";
+import { plainLine } from "../../../src/view/plain.ts";
 import fc from "../../support/fast-check.ts";
 
 await loadWidths();
@@ -52,8 +52,8 @@ test("shows what is typed, the list, the last messages, and the keys", () => {
     "",
     "",
     "─".repeat(60),
-    "user       Why?",
-    "assistant  So.",
+    "user           Why?",
+    "assistant      So.",
     "",
     "enter choose  ^R rename  ^D delete  ^F contents",
   ]);

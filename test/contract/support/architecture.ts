@@ -12,7 +12,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/"],
   ["context/", "jsonl/"],
-  ["compaction/", "convert/", "log/", "merge/"],
+  ["compaction/", "convert/", "log/", "merge/", "view/"],
   ["catalog/", "import/"],
   ["manager/"],
   ["controller/", "stores/"],
@@ -46,7 +46,7 @@ const BUNDLED_HOMES: Readonly<Record<string, readonly string[]>> = {
 /** What can be imported stands above every room but those of the command line and the page. */
 const PUBLIC_FLOOR = FLOORS.length - 1.5;
 const LAST_PURE_FLOOR = 2;
-const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/import/", "src/merge/"];
+const PURE_ABOVE = ["src/compaction/", "src/convert/", "src/import/", "src/merge/", "src/view/"];
 /** What runs in a browser above the floors that do. */
 const PAGE = "src/page";
 const BUILTINS = new Set(builtinModules);
@@ -110,8 +110,9 @@ function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>)
   if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/log/"))) {
     return `imports ${target}: core is floors 0 to 3 without log`;
   }
-  if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts") {
-    return `imports ${target}: the page knows of the library what core says`;
+  const isGround = other.floor <= LAST_PURE_FLOOR || other.folder === "src/view";
+  if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts" && !isGround) {
+    return `imports ${target}: the page knows of the library what core and view say`;
   }
   if (other.floor < room.floor || other.folder === room.folder) return undefined;
   return other.floor === room.floor

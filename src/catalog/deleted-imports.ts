@@ -1,0 +1,72 @@
+import { dirname, join } from "node:path";
+import { decodeText, parseRecord } from "../jsonl/decode.ts";
+import {
+  closeQuietly,
+  ifPresent,
+  isThere,
+  makeFolder,
+  openForReading,
+  readRange,
+  realFileSystem,
+} from "../log/file-system.ts";
+import { hasErrorCode } from "../log/system-error.ts";
+import { writeWhole } from "../log/write-whole.ts";
+import { messageOf } from "../schema/errors.ts";
+import { digestOf } from "../schema/ids.ts";
+import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
+import { defaultDataFolder } from "./data-folder.ts";
+
+/** Bytes in which header and first entry stand, as imports write them. */
+const FRONT_BYTES = 8 * 1024;
+
+/** Returns where a session file was imported from, as its first entry says; undefined if it was not imported. */
+export function importOriginOf(path: string): ImportOrigin | undefined {
+  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  if (fd === undefined) return undefined;
+  try {
+    return importOriginInFront(readRange(realFileSystem, fd, 0, FRONT_BYTES));
+  } finally {
+    closeQuietly(realFileSystem, fd);
+  }
+}
+
+/** Returns the same for the first bytes of a session. */
+export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
+  return importOriginIn(parseRecord(decodeText(bytes).split("\n", 2)[1] ?? ""));
+}
+
+/**
+ * Marks a session of another program as deleted here, so that no import brings it back.
+ *
+ * A mark that cannot be written becomes a process warning: the deletion matters more. Must come before the deletion: a mark of a
+ * session that is still there means nothing.
+ *
+ * @returns Whether it was not marked before.
+ */
+export function markDeletedImport(origin: ImportOrigin): boolean {
+  const path = markOf(origin);
+  try {
+    makeFolder(realFileSystem, dirname(path));
+    writeWhole({ fs: realFileSystem, path, pieces: [`${JSON.stringify(origin)}\n`] });
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since ${path} cannot be written: ${messageOf(error)}.`;
+    process.emitWarning(warning, { code: "SESSIONTREE_DELETED_IMPORT" });
+    return false;
+  }
+}
+
+/** Removes the mark, so that an import brings the session back. */
+export function unmarkDeletedImport(origin: ImportOrigin): void {
+  ifPresent(() => realFileSystem.unlinkSync(markOf(origin)));
+}
+
+/** Tells whether a session of another program was deleted here. */
+export function isDeletedImport(origin: ImportOrigin): boolean {
+  return isThere(markOf(origin));
+}
+
+function markOf({ source, sourceId }: ImportOrigin): string {
+  return join(defaultDataFolder(), "deleted-imports", `${digestOf(`${source}\n${sourceId}`)}.json`);
+}

@@ -1,0 +1,82 @@
+import { blocksOf, fieldsOf } from "./entry-fields.ts";
+
+/** One validated part of a message's content. */
+export type MessagePart =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "thinking"; readonly text: string }
+  | { readonly kind: "image" }
+  | { readonly kind: "toolCall"; readonly id: string; readonly name: string; readonly arguments: unknown };
+
+/**
+ * Returns the parts of a message's content, whatever is stored there.
+ *
+ * A string counts as one text; missing content, unknown blocks and fields of the wrong type count as nothing.
+ *
+ * @param message - A message, or anything else.
+ * @returns A new array, in the order of the content.
+ * @remarks Cost: O(blocks).
+ */
+export function partsOf(message: unknown): MessagePart[] {
+  const { content } = fieldsOf(message);
+  return blocksOf(content).flatMap((block) => partOf(block) ?? []);
+}
+
+function partOf(block: unknown): MessagePart | undefined {
+  const fields = fieldsOf(block);
+  switch (fields["type"]) {
+    case "text":
+      return { kind: "text", text: textOf(fields["text"]) };
+    case "thinking":
+      return { kind: "thinking", text: textOf(fields["thinking"]) };
+    case "image":
+      return { kind: "image" };
+    case "toolCall":
+      return {
+        kind: "toolCall",
+        id: textOf(fields["id"]),
+        name: textOf(fields["name"]),
+        arguments: fields["arguments"],
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Returns a value if it is a string, else the empty string. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/**
+ * Writes a value as JSON; never throws.
+ *
+ * @returns `""` for what JSON leaves out, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or a nesting deeper than the stack.
+ */
+export function jsonOf(value: unknown): string {
+  try {
+    // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions and symbols.
+    const json: unknown = JSON.stringify(value);
+    return textOf(json);
+  } catch {
+    return "[not JSON]";
+  }
+}
+
+/**
+ * Returns the beginning of a text.
+ *
+ * @param text - Any text.
+ * @param limit - Greatest length, in UTF-16 units.
+ * @returns At most `limit` units; one less if the cut would split a surrogate pair.
+ */
+export function headOf(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = isInsidePair(text, limit) ? limit - 1 : limit;
+  return text.slice(0, end);
+}
+
+function isInsidePair(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  const after = text.charCodeAt(at);
+  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+}

@@ -1,0 +1,19 @@
+import { isJsonRecord } from "./json.ts";
+
+/** `customType` of the entry that says where a session was imported from. */
+export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
+
+/** The session of another program that a session was imported from. */
+export interface ImportOrigin {
+  /** The program. */
+  readonly source: string;
+  /** Id of the session there. */
+  readonly sourceId: string;
+}
+
+/** Returns what an entry says of where its session was imported from; undefined if it says nothing of it. */
+export function importOriginIn(entry: unknown): ImportOrigin | undefined {
+  if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;
+  const { source, sourceId } = isJsonRecord(entry["data"]) ? entry["data"] : {};
+  return typeof source === "string" && typeof sourceId === "string" ? { source, sourceId } : undefined;
+}

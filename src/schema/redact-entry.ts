@@ -1,0 +1,144 @@
+import type { AnySessionEntry } from "./entry.ts";
+import { SessionError } from "./errors.ts";
+import { isJsonRecord, type JsonRecord } from "./json.ts";
+
+/** What stands instead of redacted content, if the caller says nothing else. */
+export const REDACTED_TEXT = "[redacted]";
+
+/** Fields with an entry's place and kind, without content. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "id",
+  "parentId",
+  "timestamp",
+  "customType",
+  "display",
+  "targetId",
+  "fromId",
+  "firstKeptEntryId",
+  "tokensBefore",
+  "fromHook",
+  "provider",
+  "modelId",
+  "model",
+  "kind",
+  "usage",
+  "thinkingLevel",
+]);
+
+const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
+  "role",
+  "timestamp",
+  "api",
+  "provider",
+  "model",
+  "usage",
+  "stopReason",
+  "thinkingLevel",
+  "toolCallId",
+  "toolName",
+  "isError",
+  "exitCode",
+  "cancelled",
+  "truncated",
+  "excludeFromContext",
+  "customType",
+  "display",
+]);
+
+/** Key of an entry's `details` under which the id of a chat message is kept, which is no content. */
+export const CHAT_DETAIL = "aiSdkChat";
+
+/** Fields that a redaction replaces. */
+const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
+
+/**
+ * Refuses to redact an entry without content, such as a model change: later entries depend on its settings.
+ *
+ * @throws {SessionError} `ENTRY_INVALID`
+ */
+export function assertRedactable(entry: AnySessionEntry): void {
+  // The bytes of an unreadable entry may hold anything.
+  if (entry.type === "damaged") return;
+  const redacted = JSON.stringify(redactEntry(entry, ""));
+  if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
+  const fields = Object.keys(entry).filter((name) => !["id", "parentId", "timestamp"].includes(name));
+  throw new SessionError(
+    "ENTRY_INVALID",
+    `Entry ${entry.id} has nothing to redact: a redaction keeps settings (${fields.join(", ")}). To remove those, delete the session, or fork it from an earlier entry.`,
+    { details: { entryId: entry.id, fields } },
+  );
+}
+
+/** Fields of a message that are texts. */
+const TEXT_FIELDS = ["command", "output"] as const;
+
+/**
+ * Makes the redacted form of an entry: the same place in the tree and kind, with the replacement instead of the
+ * content.
+ *
+ * Keeps tool calls without their arguments, because results refer to them.
+ */
+export function redactEntry(entry: AnySessionEntry, replacement: string): AnySessionEntry {
+  const { type, id, parentId, timestamp } = entry;
+  const kept = keep(entry, KEPT_FIELDS);
+  const fields: JsonRecord = { ...kept };
+  if ("message" in entry && isJsonRecord(entry.message))
+    fields["message"] = redactMessage(entry.message, replacement);
+  if ("content" in entry) fields["content"] = replacement;
+  if ("summary" in entry) fields["summary"] = replacement;
+  if ("label" in entry) fields["label"] = replacement;
+  if ("name" in entry) fields["name"] = replacement;
+  if ("data" in entry) fields["data"] = { redacted: replacement };
+  if (type === "context_edit") fields["replacement"] = null;
+  if (Object.keys(fields).length === 4) fields["redacted"] = replacement;
+  return { ...fields, ...keptDetails(entry), type, id, parentId, timestamp };
+}
+
+/** Keeps the id of a chat message, by which its host names it. */
+function keptDetails(entry: AnySessionEntry): JsonRecord {
+  const details: unknown = "details" in entry ? entry.details : undefined;
+  const chat = isJsonRecord(details) ? details[CHAT_DETAIL] : undefined;
+  const id = isJsonRecord(chat) ? chat["id"] : undefined;
+  return typeof id === "string" ? { details: { [CHAT_DETAIL]: { id } } } : {};
+}
+
+function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
+  const redacted: JsonRecord = { ...keep(message, KEPT_MESSAGE_FIELDS) };
+  const { role, content } = message;
+  const text = { type: "text", text: replacement };
+  if (role === "assistant") redacted["content"] = [text, ...toolCalls(content)];
+  else if (Array.isArray(content)) redacted["content"] = [text];
+  else if (content !== undefined) redacted["content"] = replacement;
+  for (const field of TEXT_FIELDS) if (field in message) redacted[field] = replacement;
+  return redacted;
+}
+
+function toolCalls(content: unknown): JsonRecord[] {
+  if (!Array.isArray(content)) return [];
+  return content
+    .filter((block): block is JsonRecord => isJsonRecord(block) && block["type"] === "toolCall")
+    .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
+}
+
+/** Keeps single values and the numbers of a usage: anything deeper may be content. */
+function keep(record: object, names: ReadonlySet<string>): JsonRecord {
+  const kept = Object.entries(record).filter(([name]) => names.has(name));
+  return Object.fromEntries(
+    kept.flatMap(([name, value]) => {
+      if (name === "usage" && isJsonRecord(value)) return [[name, numbersIn(value)]];
+      return typeof value === "object" && value !== null ? [] : [[name, value]];
+    }),
+  );
+}
+
+function numbersIn(usage: JsonRecord): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
+      if (typeof value === "number") return [[name, value]];
+      // The costs are one level deeper.
+      if (!isJsonRecord(value)) return [];
+      return [[name, Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "number"))]];
+    }),
+  );
+}

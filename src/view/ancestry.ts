@@ -1,0 +1,90 @@
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+
+/**
+ * Returns all entries, each behind its parent: a parent that came late stands behind its children in the file.
+ *
+ * @remarks Cost: O(entries).
+ */
+export function parentsFirst(tree: EntryTree): Int32Array {
+  const order = new Int32Array(tree.size);
+  let filled = 0;
+  for (const root of tree.children(NONE)) order[filled++] = root;
+  for (let i = 0; i < filled; i++) {
+    for (const child of tree.children(order[i] ?? NONE)) order[filled++] = child;
+  }
+  return order;
+}
+
+/**
+ * Returns for each entry how many entries hang on it, itself included.
+ *
+ * @param order - All entries, parents first.
+ * @remarks Cost: O(entries).
+ */
+export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
+  const sizes = new Int32Array(tree.size).fill(1);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const ordinal = order[i] ?? NONE;
+    const parent = tree.parentAt(ordinal);
+    if (parent !== NONE) sizes[parent] = (sizes[parent] ?? 0) + (sizes[ordinal] ?? 0);
+  }
+  return sizes;
+}
+
+/**
+ * Returns for each entry the tip that came last into the file, of those at and below it.
+ *
+ * @param order - All entries, parents first.
+ * @remarks Cost: O(entries).
+ */
+export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
+  const tips = new Int32Array(tree.size).fill(NONE);
+  for (let i = order.length - 1; i >= 0; i--) {
+    const ordinal = order[i] ?? NONE;
+    const parent = tree.parentAt(ordinal);
+    // All its children have told theirs by now.
+    if (tree.isLeaf(ordinal)) tips[ordinal] = ordinal;
+    if (parent !== NONE) tips[parent] = Math.max(tips[parent] ?? NONE, tips[ordinal] ?? NONE);
+  }
+  return tips;
+}
+
+/**
+ * Yields some entries and all that hangs on them.
+ *
+ * @remarks Cost: O(answer); no recursion.
+ */
+export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
+  const open = [...heads];
+  for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
+    yield ordinal;
+    for (const child of tree.children(ordinal)) open.push(child);
+  }
+}
+
+/**
+ * Makes a function that tells whether the first entry is the second one or above it on its path.
+ *
+ * @remarks Cost: O(entries) once, then O(1) for each question, however long the paths are.
+ */
+export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
+  const order = parentsFirst(tree);
+  const sizes = subtreeSizes(tree, order);
+  // Numbered so that an entry and all that hangs on it have numbers in a row.
+  const numbers = new Int32Array(tree.size);
+  const nextNumber = new Int32Array(tree.size);
+  let nextRootNumber = 0;
+  for (const ordinal of order) {
+    const parent = tree.parentAt(ordinal);
+    const number = parent === NONE ? nextRootNumber : (nextNumber[parent] ?? 0);
+    const behind = number + (sizes[ordinal] ?? 0);
+    numbers[ordinal] = number;
+    nextNumber[ordinal] = number + 1;
+    if (parent === NONE) nextRootNumber = behind;
+    else nextNumber[parent] = behind;
+  }
+  return (ancestor, ordinal) => {
+    const distance = (numbers[ordinal] ?? 0) - (numbers[ancestor] ?? 0);
+    return distance >= 0 && distance < (sizes[ancestor] ?? 0);
+  };
+}

@@ -1,0 +1,54 @@
+import { type EntryTree, NONE } from "../tree/entry-tree.ts";
+import type { EntryKind } from "./entry-kind.ts";
+import { sidesOf, type Trunk } from "./trunk.ts";
+
+/** A session of so many entries is drawn whole. */
+export const DRAWN_WHOLE = 40;
+
+/** What of a session decides which rows are drawn. */
+export interface TreeMarks {
+  readonly tree: EntryTree;
+  /** Ordinal of the leaf, or NONE. */
+  readonly leaf: number;
+  /** By ordinal. */
+  readonly kinds: readonly EntryKind[];
+  /** Ordinals of the entries that have a label. */
+  readonly labelled: Iterable<number>;
+}
+
+/**
+ * Chooses the entries that always have a row of their own: roots, branch points, both ends of branches, labels,
+ * compactions, branch summaries, damage, the leaf and what was said last before it.
+ *
+ * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all are.
+ * @returns 1 for each; the caller may add more.
+ * @remarks Cost: O(entries).
+ */
+export function chooseRows(
+  { tree, leaf, kinds, labelled }: TreeMarks,
+  trunk: Pick<Trunk, "next" | "root">,
+  isHidden?: Uint8Array,
+): Uint8Array {
+  const isDrawn = new Uint8Array(tree.size);
+  for (const ordinal of labelled) isDrawn[ordinal] = 1;
+  for (const root of tree.children(NONE)) isDrawn[root] = 1;
+  for (let ordinal = 0; ordinal < tree.size; ordinal++) {
+    const style = kinds[ordinal]?.style;
+    if (style === "summary" || style === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
+    const sides = sidesOf(tree, trunk, ordinal).filter((head) => isHidden?.[head] !== 1);
+    if (sides.length === 0) continue;
+    for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
+  }
+  // Labels and names at the very end would take the place of what was said last.
+  for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
+    if (at !== leaf && kinds[at]?.style === "quiet") continue;
+    isDrawn[at] = 1;
+    if (kinds[at]?.style !== "quiet") break;
+  }
+  return isDrawn;
+}
+
+/** Chooses every entry. */
+export function chooseAll({ size }: EntryTree): Uint8Array {
+  return new Uint8Array(size).fill(1);
+}

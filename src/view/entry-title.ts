@@ -1,0 +1,19 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { textOf } from "../context/message-parts.ts";
+import { excerptOf } from "./excerpt.ts";
+import { beginningOf } from "./plain.ts";
+import { tellingArgument } from "./telling-argument.ts";
+import { callOf } from "./tool-calls.ts";
+import type { ViewSource } from "./view-source.ts";
+
+/**
+ * Returns the line by which an entry is known where its outcome stands beside it: of a result, what was asked for; of a
+ * command, the command; else what it says.
+ */
+export function titleOfEntry(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
+  const entry = session.entryAt(ordinal);
+  const { role, command } = fieldsOf(fieldsOf(entry)["message"]);
+  const asked =
+    role === "bashExecution" ? `$ ${textOf(command)}` : tellingArgument(callOf(session, ordinal)?.input);
+  return beginningOf(asked) || excerptOf(entry).text;
+}

@@ -1,0 +1,138 @@
+import { textsOf } from "../context/content-text.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { tellingArgument } from "./telling-argument.ts";
+
+/** So much of the end of an output is looked through. */
+const MOST_READ = 64 * 1024;
+
+/** So much of a line is looked at. */
+const MOST_OF_LINE = 1000;
+
+/** Characters that say what a tool was called for. */
+const MOST_OF_CALL = 80;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+
+/** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
+const WRAPPING =
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+
+/** How a command ended that somebody or something stopped. */
+const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
+
+/** The exit code as tools tell it at the end of an output. */
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
+
+/** A bare count of what went wrong, which says least. */
+const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
+
+/** A count of failures that are none. */
+const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
+
+/** A line that names an error and says what it is. */
+const NAMES_ERROR =
+  /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
+
+/** A line that tells of a failure. */
+const TELLS_FAILURE =
+  /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[✖✗×]/i;
+
+/** What can be told of a failure in a line. */
+interface Failure {
+  /** The tool and what it was called for, or the command; empty for an answer of the model. */
+  readonly what: string;
+  /** As `exit code 1`; empty if none is told. */
+  readonly exitCode: string;
+  /** The line of the output that says most, or the error message of an answer; may be empty. */
+  readonly line: string;
+}
+
+/**
+ * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
+ * error; of an answer, its error message.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @param given - Arguments of the call of which it is the result, if they are known.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ */
+export function failureText(message: unknown, given?: unknown): string {
+  const { what, exitCode, line } = failureOf(message, given);
+  return joined(exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
+}
+
+/**
+ * Says in one line how something failed, beside a call or a command that is shown already: its exit code, and the line
+ * that names the error.
+ *
+ * @param message - A message that failed, as `outcomeOf` tells it.
+ * @returns May hold control characters of the output.
+ * @remarks Cost: O(output), of which at most 64 kB are looked through.
+ */
+export function failureLine(message: unknown): string {
+  const { what, exitCode, line } = failureOf(message);
+  const nothing = what === "" ? "the model failed" : "failed without a word";
+  return joined(exitCode, line) || nothing;
+}
+
+function failureOf(message: unknown, given?: unknown): Failure {
+  const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
+  if (role !== "toolResult" && role !== "bashExecution") {
+    return { what: "", exitCode: "", line: telling(linesOf(stringOf(errorMessage))) };
+  }
+  const isTool = role === "toolResult";
+  const lines = linesOf(isTool ? textsOf(content).join("\n") : stringOf(output));
+  const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
+  const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
+  return {
+    what: isTool ? words(stringOf(toolName), calledFor(given), "failed") : `$ ${stringOf(command)}`,
+    exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
+    line: telling(lines.filter((line) => line !== told && line !== "(no output)")),
+  };
+}
+
+/** What a tool was called for, short enough to stand before an error. */
+function calledFor(given: unknown): string {
+  const [first = "", ...others] = tellingArgument(given)
+    .trim()
+    .split(/[\r\n]+/, 2);
+  const isCut = others.length > 0 || first.length > MOST_OF_CALL;
+  return isCut ? `${first.slice(0, MOST_OF_CALL - 1)}…` : first;
+}
+
+function words(...some: readonly string[]): string {
+  return some.filter(Boolean).join(" ");
+}
+
+function joined(what: string, line: string): string {
+  return [what, line].filter(Boolean).join(": ");
+}
+
+/** The last lines of an output that hold anything. */
+function linesOf(text: string): string[] {
+  return text
+    .slice(-MOST_READ)
+    .replace(COLOUR, "")
+    .split(/[\r\n]+/)
+    .map((line) => line.trim().slice(0, MOST_OF_LINE))
+    .filter(Boolean);
+}
+
+/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
+function telling(lines: readonly string[]): string {
+  const own = lines.filter((line) => !WRAPPING.test(line));
+  const bad = own.filter((line) => !NO_FAILURE.test(line) && !BARE_COUNT.test(line));
+  return (
+    own.findLast((line) => STOPPED.test(line)) ??
+    bad.findLast((line) => NAMES_ERROR.test(line)) ??
+    bad.findLast((line) => TELLS_FAILURE.test(line)) ??
+    own.at(-1) ??
+    lines.at(-1) ??
+    ""
+  );
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

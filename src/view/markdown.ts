@@ -1,0 +1,27 @@
+import { headOf } from "../context/message-parts.ts";
+
+/** Characters of a text that are looked at: it stands on one line. */
+const MOST_READ = 4000;
+
+/** The fences of a block of code, with its language. */
+const FENCE = /^ {0,3}(?:```|~~~)[^`\n]*$/gm;
+
+const HEADING = /^ {0,3}#{1,6} +/gm;
+const LINK = /!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g;
+const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
+const CODE = /(`+)([^`\n]+)\1/g;
+
+/**
+ * Takes the marks of headings, links, bold text and code out of the beginning of a Markdown text: `## **Goal**` becomes
+ * `Goal`. What may mean something else stays, such as `*.ts` and `__init__`.
+ *
+ * @returns The first 4,000 characters at most.
+ */
+export function withoutMarkdown(text: string): string {
+  return headOf(text.trimStart(), MOST_READ)
+    .replace(FENCE, "")
+    .replace(HEADING, "")
+    .replace(LINK, "$1")
+    .replace(BOLD, "$1")
+    .replace(CODE, "$2");
+}

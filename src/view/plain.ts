@@ -1,0 +1,78 @@
+import { headOf } from "../context/message-parts.ts";
+
+/** Colour sequences, which the output of tools is full of: removed, because they say nothing. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const COLOUR = /\u001b\[[0-9;:]*m/g;
+
+/**
+ * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,
+ * tag characters and halves of surrogate pairs.
+ */
+const HARMFUL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0001}-\u{e007f}]|\p{Surrogate}/gu;
+
+/** Text that nothing has to be done about, as most is: one look at it costs less than three replacements. */
+const HARMLESS = /^[\t\n -~]*$/;
+
+/** Runs of white space that are more than a space. */
+const WIDE_SPACE = / \s+|[^\S ]\s*/g;
+
+const DELETE = 0x7f;
+
+/** Characters of which a line is made at most, so that a text of megabytes costs no more than a short one. */
+const MOST_READ = 4000;
+
+/**
+ * Makes text from a session harmless to a terminal; line breaks and tabs stay.
+ *
+ * Colours are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
+ *
+ * @remarks Cost: O(text).
+ */
+export function plainText(text: string): string {
+  if (HARMLESS.test(text)) return text;
+  return text.replace(/\r\n?/g, "\n").replace(COLOUR, "").replace(HARMFUL, picture);
+}
+
+/** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
+export function plainLine(text: string): string {
+  return wholeLine(text.trimStart().slice(0, MOST_READ));
+}
+
+/** Characters of a line that stands for a longer text. */
+const LONGEST = 400;
+
+/** Makes one harmless line of the beginning of a text, with an ellipsis where it is longer than the line. */
+export function beginningOf(text: string, longest = LONGEST): string {
+  const line = plainLine(text);
+  return line.length > longest ? `${headOf(line, longest - 1).trimEnd()}…` : line;
+}
+
+/** Makes harmless text of one line, however long: each run of white space becomes one space. */
+export function wholeLine(text: string): string {
+  return plainText(text).replace(WIDE_SPACE, " ").trim();
+}
+
+/** Writes the fields of a line for programs: whole, with tabs between them and none in them. */
+export function tabSeparated(fields: readonly (string | number)[]): string {
+  return fields.map((field) => wholeLine(String(field))).join("\t");
+}
+
+/** Escapes in JSON what a terminal could take for a command; the value that it stands for is the same. */
+export function plainJson(json: string): string {
+  return json.replace(HARMFUL, (found) =>
+    Array.from({ length: found.length }, (_, i) => `\\u${hex(found.charCodeAt(i))}`).join(""),
+  );
+}
+
+/** A visible stand-in for a character that is not printed. */
+function picture(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === DELETE ? "\u2421" : "\ufffd";
+}
+
+function hex(code: number): string {
+  return code.toString(16).padStart(4, "0");
+}

@@ -1,0 +1,27 @@
+const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
+
+/** Writes a number as a whole one, with separators. `Intl` would take longer for the first one than most commands. */
+export function count(value: number): string {
+  return String(Math.round(value)).replace(THOUSANDS, ",");
+}
+
+/** Writes a number and the word for what is counted. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** Writes US dollars: of small sums four decimal places, of others two. */
+export function dollars(cost: number): string {
+  if (cost > 0 && cost < 0.00005) return "<$0.0001";
+  return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
+}
+
+/** Writes a number of bytes in the unit that fits. */
+export function bytes(value: number): string {
+  if (value < 1000) return counted(value, "byte");
+  const units = ["kB", "MB", "GB", "TB"];
+  let size = value / 1000;
+  let unit = 0;
+  for (; size >= 999.5 && unit < units.length - 1; unit++) size /= 1000;
+  return `${size < 9.95 ? size.toFixed(1) : size.toFixed(0)} ${units[unit]}`;
+}

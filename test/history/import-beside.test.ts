@@ -1,0 +1,406 @@
+import * as nodeFs from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { deleteSession } from "../../src/catalog/trash.ts";
+import { type ImportSessionsOptions, importSessions } from "../../src/history/import-sessions.ts";
+import { FileTarget, StoreTarget } from "../../src/history/session-target.ts";
+import { syncFile } from "../../src/history/sync-file.ts";
+import { importClaudeCode } from "../../src/import/claude-code/import-claude-code.ts";
+import { readSourceText } from "../../src/import/source-text.ts";
+import { SessionManager } from "../../src/manager/session-manager.ts";
+import { memoryStore } from "../../src/stores/remote-store.ts";
+import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { Places } from "./support/places.ts";
+
+const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
+const SECRET = "hunter2";
+
+const RECORDS = [
+  user("q", null, `the key is ${SECRET}`),
+  part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+  result("r1", "a1", "t1", "a tap"),
+  part("a2", "r1", "msg_2", text("It is the tap."), { stop: "end_turn" }),
+  user("q2", "a2", "go on"),
+  part("a3", "q2", "msg_3", text("done"), { stop: "end_turn" }),
+];
+
+beforeEach(() => {
+  vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
+});
+
+function put(places: Places, count = RECORDS.length, more: readonly object[] = []): void {
+  places.put(CLAUDE_PATH, linesOf([...RECORDS.slice(0, count), ...more]));
+}
+
+function forget({ cacheDir }: Places): void {
+  rmSync(cacheDir, { recursive: true, force: true });
+}
+
+/** What is said on the path to the leaf. */
+function saidAt(path: string): string[] {
+  const session = SessionManager.open(path, { mode: "read-only" });
+  expect(session.issues).toEqual([]);
+  return session.buildSessionContext().messages.map((message) => JSON.stringify(message));
+}
+
+function entryHolding(session: SessionManager, words: string): string {
+  return session.getEntries().find((entry) => JSON.stringify(entry).includes(words))?.id ?? "";
+}
+
+describe("what was redacted here", () => {
+  test.each([[true], [false]])(
+    "does not come back when the source grows (cache: %s)",
+    async (isRemembered) => {
+      const places = new Places();
+      put(places, 4);
+      const [one] = await places.import();
+      const path = one?.path ?? "";
+      const session = SessionManager.open(path);
+      session.redact(entryHolding(session, SECRET));
+      await session.close();
+      for (const count of [4, 5, 6, 6]) {
+        put(places, count);
+        if (!isRemembered) forget(places);
+        const before = readFileSync(path, "utf8");
+        const [now] = await places.import();
+        const after = readFileSync(path, "utf8");
+        expect(after).not.toContain(SECRET);
+        expect(now?.status === "unchanged").toBe(after === before);
+        expect(after.startsWith(before)).toBe(true);
+      }
+      // The leaf is where the source is, although the record of the redaction stood at the end.
+      expect(saidAt(path).at(-1)).toContain("done");
+      expect(saidAt(path)).toHaveLength(6);
+      // A new record with the same text is new.
+      put(places, 6, [user("q9", "a3", `again ${SECRET}`)]);
+      await places.import();
+      expect(readFileSync(path, "utf8")).toContain(SECRET);
+    },
+  );
+
+  test("in part does not come back either, nor in a store", async () => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path);
+    const id = entryHolding(session, SECRET);
+    const leafId = session.getLeafId();
+    await session.close();
+    const head = { type: "custom", id: "0000000a", parentId: leafId, timestamp: new Date(0).toISOString() };
+    const record = { ...head, customType: "sessiontree.redaction", data: { targetIds: [id] } };
+    writeFileSync(path, `${readFileSync(path, "utf8").replace(SECRET, "[gone]")}${JSON.stringify(record)}\n`);
+    put(places);
+    await places.import();
+    expect(readFileSync(path, "utf8")).not.toContain(SECRET);
+    expect(saidAt(path)).toHaveLength(6);
+
+    const store = memoryStore();
+    put(places, 4);
+    const target = new StoreTarget(store, "memory");
+    await places.import({ target });
+    const stored = await store.open(SESSION_ID);
+    stored.redact(entryHolding(stored, SECRET));
+    await stored.close();
+    put(places);
+    forget(places);
+    expect(await places.import({ target })).toMatchObject([{ status: "grown" }]);
+    const after = await store.open(SESSION_ID);
+    expect(JSON.stringify(after.getEntries())).not.toContain(SECRET);
+    await store.close();
+  });
+
+  test("stays away when its message grows, whichever of its versions was redacted", async () => {
+    const places = new Places();
+    const grow = (count: number) =>
+      places.put(
+        CLAUDE_PATH,
+        linesOf([
+          user("q", null, "hello"),
+          ...["one", "two", "three"]
+            .slice(0, count)
+            .map((word, at) =>
+              part(`a${at}`, at === 0 ? "q" : `a${at - 1}`, "msg_1", text(`${word} ${SECRET}`)),
+            ),
+        ]),
+      );
+    for (const versions of [1, 2]) {
+      rmSync(places.sessions, { recursive: true, force: true });
+      forget(places);
+      grow(1);
+      const [one] = await places.import();
+      const path = one?.path ?? "";
+      const session = SessionManager.open(path);
+      const mine = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+      await session.close();
+      grow(versions);
+      await places.import();
+      const again = SessionManager.open(path);
+      for (const entry of again.getEntries())
+        if (JSON.stringify(entry).includes(SECRET)) again.redact(entry.id);
+      again.branch(mine);
+      await again.close();
+      for (const count of [2, 3]) {
+        grow(count);
+        await places.import();
+        expect(readFileSync(path, "utf8")).not.toContain(SECRET);
+      }
+    }
+  });
+
+  test("is redacted in what is imported anew beside it", async () => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const session = SessionManager.open(one?.path ?? "");
+    session.redact(entryHolding(session, SECRET));
+    await session.close();
+    const [fresh] = await places.import({ fresh: true });
+    expect(fresh).toMatchObject({ status: "new", id: `${SESSION_ID}.m2` });
+    expect(readFileSync(fresh?.path ?? "", "utf8")).not.toContain(SECRET);
+    put(places);
+    for (const status of ["grown", "unchanged"]) {
+      forget(places);
+      expect(await places.import()).toMatchObject([{ status, id: fresh?.id }]);
+      expect(readFileSync(fresh?.path ?? "", "utf8")).not.toContain(SECRET);
+    }
+  });
+});
+
+describe("what was deleted here", () => {
+  test("stays deleted, also without the cache and when it grows, until it is asked for again", async () => {
+    const places = new Places();
+    put(places, 4);
+    const agent = { isSidechain: true, agentId: "abc" };
+    const agentPath = CLAUDE_PATH.replace(".jsonl", "/subagents/agent-abc.jsonl");
+    const [one] = await places.import();
+    await deleteSession(one?.path ?? "", { permanent: true });
+    // A subagent of it that is new belongs to it.
+    places.put(
+      agentPath,
+      linesOf([user("u", null, "look", agent), part("v", "u", "msg_s", text("seen"), agent)]),
+    );
+    for (const count of [4, 4, 6]) {
+      put(places, count);
+      for (const dryRun of [true, false]) {
+        const all = await places.import({ dryRun });
+        expect(all.map(({ status, path }) => [status, path])).toEqual([
+          ["deleted", null],
+          ["deleted", null],
+        ]);
+      }
+      expect(places.files().size).toBe(0);
+      if (count === 4) forget(places);
+    }
+    expect((await places.import({ again: true, dryRun: true })).map(({ status }) => status)).toEqual([
+      "new",
+      "new",
+    ]);
+    expect((await places.import()).map(({ status }) => status)).toEqual(["deleted", "deleted"]);
+    expect((await places.import({ again: true })).map(({ status }) => status)).toEqual(["new", "new"]);
+    put(places, 6, [user("q9", "a3", "more")]);
+    expect((await places.import())[0]).toMatchObject({ status: "grown" });
+    expect(places.files().size).toBe(2);
+  });
+
+  test("and is somewhere else is kept up to date there", async () => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const store = memoryStore();
+    const target = new StoreTarget(store, "memory");
+    await places.import({ target });
+    await deleteSession(one?.path ?? "", { permanent: true });
+    put(places);
+    expect(await places.import({ target })).toMatchObject([{ status: "grown" }]);
+    expect(await places.import()).toMatchObject([{ status: "deleted" }]);
+    await store.close();
+  });
+
+  test("is not marked if it could not be deleted", async () => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path, { lease: "fail" });
+    await expect(deleteSession(path, { permanent: true })).rejects.toMatchObject({ code: "LEASE_HELD" });
+    await session.close();
+    rmSync(path);
+    expect(await places.import()).toMatchObject([{ status: "new" }]);
+  });
+});
+
+/** The session that the records make. */
+function imported(count: number) {
+  const main = readSourceText(linesOf(RECORDS.slice(0, count)));
+  const [one] = importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2026-11-23T00:00:00.000Z" });
+  if (one === undefined) throw new Error("no session");
+  return one;
+}
+
+describe("a session file", () => {
+  test("that another writer appends to at the same moment keeps that one's leaf", async () => {
+    const path = join(temporaryFolder(), "s.jsonl");
+    syncFile(path, imported(3).header, imported(3));
+    const mine = SessionManager.open(path);
+    let calls = 0;
+    const fs = {
+      ...nodeFs,
+      writeSync: ((...given: Parameters<typeof nodeFs.writeSync>) => {
+        // Between the look and the write of the import.
+        if (calls++ === 0) mine.appendMessage({ role: "user", content: "mine", timestamp: 0 });
+        return nodeFs.writeSync(...given);
+      }) as typeof nodeFs.writeSync,
+    };
+    const one = imported(6);
+    const withWrites = { ...fs, openSync: nodeFs.openSync };
+    expect(syncFile(path, one.header, one, withWrites)).toBe("grown");
+    expect(calls).toBeGreaterThan(0);
+    const said = saidAt(path);
+    expect(said.at(-1)).toContain("mine");
+    expect(readFileSync(path, "utf8")).toContain("msg_3");
+    expect(syncFile(path, one.header, one)).toBe("unchanged");
+    await mine.close();
+  });
+
+  test("that another import makes at the same moment is no failure", () => {
+    const path = join(temporaryFolder(), "s.jsonl");
+    const one = imported(4);
+    const fs = {
+      ...nodeFs,
+      linkSync: ((from: string, to: string) => {
+        if (!nodeFs.existsSync(path)) syncFile(path, one.header, one);
+        nodeFs.linkSync(from, to);
+      }) as typeof nodeFs.linkSync,
+    };
+    expect(syncFile(path, one.header, one, fs)).toBe("unchanged");
+  });
+
+  test("that is a link, a folder or a pipe is refused, and what it leads to is left alone", () => {
+    const folder = temporaryFolder();
+    const one = imported(6);
+    const elsewhere = join(folder, "elsewhere.jsonl");
+    syncFile(elsewhere, one.header, imported(3));
+    const before = readFileSync(elsewhere, "utf8");
+    const [link, dangling, inner] = ["link", "dangling", "inner"].map((name) =>
+      join(folder, `${name}.jsonl`),
+    );
+    symlinkSync(elsewhere, link ?? "");
+    symlinkSync(join(folder, "nothing"), dangling ?? "");
+    mkdirSync(inner ?? "");
+    for (const path of [link, dangling, inner])
+      expect(() => syncFile(path ?? "", one.header, one)).toThrow(
+        expect.objectContaining({ code: "WRITE_FAILED" }),
+      );
+    expect(readFileSync(elsewhere, "utf8")).toBe(before);
+    expect(nodeFs.existsSync(join(folder, "nothing"))).toBe(false);
+  });
+
+  test.each([
+    ["empty", () => ""],
+    ["full of zeros", (whole: string) => "\0".repeat(whole.length)],
+    ["half a header", (whole: string) => whole.slice(0, 30)],
+    ["half of it", (whole: string) => whole.slice(0, whole.length / 2)],
+    ["half of it and zeros", (whole: string) => whole.slice(0, whole.length / 2).padEnd(whole.length, "\0")],
+    [
+      "all but the last line",
+      (whole: string) => whole.slice(0, whole.lastIndexOf("\n", whole.length - 2) + 1),
+    ],
+  ])("that a power cut left %s is completed, although the source is unchanged", async (_, damage) => {
+    const places = new Places();
+    put(places);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const whole = readFileSync(path, "utf8");
+    writeFileSync(path, damage(whole));
+    const [now] = await places.import();
+    expect(now?.status).not.toBe("unchanged");
+    expect(readFileSync(path, "utf8")).toBe(whole);
+    expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+  });
+
+  test("that is no session is left alone", async () => {
+    const places = new Places();
+    put(places);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    writeFileSync(path, "my notes\n");
+    const skipped: string[] = [];
+    forget(places);
+    await places.import({ onSkipped: (file) => skipped.push(file) });
+    expect(skipped).toHaveLength(1);
+    expect(readFileSync(path, "utf8")).toBe("my notes\n");
+  });
+});
+
+describe("the version of the mapping", () => {
+  /** Makes a session as an older mapping would have made it. */
+  function age(path: string): void {
+    const older = readFileSync(path, "utf8")
+      .replace(/"mapping":\d+,/, "")
+      .replaceAll("It is the tap.", "It is: the tap.");
+    writeFileSync(path, older);
+  }
+
+  test("is recorded, and an older session keeps its entries and gets only what is new", async () => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    expect(readFileSync(path, "utf8")).toContain('"mapping":2');
+    age(path);
+    const before = readFileSync(path, "utf8");
+    forget(places);
+    expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+    put(places);
+    expect(await places.import()).toMatchObject([{ status: "grown" }]);
+    const after = readFileSync(path, "utf8");
+    expect(after.startsWith(before)).toBe(true);
+    expect(after.slice(before.length).trim().split("\n")).toHaveLength(2);
+    expect(saidAt(path)).toHaveLength(6);
+  });
+
+  test("decides what is imported anew beside it, once", async () => {
+    const places = new Places();
+    put(places);
+    const [one] = await places.import();
+    age(one?.path ?? "");
+    const before = readFileSync(one?.path ?? "", "utf8");
+    for (const status of ["new", "unchanged"]) {
+      const [fresh] = await places.import({ fresh: true });
+      expect(fresh).toMatchObject({ status, id: `${SESSION_ID}.m2` });
+    }
+    expect(places.files().size).toBe(2);
+    expect(readFileSync(one?.path ?? "", "utf8")).toBe(before);
+  });
+});
+
+test("imports go to a folder of their own, and sessions imported earlier stay where they are", async () => {
+  const places = new Places();
+  put(places, 4);
+  const agentDir = join(places.root, "agent");
+  const run = async (more: Partial<ImportSessionsOptions> = {}) => {
+    const found = [];
+    const target = new FileTarget(undefined, { agentDir });
+    for await (const one of importSessions({
+      target,
+      env: { HOME: places.home },
+      cacheDir: places.cacheDir,
+      ...more,
+    }))
+      found.push(one);
+    return found;
+  };
+  const earlier = new FileTarget(join(agentDir, "sessions", "--code-project--"));
+  const [old] = await run({ target: earlier });
+  put(places);
+  expect(await run()).toMatchObject([{ status: "grown", path: old?.path }]);
+  rmSync(old?.path ?? "");
+  const [one] = await run();
+  const root = join(process.env["XDG_DATA_HOME"] ?? "", "sessiontree", "imported");
+  expect(dirname(one?.path ?? "")).toBe(join(root, "--code-project--"));
+  expect(nodeFs.statSync(root).mode & 0o777).toBe(0o700);
+});

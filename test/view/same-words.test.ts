@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { treeGraph } from "../../src/cli/export/graph.ts";
+import { FactsReader } from "../../src/cli/page/session-facts.ts";
+import { SessionView } from "../../src/cli/session-view.ts";
+import { makeSessionModel, type SessionModel } from "../../src/page/model/session-model.ts";
+import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
+import { modelCalls } from "../../src/page/model/usage.ts";
+import { titleOfEntry } from "../../src/view/entry-title.ts";
+import { callText, excerptOf } from "../../src/view/excerpt.ts";
+import { findTrunk } from "../../src/view/trunk.ts";
+import { sumUsage } from "../../src/view/usage-tally.ts";
+import { cli, jsonLines } from "../cli/support/cli.ts";
+
+const FIXTURES = "fixtures";
+/** Sessions of real programs, which a developer may have beside this folder. */
+const CORPUS = "../shared/corpus";
+const MOST_BYTES = 400_000;
+
+function sessionsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => join(folder, name))
+      .filter((path) => statSync(path).size < MOST_BYTES)
+      .sort();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** What the command line prints of an entry. */
+interface Printed {
+  readonly id: string;
+  readonly kind: string;
+  readonly excerpt: string;
+  readonly failed?: boolean;
+  readonly label?: string;
+  readonly isLeaf: boolean;
+}
+
+test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
+  "command line, page and drawing say the same of %s",
+  async (path) => {
+    const model = makeSessionModel({ bytes: readFileSync(path), fileName: "s.jsonl", known: new Map() });
+    const result = await cli(["tree", resolve(path), "--json"]);
+    if (result.code !== 0) return expect(model.header).toBeUndefined();
+    const printed = result.stdout === "" ? [] : (jsonLines(result) as Printed[]);
+    expect(
+      printed.map(({ id, kind, failed = false, label, isLeaf }) => [id, kind, failed, label, isLeaf]),
+    ).toEqual(
+      model.entries.map(({ id }, ordinal) => [
+        id,
+        model.kinds[ordinal]?.word,
+        model.failures.includes(ordinal),
+        model.labels.get(ordinal),
+        ordinal === model.leaf,
+      ]),
+    );
+    const excerpts = printed.map(({ excerpt }) => excerpt);
+    expect(model.entries.map((entry) => excerptOf(entry).text)).toEqual(excerpts);
+    // The page names results and commands by what was asked for: what came of it stands beside that.
+    model.kinds.forEach(({ style }, ordinal) => {
+      if (style !== "tool" && style !== "command")
+        expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
+    });
+    expectSameDrawing(path, model);
+    const { failed, cost } = new FactsReader().factsOf(path);
+    expect([model.failures.length, sumUsage(modelCalls(model)).cost]).toEqual([failed, cost]);
+  },
+);
+
+/** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
+function expectSameDrawing(path: string, model: SessionModel): void {
+  const session = new SessionView(path);
+  const { nodes } = treeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
+  const boxes = [...nodes];
+  const trunk = findTrunk(model.tree, model.leaf);
+  const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
+  const names = (isRun: boolean) =>
+    boxes.flatMap(({ name, style }) => ((style === "run") === isRun ? name : [])).sort();
+  expect(rows.map(({ ordinal }) => `n${ordinal}`).sort()).toEqual(names(false));
+  expect(rows.flatMap(({ run: [first] }) => (first === undefined ? [] : `n${first}`)).sort()).toEqual(
+    names(true),
+  );
+}
+
+test("a call is told by the same words, whatever its argument is called", () => {
+  for (const name of ["command", "cmd", "filePath", "prompt"])
+    expect(callText("shell", { [name]: "npm test" })).toBe("→ shell npm test");
+});
