@@ -1,19 +1,14 @@
 import { statSync } from "node:fs";
 import { NotAPlainFileError } from "../log/file-errors.ts";
 import { readRange, realFileSystem } from "../log/file-system.ts";
-import { summarizeFully } from "./full-summary.ts";
+import { type Findings, summarizeFully } from "./full-summary.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
-import type { SessionFacts } from "./session-facts.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
-export interface FileSummary extends FileMark {
-  /** Undefined if the file is no session. */
-  readonly summary: SessionFacts | undefined;
-  /** Lines that are not exactly one header or one entry. */
-  readonly issueCount: number;
+export interface FileSummary extends FileMark, Omit<Findings, "lastId"> {
   /** Where to continue once the file has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
   /** Whether it was read in one go, rather than continued from an earlier end. */
@@ -66,17 +61,12 @@ export async function summarizeFile(
 }
 
 /** The findings of one reading, and the last bytes of the file. */
-interface Found {
-  readonly summary: SessionFacts | undefined;
-  readonly issueCount: number;
-  readonly lastId: string | undefined;
+interface Found extends Findings {
   readonly tail: string;
 }
 
 async function readFully(file: OpenFile, pace: Pace): Promise<Found> {
-  const full = await summarizeFully(file, pace);
-  const tail = tailBefore(file, file.size, TAIL_BYTES);
-  return { summary: full?.summary, issueCount: full?.issueCount ?? 0, lastId: full?.lastId, tail };
+  return { ...(await summarizeFully(file, pace)), tail: tailBefore(file, file.size, TAIL_BYTES) };
 }
 
 /** Tells whether a summary still holds: the file is unchanged, or has only grown. */

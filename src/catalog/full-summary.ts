@@ -19,9 +19,10 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What the full path found. */
-export interface FullSummary {
-  readonly summary: SessionFacts;
+/** What a reading of a file found. */
+export interface Findings {
+  /** Undefined if the file is no session. */
+  readonly summary: SessionFacts | undefined;
   /** Lines that are not exactly one header or one entry. */
   readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue behind it. */
@@ -31,13 +32,12 @@ export interface FullSummary {
 /**
  * Summarises a session file in any state, as an open would read it: every relevant entry is parsed.
  *
- * @returns Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizeFully(file: OpenFile, pace: Pace): Promise<FullSummary | undefined> {
+export async function summarizeFully(file: OpenFile, pace: Pace): Promise<Findings> {
   const index = await readIndex(file, pace);
-  if (index?.header === undefined) return undefined;
+  if (index?.header === undefined) return { summary: undefined, issueCount: 0, lastId: undefined };
   const summarizer = new Summarizer(factsOfHeader(index.header));
   const { tree } = index;
   for await (const batch of readEntries(file, index, ordinalsThatMatter(index), pace)) {

@@ -1,6 +1,6 @@
-import type { NewLine, StoredLine } from "../stores/session-backend.ts";
 import type { EntryFacts } from "../catalog/session-facts.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
+import type { NewLine, StoredLine } from "../stores/session-backend.ts";
 import { columnKey, searchForm } from "./column-text.ts";
 import { numberOf, type Row, textOf } from "./rows.ts";
 

@@ -1,3 +1,4 @@
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules, TEXT } from "../schema/options.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   NewLine,
   SessionBackend,
 } from "../stores/session-backend.ts";
-import type { SessionFacts } from "../catalog/session-facts.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";

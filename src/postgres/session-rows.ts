@@ -1,5 +1,5 @@
-import { SessionError } from "../schema/errors.ts";
 import type { SessionFacts } from "../catalog/session-facts.ts";
+import { SessionError } from "../schema/errors.ts";
 import { columnKey, isStorable, searchForm } from "./column-text.ts";
 import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
 

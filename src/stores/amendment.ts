@@ -92,7 +92,11 @@ function planAmendment(
   }
   const removed = new Set(remove);
   const kept = lines.filter(({ seq }) => !removed.has(seq));
-  return { replace, remove, facts: factsIn(session, kept, new Map(replace.map(({ seq, line }) => [seq, line]))) };
+  return {
+    replace,
+    remove,
+    facts: factsIn(session, kept, new Map(replace.map(({ seq, line }) => [seq, line]))),
+  };
 }
 
 function currentHeader({ index }: RemoteLines): NewLine {
@@ -106,7 +110,9 @@ function factsIn(
   replaced: ReadonlyMap<number, NewLine>,
 ): Amendment["facts"] {
   if (index.header === undefined) return {};
-  const entries = lines.map(({ seq, text }) => ({ entry: entryFactsOf(replaced.get(seq)?.text ?? text, false) }));
+  const entries = lines.map(({ seq, text }) => ({
+    entry: entryFactsOf(replaced.get(seq)?.text ?? text, false),
+  }));
   const { name, firstMessage } = factsAfter(storableFacts(index.header), entries);
   return { name, firstMessage };
 }

@@ -7,8 +7,8 @@ import {
   type SessionFacts,
 } from "../catalog/session-facts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 
 /** The most UTF-16 units of a first message. */
 const MAX_FIRST_MESSAGE = 200;

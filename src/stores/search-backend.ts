@@ -1,6 +1,6 @@
 import type { SearchHit } from "../catalog/search.ts";
-import type { SessionFacts } from "../catalog/session-facts.ts";
 import { searchedText } from "../catalog/search-text.ts";
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import { snippetOf } from "../catalog/snippet.ts";
 import { literalMatcher } from "../catalog/text-matcher.ts";
 import { decodeRecord } from "../jsonl/decode.ts";

@@ -11,30 +11,6 @@ export interface LabelMark {
   readonly entryId: string;
 }
 
-/** Labels and a session's name, as its entries set them, one by one in file order. */
-export class Marks {
-  /** The labels in force, by the id of the labelled entry. */
-  readonly labels = new Map<string, LabelMark>();
-  /** The session's display name, if it has one. */
-  name: string | undefined;
-
-  /** @param title - The name before an entry sets one. */
-  constructor(title?: string) {
-    this.name = nameOf(title);
-  }
-
-  /** Adds an entry. */
-  add(entry: AnySessionEntry): void {
-    if (isNameType(entry.type)) this.name = nameIn({ ...entry });
-    if (entry.type !== "label") return;
-    const targetId = "targetId" in entry ? entry.targetId : undefined;
-    const label = "label" in entry ? entry.label : undefined;
-    if (typeof targetId !== "string") return;
-    if (typeof label !== "string" || label === "") this.labels.delete(targetId);
-    else this.labels.set(targetId, { label, timestamp: entry.timestamp, entryId: entry.id });
-  }
-}
-
 /**
  * The latest labels and name in file order. Reads only the bodies of their entries.
  *
@@ -44,7 +20,8 @@ export class LabelsAndName {
   readonly #tree: EntryTree;
   readonly #entryAt: (ordinal: number) => AnySessionEntry | undefined;
   readonly #inFileOrder: (ordinals: number[]) => Iterable<number>;
-  readonly #marks: Marks;
+  readonly #labels = new Map<string, LabelMark>();
+  #name: string | undefined;
   #seen = 0;
 
   /**
@@ -61,19 +38,19 @@ export class LabelsAndName {
     this.#tree = tree;
     this.#entryAt = entryAt;
     this.#inFileOrder = inFileOrder;
-    this.#marks = new Marks(title);
+    this.#name = nameOf(title);
   }
 
   /** Returns the labels in force, by the id of the labelled entry; a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
-    return this.#marks.labels;
+    return this.#labels;
   }
 
   /** Returns the session's display name, or undefined if it has none. */
   name(): string | undefined {
     this.#catchUp();
-    return this.#marks.name;
+    return this.#name;
   }
 
   #catchUp(): void {
@@ -85,7 +62,19 @@ export class LabelsAndName {
     }
     // Reads all before applying any, so that an unreadable one is not skipped for good.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
-    for (const entry of entries) if (entry !== undefined) this.#marks.add(entry);
+    for (const entry of entries) if (entry !== undefined) this.#note(entry);
     this.#seen = size;
+  }
+
+  #note(entry: AnySessionEntry): void {
+    if (isNameType(entry.type)) {
+      this.#name = nameIn({ ...entry });
+      return;
+    }
+    const targetId = "targetId" in entry ? entry.targetId : undefined;
+    const label = "label" in entry ? entry.label : undefined;
+    if (typeof targetId !== "string") return;
+    if (typeof label !== "string" || label === "") this.#labels.delete(targetId);
+    else this.#labels.set(targetId, { label, timestamp: entry.timestamp, entryId: entry.id });
   }
 }
