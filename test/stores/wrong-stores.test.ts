@@ -322,6 +322,14 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "does not look at the beginning of ids": (memory) => ({
     list: ({ idPrefix: _, ...query }) => memory.list(query),
   }),
+  "takes the time of any entry for that of a message": creating((lines) =>
+    lines.map(({ entry, ...line }) =>
+      entry === undefined ? line : { ...line, entry: { ...entry, messageMs: entry.timestampMs ?? 0 } },
+    ),
+  ),
+  "forgets the name in the header": (memory) => ({
+    create: (facts, batches) => memory.create({ ...facts, name: null }, batches),
+  }),
   "counts what is sent again": (memory) => {
     let again = 0;
     return {

@@ -7,9 +7,10 @@ export const lastMessage: Migration = {
   purpose: "the time of the latest message",
   up: (names) => [
     `alter table ${names.sessions} add column last_message_ms bigint`,
-    `update ${names.sessions} s set last_message_ms = m.ms, modified_ms = m.ms from (
-      select l.session, max(l.time_ms) as ms from ${names.lines} l where l.type = 'message' group by l.session
-    ) m where m.session = s.key and m.ms is not null`,
+    `update ${names.sessions} s set last_message_ms = m.ms, modified_ms = coalesce(m.ms, s.created_ms) from (
+      select k.key, (select max(l.time_ms) from ${names.lines} l where l.session = k.key and l.type = 'message') as ms
+      from ${names.sessions} k
+    ) m where m.key = s.key`,
     addLines(
       names,
       "message_ms",
