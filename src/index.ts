@@ -103,6 +103,7 @@ export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts
 export { type AppendableMessage, type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
+export type { RedactTextOptions, SessionTextRedaction } from "./manager/text-redaction.ts";
 export type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./schema/content.ts";
 export {
   type AnySessionEntry,

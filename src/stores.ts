@@ -6,6 +6,14 @@
 
 export { type EntryFacts, factsAfter, type SessionFacts } from "./catalog/session-facts.ts";
 export { COMMUTING_TYPES, staleLeaf } from "./log/expected-leaf.ts";
+export {
+  type RedactEverywhereOptions,
+  type RedactedPlace,
+  redactText,
+  type StandingText,
+  type TextRedaction,
+} from "./redaction/redact-text.ts";
+export type { PlaceKind } from "./redaction/text-places.ts";
 export { copySession } from "./stores/copy-session.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { readAtomicJson, writeAtomicJsonNow } from "../log/atomic-json.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -7,7 +7,7 @@ import type { FileMark } from "./open-file.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";
 
 /** Incremented whenever the format or the meaning of cached rows changes. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 
 /** The file in which the rows of one folder are kept, named by a digest of the folder's path. */
 const CACHE_FILE = /^[0-9a-f]{32}\.json$/;
@@ -43,6 +43,18 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
   if (version !== CACHE_VERSION || typeof folder !== "string") return undefined;
   const files = readColumns(content["files"], kept?.text ?? "");
   return files && { folder, files };
+}
+
+/**
+ * Lists what a cache file keeps of sessions, text by text.
+ *
+ * @returns Empty if it is no file of rows that this version understands.
+ */
+export function cachedTexts(path: string): string[] {
+  const rows = CACHE_FILE.test(basename(path)) ? readCachedFolder(path)?.files : undefined;
+  return [...(rows?.values() ?? [])].flatMap(({ summary }) =>
+    [summary?.name, summary?.firstMessage].filter((text) => typeof text === "string"),
+  );
 }
 
 /** Returns the rows of a folder in the form that `writeAtomicJson` takes. */

@@ -31,6 +31,15 @@ export class Descent<S extends SessionLineage> {
     return found.filter((parent) => parent.path !== path);
   }
 
+  /** Returns sessions, all that they descend from, and all that descend from those. */
+  familyOf(sessions: readonly S[]): ReadonlySet<S> {
+    const family = new Set(sessions);
+    // Elements added during the walk are walked as well.
+    for (const one of family) for (const parent of this.parentsOf(one)) family.add(parent);
+    for (const one of this.descendantsOf([...family])) family.add(one);
+    return family;
+  }
+
   /**
    * Returns all descendants of some sessions, children before grandchildren, without those sessions themselves.
    *

@@ -74,7 +74,7 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
   try {
     const stats = statSync(path);
     if (isUnchanged(stats, known)) return true;
-    if (!stats.isFile() || stats.ino !== known.ino) return false;
+    if (!stats.isFile()) return false;
     const file = openFile(path);
     try {
       return hasGrown(file, known);
@@ -89,8 +89,9 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
 }
 
 /** Whether the file has grown behind the known bytes, judged by the last of them. */
-function hasGrown(file: OpenFile, { ino, size, end }: FileSummary): boolean {
-  if (end === undefined || file.ino !== ino || file.size <= size) return false;
+function hasGrown(file: OpenFile, { ino, birthtimeMs, size, end }: FileSummary): boolean {
+  if (end === undefined || file.ino !== ino || file.birthtimeMs !== birthtimeMs || file.size <= size)
+    return false;
   return tailBefore(file, size, end.tail.length) === end.tail;
 }
 
@@ -123,14 +124,14 @@ async function scanFrom(
 }
 
 function fileSummary(
-  { size, mtimeMs, ino }: OpenFile,
+  { size, mtimeMs, ino, birthtimeMs }: OpenFile,
   { summary, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
   // No scan can continue behind an unfinished line: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   const end = isResumable ? { lastId, tail } : undefined;
-  return { size, mtimeMs, ino, summary, issueCount, end, isWhole };
+  return { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end, isWhole };
 }
 
 function tailBefore(file: OpenFile, end: number, length: number): string {

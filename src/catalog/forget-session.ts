@@ -26,7 +26,7 @@ export function forgetSession(path: string): void {
   const [folder, name] = [realPath(dirname(path)), basename(path)];
   const isKept = (row: { folder: string; name: string }) =>
     row.name !== name || realPath(row.folder) !== folder;
-  for (const cache of new Set([absolutePath(defaultCacheFolder()), ...used])) {
+  for (const cache of cacheFolders()) {
     try {
       purgeCache(cache, isKept);
     } catch (error) {
@@ -34,6 +34,11 @@ export function forgetSession(path: string): void {
       process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
     }
   }
+}
+
+/** Returns the default cache folder and those that this process has used. */
+export function cacheFolders(): ReadonlySet<string> {
+  return new Set([absolutePath(defaultCacheFolder()), ...used]);
 }
 
 /** The real path of a folder; the given path if it is gone. */

@@ -1,4 +1,4 @@
-import { readSync } from "node:fs";
+import { readSync, type Stats } from "node:fs";
 import { NotAPlainFileError } from "../log/file-errors.ts";
 import { openForReading, realFileSystem } from "../log/file-system.ts";
 
@@ -7,6 +7,13 @@ export interface FileMark {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
+  /** The system gives the number of a file that is gone to the next one. */
+  readonly birthtimeMs: number;
+}
+
+/** Returns the mark of a file. */
+export function markOf({ size, mtimeMs, ino, birthtimeMs }: Stats): FileMark {
+  return { size, mtimeMs, ino, birthtimeMs };
 }
 
 /** A file that is open for reading, with its state when it was opened. */
@@ -32,7 +39,7 @@ export function openFile(path: string): OpenFile {
   try {
     const stats = realFileSystem.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-    return { fd, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+    return { fd, ...markOf(stats) };
   } catch (error) {
     realFileSystem.closeSync(fd);
     throw error;

@@ -6,6 +6,7 @@ import { failureText } from "../view/failure-text.ts";
 import { outcomeOf } from "../view/outcome.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts";
 import { entriesOnLines, type SearchedEntry, type WholeLine } from "./entries-on-lines.ts";
+import { TooSlowError } from "./expressions.ts";
 import { closeFile, type OpenFile, openFile } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readEntries, readIndex } from "./read-index.ts";
@@ -17,13 +18,7 @@ import { ignoreSkipped, reportSkipped } from "./skipping.ts";
 import { snippetOf } from "./snippet.ts";
 import { summarizeSession } from "./summarize-session.ts";
 import { type TextPatterns, textPatterns } from "./text-bytes.ts";
-import {
-  expressionMatcher,
-  literalMatcher,
-  type TextMatch,
-  type TextMatcher,
-  TooSlowError,
-} from "./text-matcher.ts";
+import { expressionMatcher, literalMatcher, type TextMatch, type TextMatcher } from "./text-matcher.ts";
 
 /** What is searched, and how. */
 export interface SearchOptions extends CatalogOptions {

@@ -8,7 +8,7 @@ import {
   sessionsRoot,
 } from "../log/session-paths.ts";
 import { importedRoot } from "./data-folder.ts";
-import type { FileMark } from "./open-file.ts";
+import { type FileMark, markOf } from "./open-file.ts";
 import type { Pace } from "./pace.ts";
 import { isSystemError, reportSkipped, type SkipReport } from "./skipping.ts";
 
@@ -51,8 +51,7 @@ export function* sessionFilesIn(folder: string, report: SkipReport): Generator<S
 function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
   try {
     const stats = statSync(path);
-    if (stats.isFile())
-      return { path, folder, name, size: stats.size, mtimeMs: stats.mtimeMs, ino: stats.ino };
+    if (stats.isFile()) return { path, folder, name, ...markOf(stats) };
     report({ path, reason: "not-a-file" });
   } catch (error) {
     reportSkipped(path, error, report);

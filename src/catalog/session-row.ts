@@ -32,23 +32,22 @@ export interface FileRow extends SessionRow {
 /** Makes the row of a session file; undefined if it is no session. */
 export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
   if (summary === undefined) return undefined;
-  return sessionRow({ path, ...(issueCount > 0 && { issueCount }) }, summary, mtimeMs);
+  const row = sessionRow(summary, mtimeMs);
+  if (issueCount > 0) row.issueCount = issueCount;
+  return Object.assign(row, { path });
 }
 
 /**
- * Makes the row of a session.
+ * Makes the row of a session, wherever it is kept.
  *
- * @param where - What is known of where it is kept.
  * @param fallbackMs - The time of a session that has none itself.
  */
-export function sessionRow<Where extends Pick<SessionRow, "path" | "issueCount">>(
-  where: Where,
+export function sessionRow(
   facts: SessionFacts,
   fallbackMs = 0,
-): Where & SessionRow {
+): { -readonly [Key in keyof SessionRow]: SessionRow[Key] } {
   const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage } = facts;
-  const row: Where & { -readonly [Key in keyof SessionRow]: SessionRow[Key] } = {
-    ...where,
+  const row: ReturnType<typeof sessionRow> = {
     id,
     cwd,
     created: new Date(createdMs ?? fallbackMs),

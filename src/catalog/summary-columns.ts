@@ -23,6 +23,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     size: files.map((file) => file.size),
     mtimeMs: files.map((file) => file.mtimeMs),
     ino: files.map((file) => file.ino),
+    birthtimeMs: files.map((file) => file.birthtimeMs),
     lastId: files.map((file) => file.end?.lastId ?? null),
     tail: files.map((file) => file.end?.tail ?? null),
     isWhole: files.map((file) => file.isWhole),
@@ -59,9 +60,12 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const size = lists.size[i];
     const mtimeMs = lists.mtimeMs[i];
     const ino = lists.ino[i];
+    const birthtimeMs = lists.birthtimeMs[i];
     const issueCount = lists.issueCount[i];
-    const isMarked = typeof size === "number" && typeof mtimeMs === "number" && typeof ino === "number";
-    if (typeof name !== "string" || typeof issueCount !== "number" || !isMarked) return undefined;
+    if (typeof size !== "number" || typeof mtimeMs !== "number") return undefined;
+    if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof issueCount !== "number")
+      return undefined;
+    if (typeof name !== "string") return undefined;
     const first = lists.firstMessage[i];
     const end = typeof first === "number" ? start + first : start;
     const isSession = lists.id[i] !== null;
@@ -72,7 +76,7 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const hasEnd = typeof lastId === "string" && typeof tail === "string";
     const isWhole = lists.isWhole[i] === true;
     const known = hasEnd ? { lastId, tail } : undefined;
-    summaries.set(name, { size, mtimeMs, ino, summary, issueCount, end: known, isWhole });
+    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end: known, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
@@ -113,6 +117,7 @@ function listsOf(columns: JsonRecord) {
     size: list("size"),
     mtimeMs: list("mtimeMs"),
     ino: list("ino"),
+    birthtimeMs: list("birthtimeMs"),
     lastId: list("lastId"),
     tail: list("tail"),
     isWhole: list("isWhole"),

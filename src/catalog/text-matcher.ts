@@ -1,5 +1,4 @@
-import { createContext, Script } from "node:vm";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { nodeVm, parseExpression, runLimited } from "./expressions.ts";
 
 /** The place of a match, in UTF-16 units. */
 export interface TextMatch {
@@ -12,9 +11,6 @@ export type TextMatcher = (texts: readonly string[]) => (TextMatch | undefined)[
 
 /** Milliseconds that an expression may take for one batch of texts. */
 const MAX_MS = 250;
-
-/** Thrown when an expression took too long. */
-export class TooSlowError extends Error {}
 
 /** Makes a matcher for a literal text. */
 export function literalMatcher(text: string, caseSensitive: boolean): TextMatcher {
@@ -45,6 +41,7 @@ export function literalMatcher(text: string, caseSensitive: boolean): TextMatche
  */
 export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const { flags } = parseExpression(source, caseSensitive ? "" : "i");
+  const { createContext, Script } = nodeVm();
   const context = createContext({ source, flags, texts: [] });
   new Script("const expression = new RegExp(source, flags)").runInContext(context);
   const script = new Script(
@@ -60,30 +57,4 @@ export function expressionMatcher(source: string, caseSensitive: boolean): TextM
         : undefined;
     });
   };
-}
-
-/** Compiles the source as a Unicode expression if possible, else by the older, laxer rules. */
-function parseExpression(source: string, flags: string): RegExp {
-  try {
-    return new RegExp(source, `${flags}u`);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  try {
-    return new RegExp(source, flags);
-  } catch (error) {
-    throw new TypeError(`${JSON.stringify(source)} is no regular expression; correct it.`, { cause: error });
-  }
-}
-
-function runLimited(run: () => unknown): unknown[] {
-  try {
-    const found = run();
-    return Array.isArray(found) ? found : [];
-  } catch (error) {
-    // The error comes from the script's own realm, so it is no instance of our classes.
-    const { code, name } = fieldsOf(error);
-    const isExhausted = code === "ERR_SCRIPT_EXECUTION_TIMEOUT" || name === "RangeError";
-    throw isExhausted ? new TooSlowError("the expression took too long", { cause: error }) : error;
-  }
 }

@@ -1,5 +1,7 @@
 import { lstatSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ifPresent, isThere, realFileSystem, syncFolder } from "../log/file-system.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { LeaseSlot } from "../log/lease-slot.ts";
@@ -53,13 +55,15 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
+  const trash = permanent ? undefined : await loadTrash(absolute);
+  pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
   takeLease(lease, absolute);
   const origin = originOf(absolute);
   const isMarked = origin !== undefined && markDeletedImport(origin);
   try {
-    if (permanent) removeForGood(absolute);
-    else await putIntoTrash(absolute, pace);
+    if (trash === undefined) removeForGood(absolute);
+    else await putIntoTrash(absolute, trash);
   } catch (error) {
     if (isMarked) unmarkDeletedImport(origin);
     throw error;
@@ -124,10 +128,30 @@ function removeForGood(path: string): void {
   }
 }
 
-async function putIntoTrash(path: string, pace: Pace): Promise<void> {
-  // Loaded late: the package brings many others along, and most programs delete nothing.
-  const { default: trash } = await import("trash");
-  pace.check();
+type Trash = typeof import("trash").default;
+
+/**
+ * Loads the package that knows the systems' trashes: late, since it brings many others along, and most programs delete
+ * nothing.
+ *
+ * Found by the running program, not by a bundler: bundled, parts of it fail, after the file is in the trash.
+ */
+async function loadTrash(path: string): Promise<Trash> {
+  try {
+    const found = createRequire(import.meta.url).resolve("trash");
+    const { default: trash }: { default: Trash } = await import(pathToFileURL(found).href);
+    return trash;
+  } catch (cause) {
+    throw refused(
+      path,
+      "put it into the trash without the package trash",
+      "Install that beside the program, also beside a bundle, or remove the session for good.",
+      cause,
+    );
+  }
+}
+
+async function putIntoTrash(path: string, trash: Trash): Promise<void> {
   try {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
@@ -137,7 +161,7 @@ async function putIntoTrash(path: string, pace: Pace): Promise<void> {
 }
 
 function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
-  const reason = messageOf(cause).replace(/\.$/, "");
+  const [reason = ""] = messageOf(cause).split(/\.?(?:\n|$)/, 1);
   return new SessionError(
     "WRITE_FAILED",
     `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,

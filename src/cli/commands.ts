@@ -118,7 +118,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: "redact",
-    summary: "Remove the content of an entry from a session for good",
+    summary: "Remove an entry's content, or a text, from sessions for good",
     load: async () => (await import("./commands/redact.ts")).redactCommand,
   },
   {

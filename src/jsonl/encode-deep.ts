@@ -14,31 +14,48 @@ interface Open {
   isEmpty: boolean;
 }
 
+/** Called with what has no JSON form, and its path. */
+export type NoteReplaced = (what: string, path: string) => void;
+
 /**
  * Encodes like `JSON.stringify`, at any depth, and names the path of what it cannot encode.
  *
  * @param cause - Why `JSON.stringify` failed.
  * @param maxDepth - Maximum depth. Default 1,000,000.
+ * @param note - If given, called instead of throwing: a text then stands for a cycle or a BigInt.
  * @throws {TypeError} With the path of a cycle, a BigInt or too deep data.
  * @remarks Cost: O(data), several times what `JSON.stringify` costs.
  */
-export function encodeDeep(record: object, cause?: unknown, maxDepth = MAX_DEPTH): string {
+export function encodeDeep(
+  record: object,
+  cause?: unknown,
+  maxDepth = MAX_DEPTH,
+  note?: NoteReplaced,
+): string {
   const stack: Open[] = [];
   const open = new Set<object>();
   const parts: string[] = [];
   const refuse = (what: string) => {
     throw new TypeError(`Cannot store ${what} at ${pathOf(stack)}; pass plain JSON data.`, { cause });
   };
+  const replace = (what: string, text: string) => {
+    if (note === undefined) refuse(what);
+    note?.(what, pathOf(stack));
+    parts.push(JSON.stringify(text));
+  };
   const enter = (value: object) => {
-    if (open.has(value)) refuse("the circular reference");
+    if (open.has(value)) {
+      replace("the circular reference", "[circular]");
+      return;
+    }
     if (stack.length === maxDepth) refuse("data that is so deep");
     open.add(value);
     stack.push(opened(value));
     parts.push(Array.isArray(value) ? "[" : "{");
   };
   const put = (value: unknown) => {
-    if (typeof value === "bigint") refuse("the BigInt");
-    if (typeof value === "object" && value !== null) enter(value);
+    if (typeof value === "bigint") replace("the BigInt", String(value));
+    else if (typeof value === "object" && value !== null) enter(value);
     else parts.push(JSON.stringify(value) ?? "null");
   };
   put(plainValue(record, ""));

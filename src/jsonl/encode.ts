@@ -1,4 +1,4 @@
-import { encodeDeep } from "./encode-deep.ts";
+import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 
 /**
  * Encodes a record as one line of JSON without its line break.
@@ -13,6 +13,15 @@ export function encodeRecord(record: object): string {
   } catch (error) {
     // It has no JSON form, or is deeper than the call stack; the slow path finds out.
     return encodeDeep(record, error);
+  }
+}
+
+/** Encodes a record like `encodeRecord`, with texts for cycles and BigInts, each of which `note` is told of. */
+export function encodeAnyRecord(record: object, note: NoteReplaced = () => undefined): string {
+  try {
+    return JSON.stringify(record);
+  } catch (error) {
+    return encodeDeep(record, error, undefined, note);
   }
 }
 

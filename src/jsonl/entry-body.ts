@@ -3,7 +3,7 @@ import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import { decodeRecord, decodeText } from "./decode.ts";
+import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
 import { encodeRecord } from "./encode.ts";
 import { upgradeRecord } from "./migrate.ts";
 
@@ -69,6 +69,13 @@ export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContex
 }
 
 /**
+ * Alters a line for good; the same text keeps its bytes.
+ *
+ * @param head - Of the entry on the line, which must stay; undefined for the header.
+ */
+export type LineChange = (line: string, head?: EntryHead) => string;
+
+/**
  * Returns an entry's line as the current version writes it.
  *
  * @param change - Alters the entry; the line is then encoded anew.
@@ -91,6 +98,25 @@ export function currentLine(
   const isAsWritten =
     changed === entry && context.version >= CURRENT_SESSION_VERSION && hasHead(record, head);
   return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
+}
+
+/** Alters a line that `currentLine` returned. */
+export function changedLine(
+  line: Uint8Array | string,
+  head: EntryHead,
+  change: LineChange | undefined,
+): Uint8Array | string {
+  if (change === undefined) return line;
+  const text = typeof line === "string" ? line : decodeText(line);
+  const changed = change(text, head);
+  return changed === text ? line : changed;
+}
+
+/** Parses an entry from a line that `currentLine` returned. */
+export function entryInLine(line: string, head: EntryHead): AnySessionEntry {
+  const record = parseRecord(line) ?? {};
+  const { type } = record;
+  return withHead(record, typeof type === "string" ? { ...head, type } : head);
 }
 
 /** Removes carriage returns from the end of a line: the next reading would drop one before the line break. */

@@ -33,6 +33,8 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
     `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
   SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
+  VALUE_REPLACED: (about) =>
+    `JSON cannot hold ${about}. The session in memory keeps it; its copies have a text in its place.`,
   ISSUES_OMITTED: (about) => `${about} more issues were found from here on; they are not listed.`,
 };
 

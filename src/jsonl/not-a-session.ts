@@ -44,7 +44,7 @@ export function notASession(
 ): SessionError {
   const message =
     source === undefined
-      ? `${subject} is no session: it has no session header. If one was lost, "sessiontree repair" can rebuild it.`
+      ? `${subject} is no session: it has no session header. If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.`
       : aboutForeign(subject, source);
   return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
 }

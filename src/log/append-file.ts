@@ -2,6 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
 import { FileChangedError, NotAPlainFileError } from "./file-errors.ts";
+import { type FileIdentity, identityOf, isSameFile } from "./file-identity.ts";
 import {
   closeQuietly,
   FILE_MODE,
@@ -25,12 +26,6 @@ export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
-/** Identifies a file, whatever its name. */
-export interface FileIdentity {
-  readonly dev: number;
-  readonly ino: number;
-}
-
 /** The state of a path at one moment. */
 export interface FileState extends FileIdentity {
   readonly size: number;
@@ -51,8 +46,8 @@ export class AppendFile {
   #pinned: number | undefined;
   /** Bytes that the current write has written so far. */
   #written = 0;
-  /** What a failed `create` could not remove. */
-  #leftover: FileIdentity | undefined;
+  /** What a failed `create` could not remove, with the most bytes that it has written to it. */
+  #leftover: FileState | undefined;
 
   constructor(fs: FileSystem, path: string) {
     this.#fs = fs;
@@ -85,10 +80,15 @@ export class AppendFile {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** Whether the file was replaced by somebody who copied its lines. */
+  /** Whether the open file was replaced by somebody who copied its lines. One that may only be read looks the same. */
   get isRetired(): boolean {
-    const held = this.#descriptor?.fd;
-    return held !== undefined && looksRetired(this.#fs.fstatSync(held));
+    const open = this.#descriptor?.fd ?? this.#pinned;
+    return open !== undefined && looksRetired(this.#fs.fstatSync(open));
+  }
+
+  /** Whether the open file was replaced: lines that were written to it late may be in no other file. */
+  get isReplaced(): boolean {
+    return this.isRetired && !this.#isAtPath();
   }
 
   /** Returns the state of the open file, whatever its name is now. */
@@ -110,7 +110,7 @@ export class AppendFile {
     let state: FileState | undefined;
     try {
       state = this.#plainState(fd);
-      if (isSameFile(this.#leftover, state)) this.#fs.ftruncateSync(fd, 0);
+      if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
       else if (state.size > 0) throw exists(this.path);
       this.#fs.fchmodSync(fd, FILE_MODE);
       this.#writeLines(fd, bytes, bytes.length, 0);
@@ -118,8 +118,8 @@ export class AppendFile {
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
     } catch (error) {
-      if (isThere) this.#cutBack(fd, 0, bytes);
-      else if (!removeQuietly(this.#fs, this.path)) this.#leftover = state;
+      if (isThere) this.#cutUnlessReplaced(fd, 0, bytes);
+      else if (!this.#remove(fd, bytes.length)) this.#leftover = state && { ...state, size: bytes.length };
       closeQuietly(this.#fs, fd);
       throw error;
     }
@@ -131,7 +131,8 @@ export class AppendFile {
   /**
    * Appends the first `length` bytes in one write, and checks that the file is still at the path.
    *
-   * If the write fails part-way, what it wrote is truncated, unless another process has written after it.
+   * If the write fails part-way, what it wrote is truncated, unless another process has written after it. From a
+   * retired file nothing is truncated: others have read the lines, or are copying them.
    *
    * @param expectedEnd - The end of the file if nobody else wrote.
    * @param isSynced - Whether to wait until the bytes survive a power cut.
@@ -146,10 +147,10 @@ export class AppendFile {
       if (isSynced) this.#fs.fsyncSync(fd);
       if (this.#hasPlace(fd)) return true;
     } catch (error) {
-      this.#cutBack(fd, expectedEnd, bytes.subarray(0, length));
-      throw error;
+      if (this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length))) throw error;
+      return false;
     }
-    this.#cutBack(fd, expectedEnd, bytes.subarray(0, length));
+    this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length));
     return false;
   }
 
@@ -242,7 +243,10 @@ export class AppendFile {
    */
   #hasPlace(fd: number): boolean {
     const stats = this.#fs.fstatSync(fd);
-    if (stats.nlink > 0 && !looksRetired(stats)) return true;
+    return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath();
+  }
+
+  #isAtPath(): boolean {
     const now = this.look();
     return now !== undefined && this.isSame(now);
   }
@@ -256,7 +260,24 @@ export class AppendFile {
   /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
   #mayBegin(): boolean {
     const stats = this.#fs.lstatSync(this.path, { throwIfNoEntry: false });
-    return stats?.isFile() === true && (stats.size === 0 || isSameFile(this.#leftover, stats));
+    return stats?.isFile() === true && (stats.size === 0 || this.#isLeftover(stateOf(stats)));
+  }
+
+  #isLeftover(state: FileState): boolean {
+    return isSameFile(this.#leftover, state) && state.size <= (this.#leftover?.size ?? 0);
+  }
+
+  /** Removes a new file after a failure, unless others have found it and appended to it; false if it may be there. */
+  #remove(fd: number, length: number): boolean {
+    try {
+      const state = stateOf(this.#fs.fstatSync(fd));
+      const now = this.look();
+      const isOwn = now !== undefined && isSameFile(state, now) && state.size <= length;
+      return !isOwn || removeQuietly(this.#fs, this.path);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      return false;
+    }
   }
 
   /**
@@ -285,10 +306,12 @@ export class AppendFile {
     }
   }
 
-  #cutBack(fd: number, expectedEnd: number, bytes: Uint8Array): void {
+  /** Cuts off what was written, if nobody else wrote; returns false if the file is retired, and another at its path. */
+  #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
-      const { size } = this.#fs.fstatSync(fd);
-      const count = size - expectedEnd;
+      const stats = this.#fs.fstatSync(fd);
+      if (looksRetired(stats) && !this.#isAtPath()) return false;
+      const count = stats.size - expectedEnd;
       // Any other size normally means that another process also wrote, and then nothing may be cut.
       const isOwn = this.#written > 0 && count === this.#written;
       // The system may have written a part of the bytes and reported only the error.
@@ -299,6 +322,7 @@ export class AppendFile {
       // Report the error of the write itself. What remains is a torn tail, which the next append isolates.
       if (!(error instanceof Error)) throw error;
     }
+    return true;
   }
 
   /** Whether the last `count` bytes of the file are these. */
@@ -309,12 +333,8 @@ export class AppendFile {
   }
 }
 
-function stateOf({ dev, ino, size, mtimeMs }: Stats): FileState {
-  return { dev, ino, size, mtimeMs };
-}
-
-function isSameFile(a: FileIdentity | undefined, b: FileIdentity): boolean {
-  return a?.ino === b.ino && a.dev === b.dev;
+function stateOf(stats: Stats): FileState {
+  return { ...identityOf(stats), size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
 function exists(path: string): Error {

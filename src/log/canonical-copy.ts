@@ -1,5 +1,5 @@
 import { encodeRecord } from "../jsonl/encode.ts";
-import { currentLine } from "../jsonl/entry-body.ts";
+import { changedLine, currentLine, type LineChange } from "../jsonl/entry-body.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { runsOf } from "../jsonl/runs.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
@@ -19,8 +19,10 @@ export interface CopyPlan {
   readonly headOf?: (ordinal: number) => EntryHead;
   /** Alters each entry. */
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
-  /** Lines behind all entries. */
-  readonly more?: readonly LogLine[];
+  /** Alters the lines of the header and of each entry. */
+  readonly changeLine?: LineChange;
+  /** Returns lines to put behind all entries, once those are copied. */
+  readonly more?: () => readonly LogLine[];
 }
 
 /** Entries decoded at a time, so that a copy of any size takes little memory. */
@@ -36,18 +38,20 @@ const BATCH = 256;
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
   if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
-  yield `${encodeRecord(plan.header)}\n`;
+  const header = encodeRecord(plan.header);
+  yield `${plan.changeLine?.(header) ?? header}\n`;
   const { index } = log;
   const headOf = plan.headOf ?? ((ordinal: number) => index.tree.headAt(ordinal));
   for (const batch of runsOf(plan.ordinals, BATCH)) {
     const lines: (string | Uint8Array)[] = [];
     log.readLines(batch, (ordinal, bytes) => {
-      const line = currentLine(bytes, headOf(ordinal), index, plan.change);
+      const head = headOf(ordinal);
+      const line = changedLine(currentLine(bytes, head, index, plan.change), head, plan.changeLine);
       lines.push(typeof line === "string" ? line : new Uint8Array(line), "\n");
     });
     yield* lines;
   }
-  for (const { text } of plan.more ?? []) yield `${text}\n`;
+  for (const { text } of plan.more?.() ?? []) yield `${text}\n`;
 }
 
 /** Plans a copy of everything under the same header. */

@@ -1,6 +1,6 @@
 import { setTimeout as later } from "node:timers";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
-import { encodeRecord } from "../jsonl/encode.ts";
+import { encodeAnyRecord } from "../jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { OrdinarySession } from "../jsonl/ordinary-session.ts";
@@ -44,6 +44,8 @@ export class EntryCache {
   readonly #log: SessionLog;
   readonly #strong = new StrongCache();
   readonly #weak = new WeakCache();
+  /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
+  readonly #live = new Map<number, AnySessionEntry>();
   /** Runs when the next entries leave the strong cache. */
   #timer: NodeJS.Timeout | undefined;
 
@@ -117,8 +119,13 @@ export class EntryCache {
     return entries;
   }
 
-  /** Caches an entry that was just appended, so that callers get this object. */
-  remember(ordinal: number, entry: AnySessionEntry, bytes: number): void {
+  /**
+   * Caches an entry that was just appended, so that callers get this object.
+   *
+   * @param isLive - Whether its line says something else, so that the object is kept for good.
+   */
+  remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
+    if (isLive) this.#live.set(ordinal, entry);
     this.#strong.add(ordinal, entry, bytes);
     if (this.#strong.bytes > KEPT_BYTES) this.#releaseLater();
   }
@@ -131,8 +138,11 @@ export class EntryCache {
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { tree } = this.#log.index;
+    const live = new Set(other.#live.values());
     const held = new Map<number, Held>();
     for (const [ordinal, one] of other.#held()) {
+      // A copy has what its lines say.
+      if (other.#log !== this.#log && other.#live.has(ordinal)) continue;
       const there = tree.find(before.idAt(ordinal));
       if (there !== NONE) held.set(there, one);
     }
@@ -143,8 +153,8 @@ export class EntryCache {
         const written = record && entryAt(record, tree, ordinal, this.#log.index);
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
-        if (entry !== undefined && encodeRecord(written) === encodeRecord(entry)) {
-          this.remember(ordinal, entry, text.length);
+        if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
+          this.remember(ordinal, entry, text.length, live.has(entry));
         } else if (saysTheSame(written, message)) {
           this.remember(ordinal, withMessage(written, message), text.length);
         }
@@ -163,6 +173,7 @@ export class EntryCache {
       // A collected entry gets its new head when it is read again.
       if (entry === undefined || parentId === entry.parentId) continue;
       const moved = { ...entry, parentId };
+      if (this.#live.has(ordinal)) this.#live.set(ordinal, moved);
       if (this.#strong.get(ordinal) !== undefined) this.#strong.replace(ordinal, moved);
       else this.remember(ordinal, moved, spans.lengthAt(ordinal));
     }
@@ -176,10 +187,11 @@ export class EntryCache {
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
     for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
+    for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
-    return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal);
+    return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal) ?? this.#live.get(ordinal);
   }
 
   /** Takes the other entries that the index has parsed, so that nobody needs to look at the file for them again. */
@@ -252,7 +264,7 @@ function messageOf(entry: AnySessionEntry): unknown {
 /** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
 function saysTheSame(written: AnySessionEntry, message: unknown): message is JsonRecord {
   const there = messageOf(written);
-  return isJsonRecord(there) && isJsonRecord(message) && encodeRecord(there) === encodeRecord(message);
+  return isJsonRecord(there) && isJsonRecord(message) && encodeAnyRecord(there) === encodeAnyRecord(message);
 }
 
 /** The entry, with the message object that somebody holds. */

@@ -23,8 +23,8 @@ export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => 
     try {
       return call();
     } catch (error) {
-      const isChanged = error instanceof SessionError && error.cause instanceof FileChangedError;
-      if (!isChanged || attempt === MAX_ATTEMPTS) throw error;
+      const cause = error instanceof SessionError ? error.cause : error;
+      if (!(cause instanceof FileChangedError) || attempt === MAX_ATTEMPTS) throw error;
       recover();
     }
   }

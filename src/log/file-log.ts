@@ -1,8 +1,8 @@
 import { encodeRecord } from "../jsonl/encode.ts";
+import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -225,13 +225,13 @@ export class FileLog implements SessionLog {
     });
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     if (this.#file.isUnwritten) {
-      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), change, more }));
+      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
       return;
     }
     this.#replace((old) => {
-      rewriteFile(old, this, { ...wholeCopy(this.index), change, more });
+      rewriteFile(old, this, { ...wholeCopy(this.index), changeLine, more });
       return this.path;
     });
   }
@@ -338,15 +338,25 @@ export class FileLog implements SessionLog {
 
   /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
-    return exclusively(this.#fs, this.path, () =>
-      untilUnchanged(() => {
+    return exclusively(this.#fs, this.path, () => {
+      const written = untilUnchanged(() => {
         this.#file.look("write");
         this.#assertVersion();
         assertAllRead(this.path, this.index);
-        const written = this.#file.replace(write);
-        if (written !== undefined) this.#file.takeReplacement();
-        return written;
-      }),
-    );
+        return this.#file.replace(write);
+      });
+      if (written !== undefined) this.#takeReplacement();
+      return written;
+    });
+  }
+
+  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next look reads it. */
+  #takeReplacement(): void {
+    try {
+      this.#file.takeReplacement();
+    } catch (error) {
+      if (!isSessionError(error)) throw error;
+      this.#lookedBeforeAt = NEVER;
+    }
   }
 }

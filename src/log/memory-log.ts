@@ -1,6 +1,7 @@
+import type { LineChange } from "../jsonl/entry-body.ts";
+import { makeIssue } from "../jsonl/issue-log.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { Blocks } from "./blocks.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
@@ -17,6 +18,7 @@ import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
   readonly isDegraded = false;
+  readonly keepsObjects = true;
   onChange: ((change: LogChange) => void) | undefined;
   onPersistence: undefined;
   #blocks: Blocks;
@@ -56,12 +58,17 @@ export class MemoryLog implements SessionLog {
     const first = addLines(this.index, encoded);
     this.#blocks.add(bytesOf(encoded));
     this.index.confirmPending();
+    for (const { head, replaced } of lines) {
+      if (replaced === undefined) continue;
+      const place = this.index.spans.at(this.index.tree.find(head.id));
+      this.index.report(makeIssue("VALUE_REPLACED", place, head.id, replaced));
+    }
     return first;
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
+  rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     const before = this.#index;
-    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), change, more }));
+    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), changeLine, more }));
     this.#index = this.#newIndex();
     this.onChange?.({ kind: "reloaded", before });
   }

@@ -1,5 +1,6 @@
 import { isAscii } from "node:buffer";
 import type { SpansByOrdinal } from "../jsonl/line-spans.ts";
+import { FileChangedError } from "./file-errors.ts";
 import { type FileSystem, readInto } from "./file-system.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
@@ -41,7 +42,7 @@ export function readLinesOf(
     if (buffer.length < size)
       buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
     const bytes = readInto(fs, fd, buffer, start, size);
-    if (bytes.length < size) throw new Error("the file is shorter than it was");
+    if (bytes.length < size) throw new FileChangedError("the file is shorter than it was");
     // Slicing text out of the buffer saves an object per line, and ASCII need not be decoded.
     const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {

@@ -13,7 +13,8 @@ import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, foreignFile, NotAPlainFileError } from "./file-errors.ts";
+import { fileError, foreignFile, NotAPlainFileError, untilUnchanged } from "./file-errors.ts";
+import { isSameFile } from "./file-identity.ts";
 import {
   closeQuietly,
   createFile,
@@ -99,7 +100,7 @@ export function repairSession(
         closeQuietly(fs, fd);
       }
     };
-    return isDryRun ? repairOpen() : exclusively(fs, absolute, repairOpen);
+    return isDryRun ? repairOpen() : exclusively(fs, absolute, () => untilUnchanged(repairOpen));
   } catch (error) {
     throw fileError(absolute, isDryRun ? "read" : "write", error);
   }
@@ -237,7 +238,7 @@ function timeOfFirst({ tree }: SessionIndex): string {
 /** Whether the opened file is still at its path. */
 function isStillThere({ fs, path, state }: DamagedFile): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });
-  return now?.ino === state.ino && now.dev === state.dev;
+  return now !== undefined && isSameFile(state, now);
 }
 
 /** Writes bytes to a new file, numbered if the name is taken. */

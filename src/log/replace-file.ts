@@ -1,7 +1,8 @@
 import { basename, dirname, join } from "node:path";
-import { isSessionError, SessionError } from "../schema/errors.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import { sha256 } from "./digest.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
+import { isSameFile } from "./file-identity.ts";
 import {
   closeQuietly,
   type FileSystem,
@@ -29,6 +30,9 @@ const WAIT_MS = 10_000;
 
 const POLL_MS = 1;
 
+/** Attempts to finish a replacement after the rename. */
+const SETTLE_ATTEMPTS = 2;
+
 /** Bytes of a name that leave room for a dot before it and `.lease` behind it, as file systems count. */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
@@ -40,6 +44,9 @@ const here = new Set<string>();
  *
  * The old file keeps a second, hidden name until all lines appended to it are in the new one. After a crash, whoever
  * finds that name copies the lines. Must be called inside `exclusively`.
+ *
+ * What fails after the rename becomes a process warning: the replacement has taken effect, and the next writer finishes
+ * it.
  *
  * @returns Path of the backup, if one was requested.
  * @throws {FileChangedError} If the file was cut, or another one is at the path; nothing changed.
@@ -65,12 +72,32 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
     for (const name of made) removeTemporary(fs, name);
     throw error;
   }
-  takeOver(old);
-  syncFolder(fs, folder);
-  removeOldFile(fs, path);
-  // Again, for writers that open the file by its path and know nothing of this.
-  takeOver(old);
+  settle(old);
   return backupPath;
+}
+
+/** Copies the last lines of the old file, and removes its hidden name; tries again once. */
+function settle(old: OldFile): void {
+  const { fs, path } = old;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      takeOver(old);
+      syncFolder(fs, dirname(path));
+      removeOldFile(fs, path);
+      // Again, for writers that open the file by its path and know nothing of this.
+      takeOver(old);
+      return;
+    } catch (error) {
+      if (attempt < SETTLE_ATTEMPTS) continue;
+      warnUnsettled(path, error);
+      return;
+    }
+  }
+}
+
+function warnUnsettled(path: string, error: unknown): void {
+  const warning = `${path} has been replaced, but the work behind that failed: ${messageOf(error)}. Until the next append or refresh, the old content may still be in ${hiddenName(path)}, and a power cut may bring it back.`;
+  process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
 /**
@@ -148,7 +175,7 @@ function finish(fs: FileSystem, path: string): void {
 function takeOverHidden(fs: FileSystem, path: string): void {
   const hidden = hiddenName(path);
   const [left, now] = [hidden, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
-  const isReplaced = left?.isFile() && now?.isFile() && (left.ino !== now.ino || left.dev !== now.dev);
+  const isReplaced = left?.isFile() && now?.isFile() && !isSameFile(left, now);
   if (!isReplaced) return;
   const fd = openForReading(fs, hidden);
   try {
@@ -174,7 +201,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
 function assertReplaceable({ fs, path, fd, copied }: OldFile): void {
   const named = fs.lstatSync(path, { throwIfNoEntry: false });
   const open = fs.fstatSync(fd);
-  if (named?.ino === open.ino && named.dev === open.dev && open.size >= copied) return;
+  if (named !== undefined && isSameFile(named, open) && open.size >= copied) return;
   throw new FileChangedError("another process changed the file meanwhile");
 }
 

@@ -99,9 +99,19 @@ export class SessionFile {
   /**
    * Reads the whole file in steps; yields the bytes read and the size of the file after each step.
    *
+   * Begins anew if the file is replaced meanwhile: what is written to the old one after that may be in no other file.
+   *
    * @throws {SessionError} `NOT_A_SESSION`
    */
   *readSteps(stepBytes: number, intent: Intent = "read"): Generator<[read: number, total: number], void> {
+    while (!(yield* this.#readOnce(stepBytes, intent))) {
+      this.#file = new AppendFile(this.#fs, this.path);
+      this.#index = this.#newIndex();
+    }
+  }
+
+  /** Returns false if the file has been replaced. */
+  *#readOnce(stepBytes: number, intent: Intent): Generator<[read: number, total: number], boolean> {
     const index = this.#index;
     // All bytes come from one open file, whatever takes the path meanwhile.
     const unpin = this.#translated(intent, () => this.#file.pin());
@@ -137,6 +147,7 @@ export class SessionFile {
             this.#file.read((fd) => readRange(this.#fs, fd, offset, length)),
         ),
       );
+      return !this.#translated(intent, () => this.#file.isReplaced);
     } finally {
       unpin();
     }
@@ -386,7 +397,9 @@ export class SessionFile {
   /** Restores a file whose path is gone, from its descriptor if that is still open and complete. */
   #recreate(): LogChange | undefined {
     const file = this.#file;
-    if (!file.isOpen || !this.#isWholeIn(file)) throw gone(this.path);
+    // A retired file may hold what was redacted in the one that took its path.
+    const isRetired = this.#translated("write", () => file.isRetired);
+    if (!file.isOpen || isRetired || !this.#isWholeIn(file)) throw gone(this.path);
     this.#translated("write", () => {
       makeFolder(this.#fs, dirname(this.path));
       file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
@@ -467,9 +480,9 @@ export class SessionFile {
     fingerprint: FileFingerprint | undefined,
   ): readonly LogLine[] {
     const isSame = this.#file.isSameAs(oldFile);
-    const newest = (isSame ? fingerprint?.newest : undefined) ?? Number.POSITIVE_INFINITY;
-    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(this.#index, before, newest);
     const isTaken = !isSame && this.#translated("write", () => oldFile.isRetired);
+    const newest = (isSame || isTaken ? fingerprint?.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(this.#index, before, newest);
     const isOwnLost = own.length > 0 && !isTaken;
     // Only the old file can tell whether it was retired.
     if (isOwnLost && !oldFile.isHeld) throw new ReplacedError(this.path);

@@ -1,6 +1,6 @@
+import type { LineChange } from "../jsonl/entry-body.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import type { JsonRecord } from "../schema/json.ts";
@@ -10,6 +10,8 @@ export interface LogLine {
   readonly head: EntryHead;
   /** The record as JSON, without a line break. */
   readonly text: string;
+  /** What JSON cannot hold of the record, and its place; the text has something else there. */
+  readonly replaced?: string;
 }
 
 /** Takes the line of an entry. The bytes are valid only during the call. */
@@ -53,6 +55,8 @@ export interface SessionLog extends LineSource {
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
   /** Whether a log that writes later currently fails to write what was appended. */
   readonly isDegraded: boolean;
+  /** Whether entries are kept as the objects that they are, even if JSON cannot hold them. */
+  readonly keepsObjects?: boolean;
   /** The index of the lines. A change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 
@@ -82,14 +86,14 @@ export interface SessionLog extends LineSource {
   append(lines: readonly LogLine[], isLasting: boolean): number;
 
   /**
-   * Replaces entries for good and appends lines, in one step. The only call that changes history.
+   * Replaces lines for good and appends others, in one step. The only call that changes history.
    *
-   * @param change - Called for each entry; must keep its id, parent and type.
-   * @param more - Lines to append.
-   * @throws {SessionError} `WRITE_FAILED`. Either nothing changed, or only the last step failed: to make the new
-   *   state durable, or to load it here. `refresh` then loads it.
+   * @param change - Called for the header and each entry, and again if others write meanwhile.
+   * @param more - Returns the lines to append, with the same ids each time; called after each round of changes.
+   * @throws {SessionError} `WRITE_FAILED`; nothing changed. If only loading the new state fails, the call returns, and
+   *   `refresh` loads it.
    */
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more?: readonly LogLine[]): void;
+  rewrite(change: LineChange, more: () => readonly LogLine[]): void;
 
   /** Reads what others appended. */
   refresh(): LogChange | undefined;

@@ -2,6 +2,7 @@ import { currentLine } from "../jsonl/entry-body.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { AppendFile, LINE_BREAK } from "./append-file.ts";
+import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { type FileSystem, readRange } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
@@ -19,10 +20,15 @@ export interface OldFile {
 /**
  * Retires the old file, then appends the lines that only it holds to the file at the path.
  *
+ * Begins anew if a writer cuts its failed line off the old file meanwhile, or another file takes the path.
+ *
  * @returns False if another session is at the path.
  */
 export function takeOver(old: OldFile): boolean {
-  const { fs, path, fd, copied } = old;
+  return untilUnchanged(() => takeOverOnce(old));
+}
+
+function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
   retire(fs, fd);
   if (fs.fstatSync(fd).size === copied) return true;
   const file = new AppendFile(fs, path);
@@ -38,8 +44,8 @@ export function takeOver(old: OldFile): boolean {
       ...(now.isMidLine ? [LINE_BREAK] : []),
       ...linesOf(fs, fd, before, missing),
     ]);
-    file.append(bytes, bytes.length, now.position, true);
-    return true;
+    if (file.append(bytes, bytes.length, now.position, true)) return true;
+    throw new FileChangedError(`${path} is another file now`);
   } finally {
     file.release();
   }

@@ -7,6 +7,9 @@ import { startOf } from "./process-start.ts";
 /** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
+/** How the names of folders begin that commands make in the folder for temporary files. */
+export const TEMPORARY_FOLDER_PREFIX = "sessiontree-";
+
 /** Machine, process and start time of the owner of a temporary file. */
 const NAME = /^\.([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f]{16}\.tmp$/;
 

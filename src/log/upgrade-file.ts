@@ -18,7 +18,7 @@ import type { OldFile } from "./take-over.ts";
  *
  * @param log - Must have read the whole file.
  * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that name is taken.
- * @throws {SessionError} `UPGRADE_FAILED`. The file is unchanged, or upgraded if only the last step failed.
+ * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
  */
 export function upgradeFile(old: OldFile, log: LineSource): string {
   const { fs, path } = old;

@@ -1,4 +1,4 @@
-import { encodeRecord } from "../jsonl/encode.ts";
+import { encodeAnyRecord, encodeRecord } from "../jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
@@ -27,11 +27,16 @@ export interface MadeEntry {
 export class EntryMaker {
   readonly #options: MakerOptions;
   readonly #isTaken: (id: string) => boolean;
+  readonly #keepsObjects: () => boolean;
 
-  /** @param isTaken - Tells whether an id is in use. */
-  constructor(options: MakerOptions, isTaken: (id: string) => boolean) {
+  /**
+   * @param isTaken - Tells whether an id is in use.
+   * @param keepsObjects - Tells whether entries may hold what JSON cannot hold.
+   */
+  constructor(options: MakerOptions, isTaken: (id: string) => boolean, keepsObjects: () => boolean) {
     this.#options = options;
     this.#isTaken = isTaken;
+    this.#keepsObjects = keepsObjects;
   }
 
   /** Makes a chain of entries, each the parent of the next. */
@@ -55,6 +60,11 @@ export class EntryMaker {
     return this.#made(head, stamped(head, given));
   }
 
+  /** Makes an entry again, with the same head and other content. */
+  again({ entry, line }: MadeEntry, draft: EntryDraft): MadeEntry {
+    return this.#made(line.head, { ...stamped(line.head, draft), timestamp: entry.timestamp });
+  }
+
   /** Makes an entry from a message. */
   ofMessage(message: AgentMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
@@ -64,6 +74,11 @@ export class EntryMaker {
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
     const entry = prepared(stamped, this.#options.beforePersist);
-    return { entry, line: { head, text: encodeRecord(entry) } };
+    if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
+    let replaced: string | undefined;
+    const text = encodeAnyRecord(entry, (what, path) => {
+      replaced ??= `${what} at ${path}`;
+    });
+    return { entry, line: { head, text, ...(replaced !== undefined && { replaced }) } };
   }
 }

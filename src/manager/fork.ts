@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import { type CopyPlan, copyLines, wholeCopy } from "../log/canonical-copy.ts";
 import { fileError } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
@@ -19,15 +20,16 @@ import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { isConversation } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Copies the settings of another header, so that both sessions have the same context. */
-function withSettingsOf(header: SessionHeader, source: SessionHeader | undefined): SessionHeader {
-  const { thinkingLevel, model } = headerSettings(source);
+/** Copies the settings of a session's header, so that both have the same context; not of version 1, as pi does. */
+function withSettingsOf(header: SessionHeader, index: SessionIndex): SessionHeader {
+  if (index.version < 2) return header;
+  const { thinkingLevel, model } = headerSettings(index.header);
   return { ...header, ...model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
 }
 
 /** Plans a copy of all entries. */
 export function planWhole(log: SessionLog, header: SessionHeader): CopyPlan {
-  return { ...wholeCopy(log.index), header: withSettingsOf(header, log.index.header) };
+  return { ...wholeCopy(log.index), header: withSettingsOf(header, log.index) };
 }
 
 /** A branch that becomes a session. */
@@ -57,7 +59,7 @@ export function planBranch(state: SessionState, leaf: number, header: SessionHea
   };
   const last = ordinals.at(-1);
   return {
-    header: withSettingsOf(header, state.log.index.header),
+    header: withSettingsOf(header, state.log.index),
     ordinals,
     headOf,
     change: (entry) => withKeptEntry(entry, tree, path),
@@ -156,7 +158,7 @@ function inOrder(path: string, log: FileLog): FileLog {
   log.release();
   throw new SessionError(
     "WRITE_FAILED",
-    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original.`,
+    `The copy at ${path} was removed because it is damaged: ${issue.message} Run "sessiontree verify" on the original, or look at the issues of the session.`,
     { details: { path, issue } },
   );
 }

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
-import { fileError, foreignFile } from "../log/file-errors.ts";
+import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
 import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
 import { sourceOfFile } from "../log/foreign-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
@@ -59,7 +59,7 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
   const merge = () => mergeInto(fs, path, absolutePath(pathA), absolutePath(pathB), options);
   // A missing file may have no folder for the lock.
   const isReplaced = path === undefined && isThere(absolutePath(pathA), fs);
-  return isReplaced ? exclusively(fs, absolutePath(pathA), merge) : merge();
+  return isReplaced ? exclusively(fs, absolutePath(pathA), () => untilUnchanged(merge)) : merge();
 }
 
 function mergeInto(

@@ -2,6 +2,8 @@ import { findRecentSession, findSessionById } from "../catalog/find-session.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import type { SessionContext, SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
 import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
@@ -24,14 +26,15 @@ import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
+import { guardReceivers } from "./guard-receivers.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import { redactionRecord } from "./redaction-record.ts";
 import type { SessionEventName, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
@@ -47,6 +50,7 @@ import {
 } from "./session-options.ts";
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
+import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
 
 /** A message that can be appended: any role except the two that only contexts have. */
 export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
@@ -75,7 +79,20 @@ export class SessionManager {
   #cwd: string;
   #sessionDir: string;
 
+  static {
+    guardReceivers(
+      SessionManager.prototype,
+      (receiver) => typeof receiver === "object" && receiver !== null && #state in receiver,
+      "A method of a session was called on another object, such as a proxy of the session or one made with Object.create(session). Call it on the session itself, bind it, or write a class that holds the session.",
+    );
+  }
+
   private constructor(log: SessionLog, cwd: string, sessionDir: string, options: LogSessionOptions) {
+    if (typeof log !== "object" || !("readLines" in log)) {
+      throw new TypeError(
+        "Sessions are not made with new. Use SessionManager.create(cwd), open(path) or inMemory().",
+      );
+    }
     this.#state = new SessionState(log, coreOptions(options));
     this.#cwd = cwd;
     this.#sessionDir = sessionDir;
@@ -221,7 +238,7 @@ export class SessionManager {
     const places = sessionOptions(typeof first === "function" ? undefined : first);
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
-    const signal = [second, third].find((one) => one instanceof AbortSignal);
+    const signal = [second, third].find((one) => typeof one === "object");
     const { listInfos } = await import("./session-info.ts");
     const scope = { places, ...(sessionDir !== undefined && { sessionDir }) };
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
@@ -525,7 +542,7 @@ export class SessionManager {
       summary,
       firstKeptEntryId: firstKeptEntryId ?? id,
       tokensBefore,
-      ...optional({ details, fromHook, usage, systemMessage: foldSystemMessages(messages, timestampMs) }),
+      ...optional({ details, usage, fromHook, systemMessage: foldSystemMessages(messages, timestampMs) }),
     })).id;
   }
 
@@ -675,7 +692,7 @@ export class SessionManager {
     const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
     const fromId = this.getLeafId() ?? "root";
     return this.#state.append(
-      { type: "branch_summary", fromId, summary, ...optional({ details, fromHook, usage }) },
+      { type: "branch_summary", fromId, summary, ...optional({ details, usage, fromHook }) },
       place,
     ).id;
   }
@@ -800,10 +817,35 @@ export class SessionManager {
     this.#state.assertWritable();
     const entry = this.getEntry(entryId);
     if (entry !== undefined) assertRedactable(entry);
-    const record = { type: "custom", customType: REDACTION_CUSTOM_TYPE, data: { targetId: entryId } };
-    const { id } = this.#state.rewrite(entryId, (entry) => redactEntry(entry, replacement), record);
+    this.#state.require(entryId);
+    const change: LineChange = (line, head) =>
+      head?.id === entryId ? encodeRecord(redactEntry(entryInLine(line, head), replacement)) : line;
+    const data = { targetId: entryId };
+    const { record } = this.#state.rewrite(change, () => redactionRecord(data), true);
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
-    return id;
+    return record?.id ?? entryId;
+  }
+
+  /**
+   * Removes a text from the session for good, wherever it stands, and appends a record of the entries that held it.
+   *
+   * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
+   * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
+   * `redact`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactText` of
+   * `sessiontree/stores` does that in many sessions, and beside their files.
+   *
+   * @param matching - A text, or an expression.
+   * @throws {TypeError} If it matches the empty text or the replacement, or takes exponential time; nothing changed.
+   * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
+   * @remarks Cost: O(file).
+   */
+  async redactText(
+    matching: string | RegExp,
+    options: RedactTextOptions = {},
+  ): Promise<SessionTextRedaction> {
+    // Loaded only now: opening and appending need none of it.
+    const { redactTextIn } = await import("./text-redaction.ts");
+    return redactTextIn(this.#state, matching, options);
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

@@ -1,6 +1,8 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
 import type { EntryPath } from "../context/entry-path.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
@@ -8,6 +10,7 @@ import { realFileSystem } from "../log/file-system.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";
+import type { EntryHead } from "../schema/head.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
@@ -48,7 +51,11 @@ export class SessionState {
   constructor(log: SessionLog, options: MakerOptions) {
     const { beforePersist } = options;
     this.options = { ...options, ...(beforePersist && { beforePersist: this.#guarded(beforePersist) }) };
-    this.#maker = new EntryMaker(this.options, (id) => this.tree.find(id) !== NONE);
+    this.#maker = new EntryMaker(
+      this.options,
+      (id) => this.tree.find(id) !== NONE,
+      () => this.#log.keepsObjects === true,
+    );
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#leaf = log.index.storedLeaf;
@@ -151,7 +158,7 @@ export class SessionState {
     );
     const ordinals = made.map(({ entry, line }) => {
       const ordinal = this.tree.find(entry.id);
-      this.#cache.remember(ordinal, entry, line.text.length);
+      this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
       return ordinal;
     });
     return made.map(({ entry }, i) => {
@@ -192,7 +199,7 @@ export class SessionState {
     log.readLines([ordinal], (_, bytes) => {
       // Somebody else may have redacted it by now.
       if (new TextDecoder().decode(bytes) === line.text)
-        this.#cache.remember(ordinal, entry, line.text.length);
+        this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     });
     const there = this.#cache.entryAt(ordinal);
     if (this.leafId === expectedLeafId) this.#advance(ordinal, there);
@@ -201,31 +208,54 @@ export class SessionState {
   }
 
   /**
-   * Replaces an entry and appends a record of that, in one step. The only call that changes history.
+   * Replaces lines and appends a record of that, in one step. The only call that changes history.
    *
-   * @returns The record's entry.
+   * @param record - Makes the record of the ids of the entries that changed.
+   * @param isRecorded - Whether to append it even if none changed.
+   * @returns The record's entry, and those ids.
    */
   rewrite(
-    id: string,
-    change: (entry: AnySessionEntry) => AnySessionEntry,
-    record: EntryDraft,
-  ): AnySessionEntry {
+    change: LineChange,
+    record: (ids: readonly string[]) => EntryDraft,
+    isRecorded: boolean,
+  ): { readonly record: AnySessionEntry | undefined; readonly ids: readonly string[] } {
     this.assertWritable();
-    this.require(id);
-    const { entry, line } = this.#maker.ofDraft(record, this.#leafId);
-    this.#ownIds.add(entry.id);
+    const ids = new Set<string>();
+    const isEmpty = () => ids.size === 0 && !isRecorded;
+    let made = this.#maker.ofDraft(record([]), this.#leafId);
+    this.#ownIds.add(made.entry.id);
+    const changeLine: LineChange = (line, head) => {
+      const changed = change(line, head);
+      if (changed === line || head === undefined) return changed;
+      ids.add(head.id);
+      return this.#preparedLine(changed, head);
+    };
+    const lines = () => {
+      made = this.#maker.again(made, record([...ids]));
+      return isEmpty() ? [] : [made.line];
+    };
     try {
-      this.#log.rewrite(
-        (one) => (one.id === id ? prepared(change(one), this.options.beforePersist) : one),
-        [line],
-      );
+      this.#log.rewrite(changeLine, lines);
     } finally {
-      this.#ownIds.delete(entry.id);
+      this.#ownIds.delete(made.entry.id);
     }
-    const ordinal = this.require(entry.id);
-    this.#cache.remember(ordinal, entry, line.text.length);
+    if (isEmpty()) return { record: undefined, ids: [] };
+    const { entry, line } = made;
+    const ordinal = this.tree.find(entry.id);
+    // Written, but what stands there now could not be read: the next look does that.
+    if (ordinal === NONE) return { record: entry, ids: [...ids] };
+    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
-    return entry;
+    return { record: entry, ids: [...ids] };
+  }
+
+  /** Passes the changed line of an entry through the host's hook. */
+  #preparedLine(line: string, head: EntryHead): string {
+    const { beforePersist } = this.options;
+    if (beforePersist === undefined) return line;
+    const entry = entryInLine(line, head);
+    const after = prepared(entry, beforePersist);
+    return after === entry ? line : encodeRecord(after);
   }
 
   /** Moves the leaf; NONE is the place before the first entry. */
@@ -283,7 +313,7 @@ export class SessionState {
 
   #add({ entry, line }: MadeEntry): AnySessionEntry {
     const ordinal = this.#write([line], isConversation(entry));
-    this.#cache.remember(ordinal, entry, line.text.length);
+    this.#cache.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
     return entry;
   }

@@ -24,6 +24,7 @@ export type IssueCode =
   | "IMAGE_MISSING"
   | "STATE_INVALID"
   | "SOURCE_LEFT_OUT"
+  | "VALUE_REPLACED"
   | "ISSUES_OMITTED";
 
 /** Something wrong in a session's data: reported, never thrown. */

@@ -1,8 +1,7 @@
 import { factsAfter } from "../catalog/session-facts.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { currentLine } from "../jsonl/entry-body.ts";
+import { changedLine, currentLine, type LineChange } from "../jsonl/entry-body.ts";
 import type { LogLine } from "../log/session-log.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { newEntryLine, newLineOf } from "./line-codec.ts";
 import { entryFactsOf, storableFacts } from "./line-facts.ts";
@@ -10,10 +9,10 @@ import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
 
-/** A change of stored entries. */
-export interface EntryChange {
-  /** Called for each entry; undefined upgrades all to the current version. */
-  readonly change: ((entry: AnySessionEntry) => AnySessionEntry) | undefined;
+/** A change of stored lines. */
+export interface StoredChange {
+  /** Called for the header and each entry; undefined upgrades all to the current version. */
+  readonly change: LineChange | undefined;
   /** Whether to remove lines that hold neither the header nor an entry, since their content is unknown. */
   readonly dropsRest: boolean;
 }
@@ -32,19 +31,20 @@ const MAX_ATTEMPTS = 5;
 export async function amendLines(
   backend: SessionBackend,
   id: string,
-  change: EntryChange,
-  more: readonly LogLine[],
+  change: StoredChange,
+  more: () => readonly LogLine[],
 ): Promise<void> {
   const withSearchText = backend.supports.search;
-  const append = more.map(({ text }) => newEntryLine(text, withSearchText));
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const { lines, revision } = await readAllLines(backend, id);
-    const session = sessionIn(lines);
-    const plan = planAmendment(lines, session, change, withSearchText);
+    const { lines: stored, revision } = await readAllLines(backend, id);
+    const session = sessionIn(stored);
+    const plan = planAmendment(stored, session, change, withSearchText);
     const { tree } = session.index;
-    const isThere = more.every(({ head }) => tree.find(head.id) !== NONE);
+    const lines = more();
+    const isThere = lines.every(({ head }) => tree.find(head.id) !== NONE);
     if (isThere && plan.replace.length + plan.remove.length === 0) return;
-    const amendment = { ...plan, expectedRevision: revision, append: isThere ? [] : append };
+    const append = isThere ? [] : lines.map(({ text }) => newEntryLine(text, withSearchText));
+    const amendment = { ...plan, expectedRevision: revision, append };
     if ((await backend.amend?.(id, amendment)) !== undefined) return;
   }
   throw new Error("others changed lines of the session all the time");
@@ -62,14 +62,15 @@ type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 function planAmendment(
   lines: readonly StoredLine[],
   session: RemoteLines,
-  { change, dropsRest }: EntryChange,
+  { change, dropsRest }: StoredChange,
   withSearchText: boolean,
 ): AmendmentPlan {
   const { index } = session;
   const texts = new Map<number, Uint8Array[]>();
   session.readLines(index.spans.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
     const { line } = index.spans.at(ordinal);
-    const text = currentLine(bytes, index.tree.headAt(ordinal), index, change);
+    const head = index.tree.headAt(ordinal);
+    const text = changedLine(currentLine(bytes, head, index), head, change);
     const parts = texts.get(line) ?? [];
     // Copied, since the bytes may be reused. Records of one line stay on one line.
     parts.push(Buffer.from(text));
@@ -81,38 +82,45 @@ function planAmendment(
     const parts = texts.get(i + 1);
     const isHeader = index.headerSpan?.line === i + 1;
     if (parts === undefined) {
-      if (isHeader && index.needsUpgrade) replace.push({ seq, line: currentHeader(session) });
+      const header = isHeader ? headerLine(session, text, change) : text;
+      if (header !== text) replace.push({ seq, line: { text: header } });
       else if (!isHeader && dropsRest) remove.push(seq);
       continue;
     }
     // A header that shares its line with entries is kept in front of them.
-    const front = isHeader ? [Buffer.from(currentHeader(session).text)] : [];
+    const front = isHeader ? [Buffer.from(headerLine(session, undefined, change))] : [];
     const line = newLineOf(Buffer.concat([...front, ...parts]), withSearchText);
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
   }
   const removed = new Set(remove);
-  const kept = lines.filter(({ seq }) => !removed.has(seq));
+  const replaced = new Map(replace.map(({ seq, line }) => [seq, line]));
+  const future = lines.filter(({ seq }) => !removed.has(seq));
   return {
     replace,
     remove,
-    facts: factsIn(session, kept, new Map(replace.map(({ seq, line }) => [seq, line]))),
+    facts: factsIn(future.map((line) => ({ seq: line.seq, ...(replaced.get(line.seq) ?? line) }))),
   };
 }
 
-function currentHeader({ index }: RemoteLines): NewLine {
-  return { text: encodeRecord({ ...index.header }) };
+/**
+ * Returns the future header.
+ *
+ * @param line - Its line, if it has one for itself, which is kept as it is unless it must change.
+ */
+function headerLine(
+  { index }: RemoteLines,
+  line: string | undefined,
+  change: LineChange | undefined,
+): string {
+  const header = line === undefined || index.needsUpgrade ? encodeRecord({ ...index.header }) : line;
+  return change?.(header) ?? header;
 }
 
 /** The facts that a list shows, from the future lines. */
-function factsIn(
-  { index }: RemoteLines,
-  lines: readonly StoredLine[],
-  replaced: ReadonlyMap<number, NewLine>,
-): Amendment["facts"] {
-  if (index.header === undefined) return {};
-  const entries = lines.map(({ seq, text }) => ({
-    entry: entryFactsOf(replaced.get(seq)?.text ?? text, false),
-  }));
-  const { name, firstMessage } = factsAfter(storableFacts(index.header), entries);
+function factsIn(lines: readonly StoredLine[]): Amendment["facts"] {
+  const { header } = sessionIn(lines).index;
+  if (header === undefined) return {};
+  const entries = lines.map(({ text }) => ({ entry: entryFactsOf(text, false) }));
+  const { name, firstMessage } = factsAfter(storableFacts(header), entries);
   return { name, firstMessage };
 }

@@ -1,10 +1,10 @@
+import type { LineChange } from "../jsonl/entry-body.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { copyLines, wholeCopy } from "../log/canonical-copy.ts";
 import { assertLeafIn } from "../log/expected-leaf.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { changeSignals } from "./change-signals.ts";
@@ -144,7 +144,7 @@ export class RemoteLog implements SessionLog {
     const [first] = lines;
     if (first === undefined) return this.index.tree.size;
     this.#assertRoom(lines);
-    if (this.index.needsUpgrade) this.#amend(undefined, []);
+    if (this.index.needsUpgrade) this.#amend(undefined, () => []);
     this.#place.lines.appendOwn(lines);
     if (this.#isWritten) this.#place.append(lines);
     else if (isLasting) this.#create();
@@ -155,8 +155,8 @@ export class RemoteLog implements SessionLog {
     return () => undefined;
   }
 
-  rewrite(change: (entry: AnySessionEntry) => AnySessionEntry, more: readonly LogLine[] = []): void {
-    this.#assertRoom(more);
+  rewrite(change: LineChange, more: () => readonly LogLine[]): void {
+    this.#assertRoom(more());
     this.#amend(change, more);
   }
 
@@ -175,7 +175,7 @@ export class RemoteLog implements SessionLog {
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     this.#assertRoom([line]);
     if (this.#isWritten && this.#place.comparesLeaf) {
-      if (this.index.needsUpgrade) this.#amend(undefined, []);
+      if (this.index.needsUpgrade) this.#amend(undefined, () => []);
       return this.#place.appendIfLeaf(line, expectedLeafId);
     }
     await this.pull();
@@ -237,10 +237,12 @@ export class RemoteLog implements SessionLog {
     }
   }
 
-  #amend(change: ((entry: AnySessionEntry) => AnySessionEntry) | undefined, more: readonly LogLine[]): void {
+  #amend(change: LineChange | undefined, more: () => readonly LogLine[]): void {
     const before = this.index;
     const source = { index: before, readLines: this.readLines.bind(this) };
-    const lines = linesIn(copyLines(source, { ...wholeCopy(before), ...(change && { change }), more }));
+    const lines = linesIn(
+      copyLines(source, { ...wholeCopy(before), ...(change && { changeLine: change }), more }),
+    );
     if (this.#isWritten) this.#place.amend(lines, { change, dropsRest: change !== undefined }, more);
     else this.#place.lines = lines;
     this.onChange?.({ kind: "reloaded", before });

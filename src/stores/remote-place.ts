@@ -2,7 +2,7 @@ import type { LoadOptions } from "../log/file-log-options.ts";
 import type { LogChange, LogLine } from "../log/session-log.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
-import { amendLines, type EntryChange } from "./amendment.ts";
+import { amendLines, type StoredChange } from "./amendment.ts";
 import { LineBatch } from "./line-batch.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
 import { storableFacts } from "./line-facts.ts";
@@ -120,7 +120,7 @@ export class RemotePlace {
    * @param lines - The session's lines from now on, until the backend answers.
    * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
    */
-  amend(lines: RemoteLines, change: EntryChange, more: readonly LogLine[]): void {
+  amend(lines: RemoteLines, change: StoredChange, more: () => readonly LogLine[]): void {
     if (this.#backend.amend === undefined) throw cannotAmend(this.#id);
     this.lines = lines;
     this.#open = undefined;

@@ -9,11 +9,12 @@ const FENCE = /^ {0,3}(?:```|~~~)[^`\n]*$/gm;
 const HEADING = /^ {0,3}#{1,6} +/gm;
 const LINK = /!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g;
 const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
+const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
 /**
- * Takes the marks of headings, links, bold text and code out of the beginning of a Markdown text: `## **Goal**` becomes
- * `Goal`. What may mean something else stays, such as `*.ts` and `__init__`.
+ * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
+ * `Goal`. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
  *
  * @returns The first 4,000 characters at most.
  */
@@ -23,5 +24,6 @@ export function withoutMarkdown(text: string): string {
     .replace(HEADING, "")
     .replace(LINK, "$1")
     .replace(BOLD, "$1")
+    .replace(EMPHASIS, "$1")
     .replace(CODE, "$2");
 }

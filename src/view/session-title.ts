@@ -16,3 +16,8 @@ export interface TitleFacts {
 export function titleOf({ name = "", firstMessage = "" }: TitleFacts): string {
   return plainLine(name) || beginningOf(withoutMarkdown(firstMessage)) || UNTITLED;
 }
+
+/** Returns the last folder of a path of any system; empty if there is none. */
+export function folderName(cwd: string): string {
+  return cwd.split(/[/\\]/).findLast(Boolean) ?? "";
+}

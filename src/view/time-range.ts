@@ -1,6 +1,6 @@
 import type { EntryTree } from "../tree/entry-tree.ts";
 
-/** Gives the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
+/** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
 export function timeRange(tree: EntryTree): [number, number] {
   let [first, last] = [Number.NaN, Number.NaN];
   for (const ordinal of tree.ordinals()) {

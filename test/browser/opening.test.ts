@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type ContextSize, contextSizeText } from "../../src/view/context-size.ts";
 import { cli, temporaryFolder } from "../cli/support/cli.ts";
 import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";
@@ -147,9 +148,10 @@ test("tells the context's size as the command line does", async () => {
     const shown = await page.locator(".path-facts > span[title^='Context:']").getAttribute("title");
     const path = join(temporaryFolder(), "session.jsonl");
     writeFileSync(path, text);
-    const [, number = "none"] =
-      /^context: (?:about )?([\d,]+) tokens/m.exec((await cli(["context", path])).stdout) ?? [];
-    expect(shown).toContain(`Context: ${number} tokens.`);
+    const { stdout } = await cli(["context", path, "--json"]);
+    expect(shown).toBe(
+      `Context: ${contextSizeText((JSON.parse(stdout) as { context: ContextSize }).context)}`,
+    );
     await page.keyboard.press("m");
     expect(await page.locator(".path-facts > span[title^='Context:']").getAttribute("title")).toBe(shown);
   }

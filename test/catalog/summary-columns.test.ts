@@ -17,6 +17,7 @@ const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
 const summaries: fc.Arbitrary<FileSummary> = fc.record({
   size: fc.nat(),
   mtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
+  birthtimeMs: fc.double({ min: 0, max: 1e13, noNaN: true }),
   ino: fc.nat(),
   issueCount: fc.nat(),
   summary: fc.option(
@@ -71,6 +72,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
           mtimeMs: 2,
           ino: 3,
           issueCount: 0,
+          birthtimeMs: 4,
           summary,
           end: { lastId: "b", tail: "t" },
           isWhole: true,
@@ -84,6 +86,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     name: [1],
     size: ["1"],
     mtimeMs: [],
+    birthtimeMs: [],
     ino: [null],
     id: [5],
     cwd: [null],

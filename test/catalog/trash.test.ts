@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -9,9 +10,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { SessionManager } from "sessiontree";
 import { deleteSession } from "sessiontree/catalog";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { sandbox } from "../fault/support/sandbox.ts";
 import { failing } from "../support/failing-calls.ts";
 import { folder, home, inTrash, trash, useTrashHome } from "../support/trash-home.ts";
 
@@ -100,6 +104,45 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     utimesSync(`${path}.lease`, 1, 1);
     await deleteSession(path);
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("deleteSession in a bundle", () => {
+  /** Bundles a program that deletes a file, in a folder of its own, and runs it. */
+  async function runBundled(path: string, nodeModules: boolean): Promise<string> {
+    const bundles = sandbox();
+    const root = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+    const outfile = join(bundles, "program.mjs");
+    const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
+    await build({
+      stdin: {
+        contents: `import { deleteSession } from "sessiontree/catalog";
+          const done = deleteSession(${JSON.stringify(path)});
+          done.then(({ method }) => console.log(method), ({ code, message }) => console.log(code, message));`,
+        resolveDir: root("test"),
+      },
+      alias: { "sessiontree/catalog": root(isDist ? "dist/catalog.js" : "src/catalog.ts") },
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+    });
+    if (nodeModules) symlinkSync(root("node_modules"), join(bundles, "node_modules"));
+    const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data") };
+    return execFileSync(process.execPath, [outfile], { encoding: "utf8", env });
+  }
+
+  test.runIf(process.platform === "linux")("uses the package beside the bundle", async () => {
+    const path = makeFile("a.jsonl");
+    expect(await runBundled(path, true)).toBe("trash\n");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("says at once what to do if it is not there, and leaves the file", async () => {
+    const path = makeFile("a.jsonl");
+    expect(await runBundled(path, false)).toMatch(/^WRITE_FAILED .*Install that beside the program/);
+    expect(readdirSync(folder)).toEqual(["a.jsonl"]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { SessionManager } from "../../src/manager/session-manager.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
+import { TestDatabase } from "./support/stores.ts";
 
 /** A session in which somebody told a secret. */
 function withSecret() {
@@ -42,7 +43,7 @@ test("--text says what stands there instead, and an entry may be named by its be
   const result = await cli(["redact", path, secret.slice(0, 7), "--text", "(a secret)", "--yes", "--json"]);
   expect(jsonLines(result)).toEqual([
     {
-      ...{ path, entryId: secret, replacement: "(a secret)", leftovers: [], redacted: [], left: [] },
+      ...{ path, entryId: secret, replacement: "(a secret)", leftovers: [] },
       recordId: SessionManager.open(path).getLeafId(),
     },
   ]);
@@ -103,37 +104,134 @@ test("content that cannot be read any more can be taken out, too", async () => {
   expect(SessionManager.open(path).getEntry("3")?.parentId).toBe("00000002");
 });
 
-describe("other places that hold the same text", () => {
-  /** A session with a secret, a summary that repeats it, a fork and a backup. */
+describe("--matching", () => {
+  beforeEach(() => {
+    const home = temporaryFolder();
+    vi.stubEnv("XDG_DATA_HOME", home);
+    vi.stubEnv("XDG_CACHE_HOME", home);
+    vi.stubEnv("TMPDIR", home);
+    vi.stubEnv("PI_CODING_AGENT_DIR", home);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+  });
+
+  /** A session with a secret, a summary and a call that repeat it, a fork and a backup. */
   function withCopies() {
     const { path, secret } = withSecret();
     const session = SessionManager.open(path);
     session.appendCompaction('They said: "The password is tulip".', null, 100);
     const fork = SessionManager.forkFrom(path, "/elsewhere", dirname(path)).getSessionFile() ?? "";
     copyFileSync(path, `${path}.bak`);
-    return { path, secret, summary: session.getLeafId(), fork };
+    const holders = () =>
+      [path, fork, `${path}.bak`].filter((file) => readFileSync(file, "utf8").includes("tulip"));
+    return { path, secret, summary: session.getLeafId() ?? "", fork, holders };
   }
 
-  test("are named", async () => {
-    const { path, secret, summary, fork } = withCopies();
-    const [result] = jsonLines(await cli(["redact", path, secret, "--yes", "--json"]));
-    expect(result).toMatchObject({
-      redacted: [],
-      left: expect.arrayContaining([
-        { path, entryIds: [summary] },
-        { path: `${path}.bak`, entryIds: [secret, summary] },
-        { path: fork, entryIds: [secret, summary] },
-      ]),
+  test("lists where the text stands, asks, replaces only that, and counts", async () => {
+    const { path, secret, summary, fork, holders } = withCopies();
+    const { questions, ask } = answering("y");
+    const { code, lines } = await cli(["redact", path, "--matching", "tulip"], { ask });
+    expect(code).toBe(0);
+    expect(lines.slice(0, -1).sort()).toEqual(
+      [
+        `backup  ${path}.bak: ${secret}, ${summary}`,
+        `session  ${fork}: ${secret}, ${summary}`,
+        `session  ${path}: ${secret}, ${summary}`,
+      ].sort(),
+    );
+    expect(lines.at(-1)).toBe("The text stands in 0 places.");
+    expect(questions).toEqual([
+      expect.stringContaining("Redact the text in 3 places? Backups change as well"),
+    ]);
+    expect(holders()).toEqual([]);
+    expect(SessionManager.open(path).getEntry(secret)).toMatchObject({
+      message: { content: "The password is [redacted]" },
     });
-    expect(readFileSync(fork, "utf8")).toContain("tulip");
+    const again = await cli(["redact", path, "--matching", "tulip", "--yes"]);
+    expect([again.code, again.stdout]).toEqual([0, "The text stands in 0 places.\n"]);
   });
 
-  test("are redacted with --everywhere", async () => {
-    const { path, secret, fork } = withCopies();
-    const { code, stdout } = await cli(["redact", path, secret, "--everywhere", "--yes"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("Redacted there as well:");
-    for (const file of [path, fork, `${path}.bak`]) expect(readFileSync(file, "utf8")).not.toContain("tulip");
-    expect(SessionManager.open(fork).getEntryCount()).toBeGreaterThan(4);
+  test("with --dry-run, changes nothing, says that nothing brings it back, and fails", async () => {
+    const { path, holders } = withCopies();
+    const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("nothing brings the text back");
+    expect(stdout).toContain("The text stands in 3 places.");
+    expect(holders()).toHaveLength(3);
+  });
+
+  test("with --json, writes a value for each place, and the count", async () => {
+    const { path, secret, summary } = withCopies();
+    const result = await cli(["redact", path, "--matching", "tulip", "--yes", "--json", "--text", "x"]);
+    expect(jsonLines(result)).toEqual([
+      { action: "redact", kind: "session", path, entryIds: [secret, summary] },
+      { action: "redact", kind: "session", path: expect.any(String), entryIds: [secret, summary] },
+      { action: "redact", kind: "backup", path: `${path}.bak`, entryIds: [secret, summary] },
+      { standing: 0 },
+    ]);
+  });
+
+  test("names what is outside of what was asked for, and --all redacts it", async () => {
+    const { path } = withSecret();
+    const elsewhere = SessionManager.create("/elsewhere");
+    elsewhere.appendMessage({ role: "user", content: "a tulip", timestamp: 1 });
+    const other = elsewhere.getSessionFile() ?? "";
+    const one = await cli(["redact", path, "--matching", "tulip", "--yes"]);
+    expect(one.code).toBe(1);
+    expect(one.lines.slice(-2)).toEqual([
+      `still in session  ${other}: It is outside of what was asked for; --all redacts it.`,
+      "The text stands in 1 place.",
+    ]);
+    expect(readFileSync(path, "utf8")).not.toContain("tulip");
+    expect((await cli(["redact", "--matching", "tulip", "--all", "--yes"])).code).toBe(0);
+    expect(readFileSync(other, "utf8")).not.toContain("tulip");
+  });
+
+  test("without a session, means this project", async () => {
+    const [mine, theirs] = ["/mine", "/theirs"].map((cwd) => {
+      const session = SessionManager.create(cwd);
+      session.appendMessage({ role: "user", content: "a tulip", timestamp: 1 });
+      return session.getSessionFile() ?? "";
+    });
+    await cli(["redact", "--matching", "tulip", "--yes"], { cwd: "/mine" });
+    expect(readFileSync(mine ?? "", "utf8")).not.toContain("tulip");
+    expect(readFileSync(theirs ?? "", "utf8")).toContain("tulip");
+  });
+
+  test("without consent, nothing is done", async () => {
+    const { path, holders } = withCopies();
+    const { ask } = answering("n");
+    expect((await cli(["redact", path, "--matching", "tulip"], { ask })).code).toBe(1);
+    expect((await cli(["redact", path, "--matching", "tulip"])).code).toBe(2);
+    expect(holders()).toHaveLength(3);
+  });
+
+  test.each([
+    ["an empty text", ["--matching", ""], /must not be empty/],
+    ["an expression that matches the empty text", ["--matching", "x*", "--regex"], /matches everywhere/],
+    ["no expression", ["--matching", "(", "--regex"], /no regular expression/],
+    ["a replacement that holds it", ["--matching", "a", "--text", "cat"], /another replacement/],
+    ["an entry beside it", ["x", "y", "--matching", "a"], /not both/],
+    ["a session beside --all", ["x", "--all", "--matching", "a"], /not both/],
+    ["--all without it", ["x", "y", "--all"], /goes with --matching/],
+    ["neither", ["x"], /Name a session and an entry/],
+  ])("%s is wrong usage", async (_, args, message) => {
+    const { code, stderr } = await cli(["redact", ...args]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  test("works on the sessions of a database", async () => {
+    const stores = new TestDatabase();
+    const store = await stores.open("postgres://h/d");
+    const session = store.create({ cwd: "/p" });
+    session.appendMessage({ role: "user", content: "a tulip", timestamp: 1 });
+    await session.flush();
+    const id = session.getSessionId();
+    const args = ["redact", "--matching", "tulip", "--store", "postgres://h/d", "--yes", "--json", id];
+    expect(jsonLines(await cli(args, { stores }))).toEqual([
+      { action: "redact", kind: "stored", path: id, entryIds: [session.getLeafId()] },
+      { standing: 0 },
+    ]);
   });
 });

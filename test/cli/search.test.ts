@@ -158,7 +158,9 @@ describe("--failed", () => {
       `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,
     );
     const words = await cli(["search", "--failed", "fix me", "--dir", folder]);
-    expect(words.stderr).toContain(`sessiontree search --failed "" "fix me"\n`);
+    expect(words.stderr).toContain(`sessiontree search --failed "" 'fix me'\n`);
+    const expanded = await cli(["search", "--failed", "`id` $HOME", "--dir", folder]);
+    expect(expanded.stderr).toContain("--failed \"\" '`id` $HOME'\n");
     expect(asText.stderr).toContain(`sessiontree search --failed --dir ${ID(1)}\n`);
     for (const args of [["search"], ["search", ""]]) {
       const wrong = await cli(args);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LogChange, LogLine, SessionLog } from "../../src/log/session-log.ts";
-import type { AnySessionEntry } from "../../src/schema/entry.ts";
+import type { EntryHead } from "../../src/schema/head.ts";
 
 /** A log together with the place behind it. */
 export interface LogUnderTest {
@@ -134,9 +134,11 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       const { log, bytes, reopen } = make(text(HEADER, ...ODD_LINES));
       const changes = changesOf(log);
       const before = log.index;
-      const change = (entry: AnySessionEntry) =>
-        entry.id === "000000b1" ? { ...entry, message: { role: "user", content: "gone" } } : entry;
-      log.rewrite(change, [line("000000b5", "000000b4")]);
+      const change = (text: string, head?: EntryHead) =>
+        head?.id === "000000b1"
+          ? JSON.stringify({ ...JSON.parse(text), message: { role: "user", content: "gone" } })
+          : text;
+      log.rewrite(change, () => [line("000000b5", "000000b4")]);
       const [first, ...others] = Buffer.from(bytes()).toString().trimEnd().split("\n").slice(1);
       expect(JSON.parse(first ?? "")).toMatchObject({ id: "000000b1", message: { content: "gone" } });
       expect(others).toEqual([...ODD_LINES.slice(1), entryText("000000b5", "000000b4", "000000b5")]);
@@ -154,7 +156,7 @@ export function describeSessionLog(name: string, make: LogFactory): void {
       const fail = () => {
         throw new RangeError("no");
       };
-      expect(() => log.rewrite(fail, [line("000000a3", "000000a2")])).toThrow(Error);
+      expect(() => log.rewrite(fail, () => [line("000000a3", "000000a2")])).toThrow(Error);
       expect(Buffer.from(bytes()).toString()).toBe(filled);
       expect(ids(log)).toEqual(["000000a1", "000000a2"]);
       expect(changes).toEqual([]);

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import fc from "../support/fast-check.ts";
@@ -160,6 +160,36 @@ describe("a line that another writer cut off and wrote anew", () => {
     reader.appendMessage(user("three"));
     expect(idsOf(reader)).toEqual(idsOf(onDisk(path)));
   });
+});
+
+describe("a new file that could not be made durable", () => {
+  test.each([false, true])(
+    "stays if another writer has gone on with it, even if it was replaced: %s",
+    (isReplaced) => {
+      const folder = sandbox();
+      let id: string | undefined;
+      const writer = SessionManager.create("/project", {
+        sessionDir: folder,
+        durability: "fsync",
+        fs: watchedFs((name) => {
+          const path = writer.getSessionFile() ?? "";
+          if (name !== "fsyncSync" || id !== undefined || !existsSync(path)) return;
+          const other = SessionManager.open(path);
+          id = other.appendMessage(user("by another"));
+          if (isReplaced) other.redact(other.appendMessage(user("secret")));
+          throw Object.assign(new Error("injected"), { code: "EIO" });
+        }),
+      });
+      const path = writer.getSessionFile() ?? "";
+      expect(() => writer.appendMessage(user("one"))).toThrow(/injected/);
+      expect(idsOf(onDisk(path))).toContain(id);
+      // The session cannot begin there any more, and takes nothing away.
+      expect(() => writer.appendMessage(user("two"))).toThrow(
+        expect.objectContaining({ code: "SESSION_EXISTS" }),
+      );
+      expect(idsOf(onDisk(path))).toContain(id);
+    },
+  );
 });
 
 describe("a write that the system takes in parts", () => {

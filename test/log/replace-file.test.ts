@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
 import { deleteSession } from "sessiontree/catalog";
 import { mergeSessions } from "sessiontree/merge";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../fault/support/sandbox.ts";
 import {
@@ -306,7 +306,10 @@ describe("what was redacted", () => {
       isKilled ||= name === "fchmodSync" && names(dirname(path)).some((one) => one.endsWith(".old"));
       if (isKilled) throw Object.assign(new Error("killed"), { code: "EIO" });
     });
-    expect(() => SessionManager.open(path, { fs }).redact("00000002")).toThrow("killed");
+    const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    SessionManager.open(path, { fs }).redact("00000002");
+    expect(warnings).toHaveBeenCalled();
+    warnings.mockRestore();
     const texts = () => names(dirname(path)).map((name) => readFileSync(join(dirname(path), name), "utf8"));
     expect(texts().join()).toContain(SECRET);
     await deleteSession(path, { permanent: true });

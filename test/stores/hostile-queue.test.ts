@@ -455,7 +455,10 @@ describe("an id that is taken", () => {
     const memory = new MemoryBackend();
     const [mine, theirs] = await begin(memory);
     theirs.append([line("000000a1", "theirs")], true);
-    theirs.rewrite((entry) => entry, [line("000000b1", "record")]);
+    theirs.rewrite(
+      (text) => text,
+      () => [line("000000b1", "record")],
+    );
     await theirs.flush();
     const pulled = mine.pull();
     mine.append([line("000000a1", "mine", "000000ff"), line("000000a2", "more", "000000a1")], true);

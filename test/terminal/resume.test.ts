@@ -41,14 +41,18 @@ describe("the picker", () => {
   test("shows sessions, moves, and previews the last messages of the one that is highlighted", async () => {
     const { folder } = threeSessions();
     const terminal = startIn(folder, "");
-    await terminal.shows("Sessions of this project  3", /^❯ .*Write a poem$/, "assistant  With pleasure.");
+    await terminal.shows(
+      "Sessions of this project  3",
+      /^❯ .*Write a poem$/,
+      "assistant      With pleasure.",
+    );
     expect(terminal.fact("alternate_on")).toBe("1");
     expect(terminal.lines).toHaveLength(24);
     expect(terminal.lines.at(-1)).toBe(
       "enter choose  ^R rename  ^D delete  ^F contents  tab all projects  esc leave",
     );
     terminal.press("Down");
-    await terminal.shows(/^❯ .*Find the bug$/, "assistant  It was in the parser.");
+    await terminal.shows(/^❯ .*Find the bug$/, "assistant      It was in the parser.");
     terminal.press("End");
     await terminal.shows(/^❯ .*長い/);
     terminal.press("Home");
@@ -210,7 +214,7 @@ describe("any session on any screen", () => {
     const terminal = startIn(folder, "");
     await terminal.shows(/^❯ .*Write a poem$/);
     terminal.press("End");
-    await terminal.shows(/^❯ .*␛\]2;owned␇␛\[2J�31m長い/, "assistant  ␛[5;5HHere.", "Write a poem");
+    await terminal.shows(/^❯ .*␛\]2;owned␇␛\[2J�31m長い/, "assistant      ␛[5;5HHere.", "Write a poem");
     expect(terminal.fact("pane_title")).not.toContain("owned");
   });
 });

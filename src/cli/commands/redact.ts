@@ -1,81 +1,84 @@
-import { isSessionError } from "../../schema/errors.ts";
 import { REDACTED_TEXT } from "../../schema/redact-entry.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
-import { EXIT_CODES } from "../exit-codes.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { leftoversOf } from "../leftovers.ts";
-import { argument, flag, textOption } from "../parameters.ts";
-import { findSameText, redactedTexts, type SameText } from "../same-text.ts";
+import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { truncate } from "../text/width.ts";
+import { UsageError } from "../usage-error.ts";
 
-const SESSION = argument("<session>", "the session");
-const ENTRY = argument("<entry>", "the entry: its id or the beginning of it, its label, or @leaf");
-const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
-
-const EVERYWHERE = flag(
-  "--everywhere",
-  "also redact every repetition of its text: in this session, forks, backups and the trash",
+const SESSION = optionalArgument("[session]", "the session; with --matching, default: all of this project");
+const ENTRY = optionalArgument(
+  "[entry]",
+  "the entry: its id or the beginning of it, its label, or @leaf; not with --matching",
 );
+const TEXT = textOption("--text <text>", 'the text to put in its place; default: "[redacted]"');
+const MATCHING = textOption("--matching <text>", "redact this text wherever it stands, instead of an entry");
+const REGEX = flag("--regex", "--matching is a regular expression");
+const ALL = flag("--all", "with --matching: in the sessions of all projects");
+const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
 
 /** How much of the content is shown, so that it is plain what goes. */
 const EXCERPT_WIDTH = 60;
 
-/** `sessiontree redact`: takes the content of an entry out of a session for good. */
+/** `sessiontree redact`: takes an entry's content, or a text, out of sessions for good. */
 export const redactCommand: Command = {
-  details: `The only command that rewrites history: the entry keeps its id and place, its content is removed, and a new entry records that. The old bytes are not kept. It lists what else contains the text: other entries, forks, backups, sessions in the trash. With --everywhere it redacts those, too.`,
-  parameters: [SESSION, ENTRY, TEXT, EVERYWHERE, YES],
+  details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
+
+With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text stands and asks; then it counts where the text still stands, and says why. The exit code is 0 if it stands nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
+  parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it does so"],
     ["redact @last @leaf --text (secret) --yes", "does not ask, and leaves this text in its place"],
-    ["redact @last 1a2b3c4d --everywhere", "also where other entries and sessions repeat the text"],
+    ["redact --matching hunter2 --all --dry-run", "where a text stands, in all projects"],
+    [
+      "redact @last --matching sk-[A-Za-z0-9]{20,} --regex",
+      "what looks like a key, in one session and its forks",
+    ],
   ],
   run: async (call) => {
-    const session = new SessionView(await call.findSession(call.get(SESSION)));
-    const entryId = session.findEntry(call.get(ENTRY));
-    const text = call.get(TEXT) ?? REDACTED_TEXT;
-    const entry = session.entryAt(session.tree.find(entryId));
-    const what = plainLine(`${kindOf(entry).word} ${entryId}`);
-    if (!(await isConfirmed(call, what, excerptOf(entry).text))) {
-      call.warn("Nothing was changed.");
-      return EXIT_CODES.failed;
-    }
-    const { path } = session;
-    const texts = entry === undefined ? [] : redactedTexts(entry);
-    const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
-    const { json } = call.locationOf(path);
-    // Of a database only the one session is at hand.
-    const found = "path" in json ? await findSameText(call, path, texts) : [];
-    const left = call.get(EVERYWHERE) ? await redactAll(call, found, text) : found;
-    const isLeft = (other: string) => left.some((one) => one.path === other);
-    const done = found.filter(({ path: other }) => !isLeft(other));
-    const leftovers = leftoversOf(path).filter((other) => !done.some((one) => one.path === other));
-    if (call.json)
-      call.out.json({ ...json, entryId, replacement: text, recordId, leftovers, redacted: done, left });
-    else writeDone(call, { what, text, recordId, leftovers, done, left });
-    return call.get(EVERYWHERE) && left.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
+    const matching = call.get(MATCHING);
+    if (matching === undefined) return redactEntry(call);
+    if (call.get(ENTRY) !== undefined) throw new UsageError("Give an entry or --matching, not both.");
+    // Loaded only now: an entry is redacted without looking through everything.
+    const { redactMatching } = await import("../redact-matching.ts");
+    return redactMatching(call, {
+      matching,
+      isExpression: call.get(REGEX),
+      session: call.get(SESSION),
+      isAll: call.get(ALL),
+      isDryRun: call.get(DRY_RUN),
+      replacement: call.get(TEXT) ?? REDACTED_TEXT,
+    });
   },
 };
 
-/** Redacts what repeats the text; returns what could not be redacted, having told why. */
-async function redactAll(call: CommandCall, found: readonly SameText[], text: string): Promise<SameText[]> {
-  const left: SameText[] = [];
-  for (const one of found) {
-    try {
-      await changeSession(one.path, call.io, (opened) => {
-        for (const entryId of one.entryIds) opened.redact(entryId, text);
-      });
-    } catch (error) {
-      if (!isSessionError(error)) throw error;
-      call.warn(`${plainLine(one.path)}: ${error.message}`);
-      left.push(one);
-    }
+async function redactEntry(call: CommandCall): Promise<ExitCode> {
+  const [name, entryName] = [call.get(SESSION), call.get(ENTRY)];
+  if (name === undefined || entryName === undefined)
+    throw new UsageError("Name a session and an entry, or give --matching and a text.");
+  const only = [REGEX, ALL, DRY_RUN].find((one) => call.get(one));
+  if (only !== undefined) throw new UsageError(`${only.form} goes with --matching.`);
+  const session = new SessionView(await call.findSession(name));
+  const entryId = session.findEntry(entryName);
+  const text = call.get(TEXT) ?? REDACTED_TEXT;
+  const entry = session.entryAt(session.tree.find(entryId));
+  const what = plainLine(`${kindOf(entry).word} ${entryId}`);
+  if (!(await isConfirmed(call, what, excerptOf(entry).text))) {
+    call.warn("Nothing was changed.");
+    return EXIT_CODES.failed;
   }
-  return left;
+  const { path } = session;
+  const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
+  const leftovers = leftoversOf(path);
+  if (call.json) {
+    call.out.json({ ...call.locationOf(path).json, entryId, replacement: text, recordId, leftovers });
+  } else writeDone(call, { what, text, recordId, leftovers });
+  return EXIT_CODES.ok;
 }
 
 async function isConfirmed(call: CommandCall, what: string, excerpt: string): Promise<boolean> {
@@ -94,24 +97,15 @@ interface Redaction {
   readonly text: string;
   readonly recordId: string;
   readonly leftovers: readonly string[];
-  readonly done: readonly SameText[];
-  readonly left: readonly SameText[];
 }
 
-function writeDone({ out }: CommandCall, { what, text, recordId, leftovers, done, left }: Redaction): void {
+function writeDone({ out, note }: CommandCall, { what, text, recordId, leftovers }: Redaction): void {
   const { colours } = out;
   out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
   out.line(colours.dim(`Entry ${recordId} records it.`));
-  const write = ({ path, entryIds }: SameText) => out.line(`  ${plainLine(path)}: ${entryIds.join(", ")}`);
-  if (done.length > 0) {
-    out.line("\nRedacted there as well:");
-    done.forEach(write);
+  if (leftovers.length > 0) {
+    out.line(colours.yellow("\nThese may still contain the text; delete them if you do not need them:"));
+    for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
   }
-  if (left.length > 0) {
-    out.line(colours.yellow("\nThese repeat the text; --everywhere redacts them, too:"));
-    left.forEach(write);
-  }
-  if (leftovers.length === 0) return;
-  out.line(colours.yellow("\nThese may still contain the text; delete them if you do not need them:"));
-  for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
+  note("Other entries and sessions may repeat it: redact --matching and a text removes that everywhere.");
 }

@@ -2,6 +2,7 @@ import { type SearchHit, type SearchOptions, searchSession, searchSessions } fro
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
+import { quoteForShell } from "../../view/shell-quote.ts";
 import { counted } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -273,17 +274,10 @@ function plainPart(text: string): string {
 function writeNextSteps(call: CommandCall, { session: { id, path = id }, entryId }: FoundEntry): void {
   const { dir, note } = call;
   const { name = dir === undefined ? id : path } = readArguments(call);
-  note(`The first one in full: sessiontree show ${quoted(name)} ${quoted(entryId)}`);
-  note(
-    `What the model saw before it: sessiontree context ${quoted(name)} --before ${quoted(entryId)} --tail ${MOST_SEEN}`,
-  );
-  note(`What it had cost up to there: sessiontree stats ${quoted(name)} --leaf ${quoted(entryId)}`);
-}
-
-/** Writes a word as a shell reads it. */
-function quoted(word: string): string {
-  const plain = plainLine(word);
-  return /[^\w@%+=:,./-]/.test(plain) ? JSON.stringify(plain) : plain;
+  const [session, entry] = [quoteForShell(plainLine(name)), quoteForShell(plainLine(entryId))];
+  note(`The first one in full: sessiontree show ${session} ${entry}`);
+  note(`What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MOST_SEEN}`);
+  note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
 }
 
 function writeNothing(call: CommandCall): void {
@@ -294,7 +288,7 @@ function writeNothing(call: CommandCall): void {
   const isOfProject = dir === undefined && !get(ALL) && name === undefined;
   note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const word = quoted(text);
+    const word = quoteForShell(plainLine(text));
     note(`To look into a session of that name: sessiontree search --failed "" ${word}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }

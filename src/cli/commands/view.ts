@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { TEMPORARY_FOLDER_PREFIX } from "../../log/temporary-files.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
@@ -160,7 +161,7 @@ function writeNewPage(path: string, page: string): void {
 /** A place in a folder of its own, which only its owner can enter. */
 function temporaryPath(sessionPath: string): string {
   const name = basename(sessionPath).replace(/\.jsonl$/, "");
-  return join(mkdtempSync(join(tmpdir(), "sessiontree-")), `${name}.html`);
+  return join(mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX)), `${name}.html`);
 }
 
 async function openPage({ get, io, warn }: CommandCall, target: string): Promise<void> {

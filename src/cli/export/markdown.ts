@@ -2,19 +2,15 @@ import { basename } from "node:path";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { headOf, type MessagePart, partsOf, textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
-import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import type { JsonRecord } from "../../schema/json.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { plainLine } from "../../view/plain.ts";
+import { isShownImage } from "../../view/images.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { count, counted } from "../../view/words.ts";
 import { dateAndTime, span } from "../text/times.ts";
 import { imageText } from "../view/details.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
-
-/** Images are put into the text only if they are what they say. */
-const IMAGE_TYPE = /^image\/[\w.+-]+$/;
-const BASE64 = /^[A-Za-z0-9+/]+=*$/;
 
 /** Entry types of which a transcript says something in one line. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
@@ -73,7 +69,7 @@ function messageOf(entry: AnySessionEntry | undefined): unknown {
   return entry?.type === "message" ? fieldsOf(entry)["message"] : undefined;
 }
 
-/** Gives the paragraphs that an entry becomes; none if it has no place in a transcript. */
+/** Returns the paragraphs that an entry becomes; none if it has no place in a transcript. */
 function entryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
   if (entry === undefined) return ["*An entry here cannot be read.*"];
   const fields = fieldsOf(entry);
@@ -145,18 +141,14 @@ function partText(part: MessagePart, block: JsonRecord, withImages: boolean): st
     case "image":
       return image(block, withImages);
     case "toolCall":
-      return [`**Call of** ${code(part.name)}`, fenced(callText(part.arguments), "json")];
+      return [`**Call of** ${code(part.name)}`, fenced(prettyJson(part.arguments ?? null), "json")];
   }
-}
-
-function callText(given: unknown): string {
-  return isJsonRecord(given) ? prettyJson(given) : prettyJson(given ?? null);
 }
 
 function image(block: JsonRecord, withImages: boolean): string {
   const { mimeType, data } = block;
-  const isSound = IMAGE_TYPE.test(textOf(mimeType)) && BASE64.test(textOf(data));
-  if (withImages && isSound) return `![image](data:${textOf(mimeType)};base64,${textOf(data)})`;
+  if (withImages && isShownImage(mimeType, data))
+    return `![image](data:${textOf(mimeType)};base64,${textOf(data)})`;
   return `*Image: ${escaped(imageText(block))}*`;
 }
 
@@ -189,7 +181,5 @@ function failure({ stopReason, errorMessage }: JsonRecord): string[] {
 }
 
 function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0
-    ? `: the context had ${plainLine(count(Math.round(tokens)))} tokens before`
-    : "";
+  return typeof tokens === "number" && tokens > 0 ? `: the context had ${count(tokens)} tokens before` : "";
 }

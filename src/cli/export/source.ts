@@ -22,7 +22,7 @@ export interface NumberedEntry {
 const BATCH = 64;
 
 /**
- * Gives entries with their bodies, a few at a time, so that a session of any size takes little memory.
+ * Returns entries with their bodies, a few at a time, so that a session of any size takes little memory.
  *
  * @param ordinals - Which, in the order in which they are given back.
  * @remarks Cost: O(bytes of their lines).

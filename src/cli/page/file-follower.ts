@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { type FileIdentity, identityOf, isSameFile } from "../../log/file-identity.ts";
 import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../log/file-system.ts";
 
 /** How a file has changed: bytes behind those that were read, or another file in its place. */
@@ -7,16 +8,28 @@ export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { 
 /** Bytes that are read at once. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Returns what tells a file from another one that takes its path; undefined if none is there. */
+/** Returns what tells a file from another one that takes its path, as a text; undefined if none is there. */
 export function fileIdentity(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`;
+  return stats === undefined ? undefined : textOf(identityOf(stats));
+}
+
+function textOf({ dev, ino, birthtimeMs, ctimeMs }: FileIdentity): string {
+  return [dev, ino, birthtimeMs, ctimeMs].join("-");
+}
+
+/** Parses what `fileIdentity` returned; undefined if it is something else. */
+function identityIn(text: string): FileIdentity | undefined {
+  const [dev, ino, birthtimeMs, ctimeMs] = text.split("-").map(Number);
+  if (dev === undefined || ino === undefined || birthtimeMs === undefined || ctimeMs === undefined)
+    return undefined;
+  return { dev, ino, birthtimeMs, ctimeMs };
 }
 
 /** Reads what is appended to a file. */
 export class FileFollower {
   readonly #path: string;
-  readonly #file: string;
+  readonly #file: FileIdentity | undefined;
   #offset: number;
 
   /**
@@ -26,7 +39,7 @@ export class FileFollower {
   constructor(path: string, offset: number, file: string) {
     this.#path = path;
     this.#offset = offset;
-    this.#file = file;
+    this.#file = identityIn(file);
   }
 
   /** Bytes that are known by now. */
@@ -39,8 +52,9 @@ export class FileFollower {
     const fd = ifPresent(() => openForReading(realFileSystem, this.#path));
     if (fd === undefined) return undefined;
     try {
-      const { ino, dev, size } = realFileSystem.fstatSync(fd);
-      if (`${dev}-${ino}` !== this.#file || size < this.#offset) return { kind: "replaced" };
+      const stats = realFileSystem.fstatSync(fd);
+      const { size } = stats;
+      if (!isSameFile(this.#file, identityOf(stats)) || size < this.#offset) return { kind: "replaced" };
       if (size === this.#offset) return undefined;
       const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MOST_BYTES));
       this.#offset += bytes.length;

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { outcomeOf } from "../../view/outcome.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { usageOf } from "../../view/usage.ts";
 import { SessionView } from "../session-view.ts";
 
@@ -35,7 +35,7 @@ function readFacts(path: string): SessionFacts {
   const session = new SessionView(path);
   let [failed, cost] = [0, 0];
   session.readEntries(session.tree.ordinals(), (_, entry) => {
-    if (entry !== undefined && outcomeOf(entry) === "failed") failed++;
+    if (isFailure(entry)) failed++;
     cost += usageOf(entry)?.cost ?? 0;
   });
   return { failed, cost };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileError } from "../../log/file-errors.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../../log/temporary-files.ts";
 
 /** What ends a program that nobody is asked about. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -13,7 +14,7 @@ const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 /** A folder for copies of sessions that only its owner can enter, and that goes with the program however that ends. */
 export class TemporaryCopies {
   #written = 0;
-  readonly folder = mkdtempSync(join(tmpdir(), "sessiontree-"));
+  readonly folder = mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX));
   readonly #remove = () => rmSync(this.folder, { recursive: true, force: true });
   readonly #end = (signal: NodeJS.Signals) => {
     this.remove();

@@ -28,13 +28,13 @@ function estimated(text: string): number {
 /** Made for the first text that is not ASCII: most commands see none. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** Gives the characters of a text as a reader sees them. */
+/** Returns the characters of a text as a reader sees them. */
 function charactersOf(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return graphemes.segment(text);
 }
 
-/** Gives the columns that a text takes in a terminal, colours left out; wide characters take two. */
+/** Returns the columns that a text takes in a terminal, colours left out; wide characters take two. */
 export function widthOf(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measured(text);
 }

@@ -3,7 +3,7 @@ import type { Output } from "../output.ts";
 import { truncate, widthOf } from "../text/width.ts";
 
 /**
- * Gives one line: short facts, which may be coloured, and as much of an excerpt as fits behind them.
+ * Returns one line: short facts, which may be coloured, and as much of an excerpt as fits behind them.
  *
  * @param out - Tells how wide a line is.
  */

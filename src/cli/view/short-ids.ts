@@ -12,7 +12,7 @@ const LONGEST = 18;
 export const WHOLE_ID = 200;
 
 /**
- * Gives how many characters of ids tell them apart.
+ * Returns how many characters of ids tell them apart.
  *
  * @param longest - The most that are shown, even if they do not.
  * @returns 8 for ids of ours, more where there are long ids that begin alike.
@@ -31,7 +31,7 @@ export function shortIdLength(ids: Iterable<string>, longest: number = LONGEST):
   return Math.min(length, longest);
 }
 
-/** Gives the length of the longest of some ids: in a pipe they are whole. */
+/** Returns the length of the longest of some ids: in a pipe they are whole. */
 export function longestOf(ids: Iterable<string>): number {
   let length = 0;
   for (const id of ids) length = Math.max(length, id.length);
@@ -43,7 +43,7 @@ export function shortId(id: string, length: number): string {
   return truncate(plainLine(id.slice(0, length)), length);
 }
 
-/** Gives the ids of all entries. */
+/** Returns the ids of all entries. */
 export function* idsOf(tree: EntryTree): Generator<string, void> {
   for (const ordinal of tree.ordinals()) yield tree.idAt(ordinal);
 }

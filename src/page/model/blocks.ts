@@ -2,8 +2,8 @@ import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { isShownImage } from "../../view/images.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
-import { isShownImage } from "./images.ts";
 
 /** A piece of what an entry shows, of a kind that says how it is drawn. */
 export type Block =
@@ -24,7 +24,7 @@ export type Block =
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "error"; readonly text: string };
 
-/** Gives what an entry shows, in order; empty if it has nothing to show. */
+/** Returns what an entry shows, in order; empty if it has nothing to show. */
 export function blocksOfEntry(entry: AnySessionEntry): Block[] {
   const fields = fieldsOf(entry);
   const text = (name: string) => textOf(fields[name]);
@@ -56,7 +56,7 @@ export function blocksOfEntry(entry: AnySessionEntry): Block[] {
   }
 }
 
-/** Gives what a message shows, whatever somebody stored in it. */
+/** Returns what a message shows, whatever somebody stored in it. */
 export function blocksOfMessage(given: unknown): Block[] {
   const message = fieldsOf(given);
   switch (message["role"]) {

@@ -1,4 +1,4 @@
-import { outcomeOf } from "../../core.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId } from "../../view/tool-calls.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
@@ -54,7 +54,7 @@ export function conversationRows(
     const place = rows.length;
     if (group.isCompacted) {
       const leftOut = group.items.filter(({ state }) => state === "left-out");
-      const failed = leftOut.filter(({ entry }) => outcomeOf(entry) === "failed").length;
+      const failed = leftOut.filter(({ entry }) => isFailure(entry)).length;
       const ordinals = group.items.map(({ ordinal }) => ordinal);
       const isShown = isOpen(first.ordinal, ordinals);
       rows.push({ kind: "compacted", ordinal: first.ordinal, size: leftOut.length, failed, isOpen: isShown });

@@ -19,7 +19,7 @@ const LONGEST_COMPARED = 200_000;
 const MOST_CHANGES = 2000;
 
 /**
- * Gives the changes that an edit tool was asked to make, if the arguments are those of one.
+ * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
  *
  * @param given - Arguments of a tool call: an old and a new text, or a list `edits` of such.
  * @returns A comparison for each edit; empty if this is no edit.

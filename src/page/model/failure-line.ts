@@ -1,7 +1,7 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { AnySessionEntry } from "../../core.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { failureLine as lineOf } from "../../view/failure-text.ts";
-import { outcomeOf } from "../../view/outcome.ts";
 import { beginningOf } from "../../view/plain.ts";
 
 const known = new WeakMap<AnySessionEntry, string>();
@@ -13,7 +13,7 @@ const known = new WeakMap<AnySessionEntry, string>();
  * @remarks Cost: O(characters) the first time, O(1) afterwards.
  */
 export function failureLine(entry: AnySessionEntry | undefined): string {
-  if (entry === undefined || outcomeOf(entry) !== "failed") return "";
+  if (entry === undefined || !isFailure(entry)) return "";
   const line = known.get(entry) ?? beginningOf(lineOf(fieldsOf(entry)["message"]));
   known.set(entry, line);
   return line;

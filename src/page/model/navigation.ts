@@ -44,7 +44,7 @@ export type Step =
   | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "place"; readonly place: Place };
 
-/** Gives the place to which a step leads; the same one if it leads nowhere. */
+/** Returns the place to which a step leads; the same one if it leads nowhere. */
 export function takeStep(session: SessionModel, place: Place, step: Step): Place {
   switch (step.go) {
     case "entry":

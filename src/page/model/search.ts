@@ -38,7 +38,7 @@ export class SearchIndex {
   }
 
   /**
-   * Gives the entries that hold a text, in the order of the file.
+   * Returns the entries that hold a text, in the order of the file.
    *
    * @param query - Any text; blanks around it do not count.
    * @returns Empty for an empty text.

@@ -109,8 +109,3 @@ export function sessionsNamed(sessions: readonly ListedSession[], text: string):
     return words.every((word) => all.includes(word));
   });
 }
-
-/** The last folder of a path. */
-export function folderName(cwd: string): string {
-  return cwd.split(/[/\\]/).findLast(Boolean) ?? "";
-}

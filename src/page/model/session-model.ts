@@ -6,6 +6,7 @@ import { newestTips, parentsFirst } from "../../view/ancestry.ts";
 import { type EntryKind, readKinds } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { beginningOf } from "../../view/plain.ts";
+import { folderName } from "../../view/session-title.ts";
 import type { ViewSource } from "../../view/view-source.ts";
 import type { EmbeddedSession } from "./embedded-session.ts";
 import { type LinkedSession, linkedSessions } from "./linked-sessions.ts";
@@ -65,7 +66,8 @@ export function makeSessionModel({
     header,
     version,
     name: marks.name(),
-    title: marks.name() ?? (firstPrompt(entries, kinds) || folderOf(header) || fileName || "Session"),
+    title:
+      marks.name() ?? (firstPrompt(entries, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
     entries,
     byId: new Map(entries.map((entry) => [entry.id, entry])),
     tree,
@@ -96,10 +98,6 @@ function firstPrompt(entries: readonly AnySessionEntry[], kinds: readonly EntryK
     if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
   }
   return "";
-}
-
-function folderOf(header: SessionHeader | undefined): string | undefined {
-  return header?.cwd.split(/[/\\]/).findLast(Boolean);
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */

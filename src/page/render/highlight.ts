@@ -70,7 +70,7 @@ const LONGEST_LINE = 2_000;
  */
 const MOST_SQUARES = 3_000_000;
 
-/** Gives the name under which a language is known; undefined if it is not. */
+/** Returns the name under which a language is known; undefined if it is not. */
 export function languageNamed(name: string): string | undefined {
   const wanted = name.toLowerCase();
   const known = OTHER_NAMES.get(wanted) ?? wanted;

@@ -1,6 +1,6 @@
-import { type AnySessionEntry, outcomeOf } from "../../core.ts";
+import type { AnySessionEntry } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
-import { kindOf } from "../../view/entry-kind.ts";
+import { isFailure, kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { counted } from "../../view/words.ts";
 import type { Block } from "../model/blocks.ts";
@@ -30,7 +30,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const blocks = blocksOfItem(item);
   const isSmall = tone === "quiet" && word !== "system";
   // A failed result is red itself.
-  const isFailed = word === "assistant" && outcomeOf(entry) === "failed";
+  const isFailed = word === "assistant" && isFailure(entry);
   const classes = [
     "entry",
     `tone-${tone}`,
@@ -71,7 +71,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   );
 });
 
-/** Gives what marks the entry that somebody clicks at or goes into by keyboard, so that keys are about that one. */
+/** Returns what marks the entry that somebody clicks at or goes into by keyboard, so that keys are about that one. */
 function useMark(): (event: Event) => void {
   const { session, go } = usePage();
   return ({ target }) => {

@@ -13,7 +13,7 @@ interface FoldProps {
   readonly summary: ComponentChildren;
   /** What can be done with it, beside the summary. */
   readonly actions?: ComponentChildren;
-  /** Gives what is shown when it is open. */
+  /** Returns what is shown when it is open. */
   readonly children: () => ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-import { quoteForShell } from "../model/shell-quote.ts";
+import { quoteForShell } from "../../view/shell-quote.ts";
 import { SessionIcon } from "./icons.tsx";
 import { usePage } from "./use-page.ts";
 

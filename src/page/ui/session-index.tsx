@@ -1,10 +1,10 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { folderName } from "../../view/session-title.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import {
   cutAtWords,
-  folderName,
   type ListedFacts,
   type ListedSession,
   type ListHit,

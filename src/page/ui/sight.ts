@@ -35,7 +35,7 @@ export class Sight {
   }
 }
 
-/** Gives the entry that is looked at and whether the end is in sight, and draws anew when either changes. */
+/** Returns the entry that is looked at and whether the end is in sight, and draws anew when either changes. */
 export function useSight(sight: Sight): Pick<Sight, "ordinal" | "isAtEnd"> {
   const [seen, setSeen] = useState({ ordinal: sight.ordinal, isAtEnd: sight.isAtEnd });
   useEffect(() => {

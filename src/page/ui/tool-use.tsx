@@ -1,5 +1,5 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { outcomeOf } from "../../core.ts";
+import { isFailure } from "../../view/entry-kind.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
@@ -33,7 +33,7 @@ interface ToolUseProps {
 /** A call of a tool and its result, one block: what was asked above, what came back below. */
 export function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
   const result = row.results.get(call.id);
-  const isFailed = result !== undefined && outcomeOf(result.entry) === "failed";
+  const isFailed = result !== undefined && isFailure(result.entry);
   const classes = [
     "tool-use",
     isFailed ? "is-failed" : "",

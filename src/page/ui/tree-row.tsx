@@ -1,12 +1,10 @@
-import { outcomeOf } from "../../core.ts";
-import { kindOf } from "../../view/entry-kind.ts";
+import { isFailure, kindOf } from "../../view/entry-kind.ts";
 import { titleOfEntry } from "../../view/entry-title.ts";
 import { resultToolName } from "../../view/tool-calls.ts";
 import { DEEPEST } from "../../view/tree-rows.ts";
 import { count } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
-import type { SessionModel } from "../model/session-model.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
 import { WIDE } from "./screen.ts";
 import { usePage } from "./use-page.ts";
@@ -47,8 +45,8 @@ export function TreeRowView(props: TreeRowProps) {
   const { style: tone, word } = kindOf(entry);
   const isOnPath = path.places.has(ordinal);
   const label = session.labels.get(ordinal);
-  const isFailed = outcomeOf(entry) === "failed";
-  const failed = isOpen ? 0 : failuresAmong(session, run);
+  const isFailed = isFailure(entry);
+  const failed = isOpen ? 0 : run.filter((one) => isFailure(session.entries[one])).length;
   const title = titleOfEntry(session, ordinal);
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);
@@ -114,13 +112,6 @@ export function treeRowId(ordinal: number): string {
   return `tree-row-${ordinal}`;
 }
 
-function failuresAmong({ entries }: SessionModel, ordinals: readonly number[]): number {
-  return ordinals.filter((one) => {
-    const entry = entries[one];
-    return entry !== undefined && outcomeOf(entry) === "failed";
-  }).length;
-}
-
 interface GraphProps {
   readonly row: PageTreeRow;
   readonly path: PathView;
@@ -161,8 +152,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 /** Summaries are squares, what nobody said is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
-  const entry = session.entries[row.ordinal];
-  const tone = entry === undefined ? "quiet" : kindOf(entry).style;
+  const tone = session.kinds[row.ordinal]?.style;
   return (
     <g class="node">
       {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}

@@ -1,7 +1,7 @@
 import { useContext } from "preact/hooks";
 import { PageContext, type PageContextValue } from "./page-context.ts";
 
-/** Gives what the page handed down. */
+/** Returns what the page handed down. */
 export function usePage(): PageContextValue {
   const page = useContext(PageContext);
   if (page === null) throw new TypeError("usePage is for parts of the page: render them inside PageContext");

@@ -16,9 +16,12 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["catalog/", "import/"],
   ["manager/"],
   ["controller/", "stores/"],
-  ["postgres/", "adapters/", "history/"],
+  ["postgres/", "adapters/", "history/", "redaction/"],
   ["cli/", "page/"],
 ];
+
+/** Files that import a package by its path, which no bundler can follow: bundled, the package fails. */
+const LOADING_BY_PATH: readonly string[] = ["src/catalog/trash.ts"];
 
 /** Every package that the library runs on, and the only places (beginnings of paths) that import it. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
@@ -123,6 +126,7 @@ function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>)
 function checkImports(room: Room, rooms: ReadonlyMap<string, Room>): string[] {
   const faults: string[] = [];
   for (const { specifier, line } of room.imports) {
+    if (specifier === null && LOADING_BY_PATH.includes(room.path)) continue;
     const fault =
       specifier === null
         ? "imports a module whose name is computed"

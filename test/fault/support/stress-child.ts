@@ -4,7 +4,12 @@ import { isSessionError, repairSession, SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/merge";
 import type { Told } from "./stress.ts";
 
-const [task = "", path = "", name = "", seed = "1"] = process.argv.slice(2);
+const [task = "", path = "", name = "", seed = "1", given = "os"] = process.argv.slice(2);
+
+const durability = given === "fsync" ? "fsync" : "os";
+
+/** Opens the session of the round. */
+const open = (): SessionManager => SessionManager.open(path, { durability });
 
 let isOver = false;
 process.stdin.on("end", () => {
@@ -54,7 +59,7 @@ async function append(session: SessionManager): Promise<void> {
 
 /** Keeps its session open, and now and then goes back to where others may have been. */
 async function* keep(): AsyncGenerator<void, void> {
-  const session = SessionManager.open(path, name.endsWith("1") ? { durability: "fsync" } : {});
+  const session = open();
   try {
     for (;;) {
       if (random(50) === 0) await persist(() => session.refresh());
@@ -72,7 +77,7 @@ async function* keep(): AsyncGenerator<void, void> {
 /** Opens its session for a few entries; closes it, or leaves it. */
 async function* reopen(): AsyncGenerator<void, void> {
   for (;;) {
-    const session = SessionManager.open(path);
+    const session = open();
     for (let i = random(5); i >= 0; i--) await append(session);
     if (random(2) === 0) await session.close();
     yield;
@@ -82,7 +87,7 @@ async function* reopen(): AsyncGenerator<void, void> {
 /** Redacts what was said last, through a session of its own for each. */
 async function* redact(): AsyncGenerator<void, void> {
   for (;;) {
-    const session = SessionManager.open(path);
+    const session = open();
     const said = session.getEntries().flatMap((entry) => {
       const text = /secret-\w+-\d+/.exec(JSON.stringify(entry))?.[0];
       return text === undefined ? [] : [{ id: entry.id, text }];

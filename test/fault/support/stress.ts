@@ -15,6 +15,9 @@ export type Told =
   | { readonly replaced: "repair" | "merge" }
   | { readonly refused: string };
 
+/** How durable the appends of a round are, in turn. */
+const DURABILITIES = ["os", "fsync"] as const;
+
 /** What came of it. */
 export interface StressReport {
   rounds: number;
@@ -41,7 +44,8 @@ const ROUND_MS = 10_000;
 /**
  * Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost.
  *
- * On a slow machine it takes longer, until every kind of process has done its work; at most ten times as long.
+ * Rounds take turns between both durabilities. On a slow machine it takes longer, until every kind of process has done
+ * its work with both; at most ten times as long.
  */
 export async function stress(milliseconds: number, seed: number): Promise<StressReport> {
   const report: StressReport = {
@@ -63,8 +67,9 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
     const start = performance.now();
     const passed = () => performance.now() - start;
     while (passed() < milliseconds || (isLacking(report) && passed() < 10 * milliseconds)) {
-      const left = Math.min(ROUND_MS, milliseconds - passed());
-      await new Round(program, seed + report.rounds, report).run(Math.max(1_000, left));
+      const left = Math.min(ROUND_MS, milliseconds / DURABILITIES.length, milliseconds - passed());
+      const durability = DURABILITIES[report.rounds % DURABILITIES.length] ?? "os";
+      await new Round(program, durability, seed + report.rounds, report).run(Math.max(1_000, left));
       report.rounds++;
     }
   } finally {
@@ -74,8 +79,8 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
 }
 
 /** Tells whether some kind of process has done nothing yet. */
-function isLacking({ acknowledged, redacted, repaired, merged, killed }: StressReport): boolean {
-  return [acknowledged, redacted, repaired, merged, killed].includes(0);
+function isLacking({ rounds, acknowledged, redacted, repaired, merged, killed }: StressReport): boolean {
+  return rounds < DURABILITIES.length || [acknowledged, redacted, repaired, merged, killed].includes(0);
 }
 
 /** One file, and everybody who works on it. */
@@ -83,6 +88,7 @@ class Round {
   readonly #folder = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
   readonly #path = join(this.#folder, "s.jsonl");
   readonly #program: string;
+  readonly #durability: (typeof DURABILITIES)[number];
   readonly #report: StressReport;
   readonly #acknowledged: string[] = [];
   readonly #redacted: string[] = [];
@@ -91,8 +97,14 @@ class Round {
   #seed: number;
   #isOver = false;
 
-  constructor(program: string, seed: number, report: StressReport) {
+  constructor(
+    program: string,
+    durability: (typeof DURABILITIES)[number],
+    seed: number,
+    report: StressReport,
+  ) {
     this.#program = program;
+    this.#durability = durability;
     this.#seed = seed;
     this.#report = report;
   }
@@ -123,7 +135,8 @@ class Round {
   /** Starts a child, kills it after a while, and starts the next; the last one may end by itself. */
   async #keepAlive(task: string, name: string): Promise<void> {
     for (let life = 0; !this.#isOver; life++) {
-      const args = [this.#program, task, this.#path, `${name}x${life}`, String(this.#random(1e9))];
+      const random = String(this.#random(1e9));
+      const args = [this.#program, task, this.#path, `${name}x${life}`, random, this.#durability];
       const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
       let hasBegun = false;
       let hasEnded = false;

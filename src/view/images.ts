@@ -1,4 +1,4 @@
-import { textOf } from "../../context/message-parts.ts";
+import { textOf } from "../context/message-parts.ts";
 
 /** Kinds of images that a browser draws and that hold nothing but pixels. */
 const SHOWN_TYPES = new Set([

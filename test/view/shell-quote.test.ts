@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { quoteForShell } from "../../src/page/model/shell-quote.ts";
+import { quoteForShell } from "../../src/view/shell-quote.ts";
 
 test("a shell takes a quoted path as it is, and runs nothing in it", () => {
   const paths = [

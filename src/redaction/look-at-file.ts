@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { cachedTexts } from "../catalog/cache-files.ts";
+import { fieldsOf } from "../context/entry-fields.ts";
+import { parseJson, parseRecord } from "../jsonl/decode.ts";
+import type { TextRedactor } from "../jsonl/text-redactor.ts";
+import { realFileSystem } from "../log/file-system.ts";
+import { eachRawLine } from "../log/raw-lines.ts";
+import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
+import type { TextPlace } from "./text-places.ts";
+
+/** What a search for a text found in a file. */
+export interface Sight {
+  /** Whether a redaction changes anything. */
+  isFound: boolean;
+  /** Ids of entries that hold the text. */
+  readonly entryIds: string[];
+  /** Fields that hold it and must stay. */
+  readonly standing: Set<string>;
+  /** Whether a line is too long to be searched. */
+  isOverlong: boolean;
+  /** The file of another program that the session was imported from. */
+  sourcePath?: string;
+}
+
+/** The data in a page. */
+const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
+
+/** Beginnings of compressed files, which hold their text in no spelling: zstd and gzip. */
+const COMPRESSED = /\.(?:zst|gz)$/;
+
+/**
+ * Searches a file for a text.
+ *
+ * @throws The system's error.
+ * @remarks Cost: O(bytes).
+ */
+export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): Sight {
+  const sight: Sight = { isFound: false, entryIds: [], standing: new Set(), isOverlong: false };
+  if (kind === "page") {
+    for (const line of pageLines(readFileSync(path, "utf8"))) lookAtLine(line, redactor, sight);
+    return sight;
+  }
+  if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
+  eachRawLine(realFileSystem, path, (line) => {
+    if (line === undefined) sight.isOverlong = true;
+    else lookAtLine(line, redactor, sight);
+  });
+  if (kind === "cache") sight.isFound ||= cachedTexts(path).some((text) => redactor.isIn(text));
+  return sight;
+}
+
+function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
+  if (sight.sourcePath === undefined && line.includes(IMPORT_CUSTOM_TYPE)) {
+    const { customType, data } = parseRecord(line) ?? {};
+    const { sourcePath } = fieldsOf(data);
+    if (customType === IMPORT_CUSTOM_TYPE && typeof sourcePath === "string") sight.sourcePath = sourcePath;
+  }
+  const { text, standing } = redactor.ofLine(line);
+  for (const name of standing) sight.standing.add(name);
+  if (text === line) return;
+  sight.isFound = true;
+  const id = parseRecord(line)?.["id"];
+  const isHeader = parseRecord(line)?.["type"] === "session";
+  if (typeof id === "string" && !isHeader) sight.entryIds.push(id);
+}
+
+/** Yields the lines of the session in a page, and what else the page says of it. */
+function* pageLines(page: string): Generator<string, void> {
+  const { text, base64, ...others } = fieldsOf(parseJson(PAGE_DATA.exec(page)?.[1] ?? "")?.value);
+  yield JSON.stringify(others);
+  const bytes = typeof base64 === "string" ? Buffer.from(base64, "base64").toString("utf8") : "";
+  yield* `${typeof text === "string" ? text : ""}\n${bytes}`.split("\n");
+}

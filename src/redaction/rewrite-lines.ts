@@ -1,0 +1,67 @@
+import { dirname } from "node:path";
+import type { TextRedactor } from "../jsonl/text-redactor.ts";
+import { FileChangedError } from "../log/file-errors.ts";
+import {
+  closeQuietly,
+  realFileSystem as fs,
+  openForReading,
+  readPieces,
+  syncFolder,
+} from "../log/file-system.ts";
+import { eachRawLine, type RawSpan } from "../log/raw-lines.ts";
+import { removeTemporary } from "../log/temporary-files.ts";
+import { modeOfPlainFile } from "../log/upgrade-file.ts";
+import { writeTemporary } from "../log/write-whole.ts";
+
+/** A line that changes. */
+interface Edit extends RawSpan {
+  readonly text: string;
+}
+
+/**
+ * Redacts a text in a file to which nobody appends, line by line; all else stays byte for byte.
+ *
+ * Keeps the version of an old session, and adds no record.
+ *
+ * @throws The system's error, or `FileChangedError`; the file is then unchanged.
+ * @remarks Cost: O(bytes); memory O(changed lines).
+ */
+export function rewriteLines(path: string, redactor: TextRedactor): void {
+  const mode = modeOfPlainFile(fs, path);
+  const fd = openForReading(fs, path);
+  try {
+    const before = fs.fstatSync(fd);
+    const edits: Edit[] = [];
+    eachRawLine(fs, path, (line, span) => {
+      const text = line === undefined ? undefined : redactor.ofLine(line).text;
+      if (text !== undefined && text !== line) edits.push({ ...span, text });
+    });
+    const temporary = writeTemporary({ fs, path, mode, pieces: editedPieces(fd, before.size, edits) });
+    try {
+      const now = fs.lstatSync(path);
+      if (now.ino !== before.ino || now.size !== before.size || now.mtimeMs !== before.mtimeMs)
+        throw new FileChangedError("another process changed the file meanwhile");
+      fs.renameSync(temporary, path);
+    } catch (error) {
+      removeTemporary(fs, temporary);
+      throw error;
+    }
+    syncFolder(fs, dirname(path));
+  } finally {
+    closeQuietly(fs, fd);
+  }
+}
+
+function* editedPieces(
+  fd: number,
+  size: number,
+  edits: readonly Edit[],
+): Generator<Uint8Array | string, void> {
+  let at = 0;
+  for (const { offset, length, text } of edits) {
+    yield* readPieces(fs, fd, at, offset);
+    yield text;
+    at = offset + length;
+  }
+  yield* readPieces(fs, fd, at, size);
+}

@@ -1,0 +1,191 @@
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { isSessionError, SessionManager, type SessionOptions } from "sessiontree";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { isSampled } from "../support/share.ts";
+import { watchedFs } from "./support/faulty-fs.ts";
+import { REPLACEMENTS, type ReplacementName } from "./support/replacements.ts";
+import { litter, place, sandbox } from "./support/sandbox.ts";
+import { header, idsOf, lines, message, onDisk, user, VERSION_1 } from "./support/sessions.ts";
+import { StoppedReplacement } from "./support/stopped-replacement.ts";
+
+/** A session with something to redact and something to repair. */
+const SESSION = lines(header(), message("0000000a", null, "hunter2"), "what is this");
+
+/** What each replacement needs in the file beside that, written so late that no session does the work itself. */
+const NEEDS: { readonly [task in ReplacementName]: string } = {
+  redact: "",
+  upgrade: lines({ type: "message", timestamp: "2026-03-01T12:00:00.000Z", message: user("without an id") }),
+  repair: "",
+  merge: "",
+};
+
+const NAMES = ["redact", "upgrade", "repair", "merge"] as const;
+
+/** What a writer's call does while the file is replaced. */
+interface Moment {
+  /** What the writer calls when the replacement goes on for some calls. */
+  readonly at: "fsyncSync" | "fstatSync" | "ftruncateSync";
+  /** Whether waiting for the disk fails. */
+  readonly fails: boolean;
+}
+
+const thread = new StoppedReplacement();
+
+/** One file, a writer, and a reader who has read the writer's line before it was acknowledged. */
+class Stage {
+  readonly path = place(sandbox(), "s.jsonl", SESSION);
+  readonly reader = SessionManager.open(this.path);
+  readonly writer: SessionManager;
+  readonly #task: ReplacementName;
+  readonly #moment: Moment;
+  readonly #calls: number;
+  #next: "nothing" | "write" | "moment" | "look" = "nothing";
+  /** What the replacement threw, and how many calls it made. */
+  outcome: { error: string | undefined; calls: number } | undefined;
+
+  constructor(task: ReplacementName, moment: Moment, calls: number) {
+    this.#task = task;
+    this.#moment = moment;
+    this.#calls = calls;
+    place(dirname(this.path), "copy", lines(header(), message("000000cc", null, "only in the copy")));
+    const durability: SessionOptions["durability"] = moment.at === "fstatSync" ? "os" : "fsync";
+    const fs = watchedFs((name) => this.#before(name));
+    this.writer = SessionManager.open(this.path, { durability, fs });
+    // Whoever has appended holds the file open.
+    this.reader.appendMessage(user("by the reader"));
+    this.writer.appendMessage(user("by the writer"));
+  }
+
+  /** Appends while the file is replaced; undefined if that was refused. */
+  append(): string | undefined {
+    this.#next = "write";
+    try {
+      return this.writer.appendMessage(user("in the last moment"));
+    } catch (error) {
+      if (!this.#moment.fails || !isSessionError(error, "WRITE_FAILED")) throw error;
+      return undefined;
+    } finally {
+      this.#next = "nothing";
+      this.outcome ??= thread.finish();
+    }
+  }
+
+  #before(name: string): void {
+    const { at, fails } = this.#moment;
+    if (this.#next === "write" && name === "writeSync") {
+      this.#next = "moment";
+      appendFileSync(this.path, NEEDS[this.#task]);
+      thread.start({ task: this.#task, path: this.path });
+    } else if (this.#next === "moment" && (name === at || (fails && name === "fsyncSync"))) {
+      if (name === at) {
+        this.#next = "look";
+        this.reader.refresh();
+        thread.allow(this.#calls);
+      }
+      if (fails && name === "fsyncSync") throw Object.assign(new Error("injected"), { code: "EIO" });
+    } else if (this.#next === "look" && name === "lstatSync") {
+      this.#next = "nothing";
+      this.outcome = thread.finish();
+    }
+  }
+}
+
+const MOMENTS: readonly (readonly [name: string, moment: Moment])[] = [
+  ["waits for the disk", { at: "fsyncSync", fails: false }],
+  ["is about to look whether its line has its place", { at: "fstatSync", fails: false }],
+  ["waits for the disk, in vain", { at: "fsyncSync", fails: true }],
+  ["is about to cut off what has failed", { at: "ftruncateSync", fails: true }],
+];
+
+describe.each(NAMES)("a file that is retired by: %s", (task) => {
+  test.each(MOMENTS)("while a writer %s", (_name, moment) => {
+    for (let calls = 0, all = 0; calls <= all; calls++) {
+      if (calls > 0 && !isSampled(calls)) continue;
+      const stage = new Stage(task, moment, calls);
+      const { path, reader, writer } = stage;
+      const said = [stage.append()];
+      const where = `after ${calls} calls`;
+      expect(stage.outcome?.error, where).toBe(undefined);
+      all = stage.outcome?.calls ?? 0;
+      for (const session of [reader, writer]) said.push(session.appendMessage(user("afterwards")));
+      const acknowledged = said.filter((id) => id !== undefined);
+      expect(idsOf(onDisk(path)), where).toEqual(expect.arrayContaining(acknowledged));
+      expect(litter(dirname(path)), where).toEqual([]);
+      rmSync(dirname(path), { recursive: true });
+    }
+  });
+});
+
+describe("a replacement that has taken effect", () => {
+  test.each(NAMES)("reports no failure of what is behind the rename: %s", (name) => {
+    const warnings = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    onTestFinished(() => warnings.mockRestore());
+    let failures = 0;
+    for (let at = 1, isOver = false; !isOver; at++) {
+      const path = place(sandbox(), "s.jsonl", name === "upgrade" ? VERSION_1 : SESSION);
+      place(dirname(path), "copy", lines(header(), message("000000cc", null, "only in the copy")));
+      let calls = 0;
+      const fs = watchedFs((call) => {
+        if (calls === 0 && call !== "renameSync") return;
+        // All fail from here on; what is cleared away on the way out is not what is tested here.
+        if (++calls <= at || call === "closeSync" || call === "unlinkSync") return;
+        failures++;
+        throw Object.assign(new Error("injected"), { code: "EIO" });
+      });
+      warnings.mockClear();
+      REPLACEMENTS[name](path, fs);
+      isOver = calls <= at;
+      const isLeft = litter(dirname(path)).some((one) => one.endsWith(".old"));
+      if (isLeft) {
+        expect(warnings).toHaveBeenCalledWith(expect.stringContaining(".s.jsonl.old"), {
+          code: "SESSIONTREE_REPLACED",
+        });
+      }
+      const next = SessionManager.open(path);
+      next.appendMessage(user("next"));
+      expect(litter(dirname(path)).filter((one) => one.endsWith(".old"))).toEqual([]);
+      expect(onDisk(path).issues.filter(({ code }) => code !== "LINE_UNREADABLE")).toEqual([]);
+      if (name === "redact") expect(readFileSync(path, "utf8")).not.toContain("hunter2");
+      rmSync(dirname(path), { recursive: true });
+    }
+    expect(failures).toBeGreaterThan(10);
+  });
+});
+
+describe("a retired file", () => {
+  test("does not come back, with what was redacted, when the file that has taken its path is removed", () => {
+    const path = place(sandbox(), "s.jsonl", SESSION);
+    const writer = SessionManager.open(path);
+    writer.appendMessage(user("one"));
+    SessionManager.open(path).redact("0000000a");
+    rmSync(path);
+    expect(() => writer.appendMessage(user("two"))).toThrow(
+      expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
+    );
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.each(["open", "load"] as const)(
+    "is not what a session goes on with that began to read it: %s",
+    async (how) => {
+      for (let at = 1, all = 1; at <= all; at++) {
+        const path = place(sandbox(), "s.jsonl", SESSION);
+        let calls = 0;
+        const fs = watchedFs(() => {
+          if (++calls !== at) return;
+          const old = openSync(path, "a");
+          SessionManager.open(path).redact("0000000a");
+          // Its writer dies before it writes the line to the new file.
+          writeSync(old, lines(message("0000000f", "0000000a", "written late")));
+          closeSync(old);
+        });
+        const session = await SessionManager[how](path, { fs });
+        all = calls;
+        const id = session.appendMessage(user("next"));
+        expect(idsOf(session), `at call ${at}`).toEqual(idsOf(onDisk(path)));
+        expect(idsOf(session)).toContain(id);
+      }
+    },
+  );
+});

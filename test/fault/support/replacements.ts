@@ -1,0 +1,16 @@
+import { dirname, join } from "node:path";
+import { repairSession, SessionManager } from "sessiontree";
+import { mergeSessions } from "sessiontree/merge";
+import type { FileSystem } from "./faulty-fs.ts";
+
+/** What replaces a file. */
+export type ReplacementName = "redact" | "upgrade" | "repair" | "merge";
+
+/** Replaces a file in each way. To redact, it needs an entry `0000000a`; to merge, a file `copy` beside it. */
+export const REPLACEMENTS: { readonly [name in ReplacementName]: (path: string, fs: FileSystem) => unknown } =
+  {
+    redact: (path, fs) => SessionManager.open(path, { fs }).redact("0000000a"),
+    upgrade: (path, fs) => SessionManager.open(path, { fs }).upgrade(),
+    repair: (path, fs) => repairSession(path, { fs }),
+    merge: (path, fs) => mergeSessions(path, join(dirname(path), "copy"), { inPlace: true, fs }),
+  };

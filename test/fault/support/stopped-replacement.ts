@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { afterAll, beforeAll } from "vitest";
+import { bundle } from "./bundle.ts";
+import type { ReplacementName } from "./replacements.ts";
+
+/** What a thread is to do to a file. */
+export interface Job {
+  readonly task: ReplacementName;
+  readonly path: string;
+}
+
+/** What came of it. */
+export interface Done {
+  readonly error: string | undefined;
+  /** Calls of the file system from the rename on. */
+  readonly calls: number;
+}
+
+/** How many calls are allowed, and where the thread has arrived. */
+export type StoppedBy = Int32Array<SharedArrayBuffer>;
+
+/** Where a thread has arrived that is done. */
+export const DONE = 0x7fffffff;
+
+const [ALLOWED, ARRIVED] = [0, 1];
+
+/** Much longer than any of it takes. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * A thread that replaces files, and stops before each call of the file system, from the rename on, until it is allowed.
+ *
+ * All its methods block: so others can act between any two calls, in an order that is always the same.
+ */
+export class StoppedReplacement {
+  readonly #state: StoppedBy = new Int32Array(new SharedArrayBuffer(8));
+  readonly #port: MessageChannel = new MessageChannel();
+  #worker: Worker | undefined;
+
+  constructor() {
+    let folder: string;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "sessiontree-thread-"));
+      const program = join(folder, "worker.mjs");
+      await bundle("replace-worker.ts", program);
+      const { port2 } = this.#port;
+      this.#worker = new Worker(program, {
+        workerData: { state: this.#state, port: port2 },
+        transferList: [port2],
+      });
+    });
+    afterAll(async () => {
+      await this.#worker?.terminate();
+      this.#port.port1.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
+
+  /** Begins a job; returns when it is about to rename the new file. */
+  start(job: Job): void {
+    Atomics.store(this.#state, ALLOWED, 0);
+    Atomics.store(this.#state, ARRIVED, 0);
+    this.#port.port1.postMessage(job);
+    this.#waitFor(1);
+  }
+
+  /** Lets it make so many calls, the rename included, if it has so many. */
+  allow(calls: number): void {
+    Atomics.store(this.#state, ALLOWED, calls);
+    Atomics.notify(this.#state, ALLOWED);
+    this.#waitFor(calls + 1);
+  }
+
+  /** Lets it come to its end. */
+  finish(): Done {
+    this.allow(DONE - 1);
+    const received: { message: Done } | undefined = receiveMessageOnPort(this.#port.port1);
+    if (received === undefined) throw new Error("the thread has said nothing");
+    return received.message;
+  }
+
+  #waitFor(call: number): void {
+    for (;;) {
+      const arrived = Atomics.load(this.#state, ARRIVED);
+      if (arrived >= call) return;
+      if (Atomics.wait(this.#state, ARRIVED, arrived, PATIENCE_MS) === "timed-out")
+        throw new Error(`the thread has not come to call ${call}, only to ${arrived}`);
+    }
+  }
+}

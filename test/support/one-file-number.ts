@@ -1,0 +1,22 @@
+import fs, { type Stats } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { onTestFinished } from "vitest";
+
+const CALLS = ["statSync", "lstatSync", "fstatSync"] as const;
+
+/** Gives all files one number until the test has finished: systems give that of a removed file to the next one. */
+export function useOneFileNumber(): void {
+  const whole = CALLS.map((name) => [name, fs[name]] as const);
+  for (const [name, call] of whole) {
+    const numbered = (...args: unknown[]): Stats | undefined => {
+      const stats: Stats | undefined = Reflect.apply(call, fs, args);
+      return stats && Object.assign(stats, { ino: 7 });
+    };
+    Object.assign(fs, { [name]: numbered });
+  }
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(fs, Object.fromEntries(whole));
+    syncBuiltinESMExports();
+  });
+}
