@@ -1,10 +1,10 @@
+import { readdirSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Plugin } from "esbuild";
+import { join } from "node:path";
 import { build, defineConfig, type Options } from "tsup";
 import facts from "./package.json" with { type: "json" };
 import { buildPage } from "./test/tools/build-page.ts";
+import { type BasesOf, nodeModules, quickStart } from "./test/tools/build-plugins.ts";
 
 /** What can be imported: each file that lies directly in src is one subpath of the package. */
 const subpaths = Object.fromEntries(
@@ -14,29 +14,14 @@ const subpaths = Object.fromEntries(
     .map((name) => [name, `src/${name}.ts`]),
 );
 
-const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
+/** All sources, below src. */
+const files = readdirSync("src", { recursive: true, encoding: "utf8" });
 
 /** Subpaths that run in a browser, and so cannot import the root. */
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
 /** What the threads of an import run: no subpath, but a file that `history/import-threads` finds by its name. */
 const THREAD_PROGRAM = "src/history/import-worker.ts";
-
-/** Files that are loaded by themselves: what can be imported, and what the sources import when they run. */
-async function loadableFiles(files: readonly string[]): Promise<Set<string>> {
-  const imported = files.map(async (file) => {
-    const text = await readFile(join(SOURCES, file), "utf8");
-    const paths = text.matchAll(/\bimport\("(\.[^"]+)"\)/g);
-    return Array.from(paths, ([, path = ""]) => join(SOURCES, dirname(file), path));
-  });
-  const entries = [...Object.values(subpaths), THREAD_PROGRAM].map((entry) =>
-    fileURLToPath(new URL(entry, import.meta.url)),
-  );
-  return new Set([...entries, ...(await Promise.all(imported)).flat()]);
-}
-
-/** What a file imports whole, although it may need less: a path in src, and the files that are loaded by themselves. */
-type BasesOf = (path: string, files: readonly string[]) => readonly string[];
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
 const PURE_BASES = ["core.ts", "schema/problems.ts"];
@@ -51,65 +36,10 @@ const CLI_PARTS = /^cli\/(?:text\/|view\/)?[a-z-]+\.ts$/;
 const SMALL = ["cli/bin.ts", "cli/main.ts", "cli/completion/answer-shell.ts", "cli/completion/entries.ts"];
 
 /** Of the command line: all of the root, and its own parts. */
-const commandLineBases: BasesOf = (path, files) =>
+const commandLineBases: BasesOf = (path) =>
   SMALL.includes(path)
     ? []
     : ["index.ts", ...files.filter((file) => CLI_PARTS.test(file) && !SMALL.includes(file))];
-
-/**
- * Takes Node's modules from the process instead of importing them. An import makes Node evaluate everything that a module
- * could export, which for `node:fs` are streams and promises: a sixth of the time that the root takes.
- */
-function withoutNodeImports(source: string): string {
-  return source.replace(
-    /^import (?:(\w+)|\{([^}]*)\}) from ("node:[^"]+");$/gm,
-    (_, all: string | undefined, list: string | undefined, path: string) => {
-      const values = list?.replace(/\btype \w+,?/g, "").replace(/ as /g, ": ");
-      return `const ${all ?? `{${values}}`} = process.getBuiltinModule(${path});`;
-    },
-  );
-}
-
-/**
- * Makes each file that is loaded by itself import its bases.
- *
- * Modules get one chunk for each set of entries that reach them, and each chunk costs about a millisecond when a process
- * starts. Without this the root is spread over twenty-four, and takes twice as long to import.
- */
-const quickStart = (basesOf: BasesOf): Plugin => ({
-  name: "quick-start",
-  async setup(build) {
-    const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith(".ts"));
-    const loadable = await loadableFiles(files);
-    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      const bases = loadable.has(path) ? basesOf(relative(SOURCES, path), files) : [];
-      const imports = bases.map((base) => `\nimport ${JSON.stringify(join(SOURCES, base))};`);
-      const source = withoutNodeImports(await readFile(path, "utf8"));
-      return { contents: `${source}${imports.join("")}\n`, loader: "ts" };
-    });
-  },
-});
-
-/**
- * Gives packages that are bundled and `require` Node's modules what they ask for: ESM has no `require`.
- *
- * But for one: commander would start other programs with `node:child_process`, and no command of ours is one. To load
- * it takes longer than commander itself.
- */
-const nodeModules: Plugin = {
-  name: "node-modules",
-  setup(build) {
-    const namespace = "required-from-node";
-    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === "require-call" ? { path, namespace } : { path, external: true },
-    );
-    build.onLoad({ filter: /./, namespace }, ({ path }) => {
-      const isUsed = path !== "node:child_process";
-      const contents = isUsed ? `module.exports = process.getBuiltinModule(${JSON.stringify(path)});` : "";
-      return { contents, loader: "js" };
-    });
-  },
-};
 
 /** Small, and needed by every session or command: as packages they would take longer to load than all of ours. */
 const BUNDLED = [
@@ -123,15 +53,6 @@ const BUNDLED = [
   "get-east-asian-width",
 ];
 
-/**
- * Gives classes that name themselves their names back: bundled, `class A` that makes an `A` is `var A = class _A`, and a
- * session would be shown as `_SessionManager`.
- */
-function withClassNames(code: string): string {
-  const names = Array.from(code.matchAll(/\bclass _([A-Z]\w*)/g), ([, name]) => name);
-  return names.length === 0 ? code : code.replace(new RegExp(`\\b_(${names.join("|")})\\b`, "g"), "$1");
-}
-
 /** Puts the licences of what is bundled beside it, as they ask for. */
 async function writeLicenses(packages: readonly string[]): Promise<void> {
   const texts = [...new Set(packages)].sort().map(async (name) => {
@@ -141,6 +62,19 @@ async function writeLicenses(packages: readonly string[]): Promise<void> {
     return `# ${name}\n\n${(await readFile(join(folder, file), "utf8")).trim()}\n`;
   });
   await writeFile("dist/licenses.md", (await Promise.all(texts)).join("\n"));
+}
+
+/**
+ * Writes what a bundle for a browser gets instead of the root: every name of it, so that bundlers find what is imported, and an
+ * error that says what to import.
+ */
+async function writeBrowserRoot(): Promise<void> {
+  const root: object = await import(new URL("dist/index.js", import.meta.url).href);
+  const message =
+    "sessiontree reads and writes files, which needs Node. In a browser or worker, import from sessiontree/core " +
+    "(entries, trees, contexts, compaction) or sessiontree/convert (messages of other SDKs) instead.";
+  const names = Object.keys(root).sort();
+  await writeFile("dist/browser.js", `throw new Error(${JSON.stringify(message)});\nexport let ${names};\n`);
 }
 
 const SHARED: Options = {
@@ -164,9 +98,10 @@ const SHARED: Options = {
     options.supported = { "regexp-set-notation": true, "regexp-unicode-property-escapes": true };
   },
   splitting: true,
-  plugins: [
-    { name: "class-names", renderChunk: (code, { map = null }) => ({ code: withClassNames(code), map }) },
-  ],
+  // A bundled class that names itself would be called _SessionManager in a debugger.
+  keepNames: true,
+  // So that debuggers show the sources, which the maps carry.
+  sourcemap: true,
 };
 
 /**
@@ -186,10 +121,10 @@ export default defineConfig({
   entry: { ...subpaths, "sessiontree-import-worker": THREAD_PROGRAM },
   dts: { entry: subpaths },
   esbuildPlugins: [quickStart(libraryBases), nodeModules],
-  sourcemap: true,
   clean: true,
   onSuccess: async () => {
     await build(COMMAND_LINE);
+    await writeBrowserRoot();
     await writeLicenses([...BUNDLED, ...(await buildPage("dist/page"))]);
   },
 });

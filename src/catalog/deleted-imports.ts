@@ -14,6 +14,7 @@ import { writeWhole } from "../log/write-whole.ts";
 import { messageOf } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import { defaultDataFolder } from "./data-folder.ts";
 
 /** Bytes in which header and first entry stand, as imports write them. */
@@ -21,18 +22,23 @@ const FRONT_BYTES = 8 * 1024;
 
 /** Returns where a session file was imported from, as its first entry says; undefined if it was not imported. */
 export function importOriginOf(path: string): ImportOrigin | undefined {
+  return importOriginIn(firstEntryOf(path));
+}
+
+/** Returns the first entry of a session file; undefined if the file is missing, or no entry can be read there. */
+export function firstEntryOf(path: string): JsonRecord | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
-    return importOriginInFront(readRange(realFileSystem, fd, 0, FRONT_BYTES));
+    return firstEntryIn(readRange(realFileSystem, fd, 0, FRONT_BYTES));
   } finally {
     closeQuietly(realFileSystem, fd);
   }
 }
 
-/** Returns the same for the first bytes of a session. */
-export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
-  return importOriginIn(parseRecord(decodeText(bytes).split("\n", 2)[1] ?? ""));
+/** Returns the first entry from the first bytes of a session. */
+export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
+  return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
 
 /**

@@ -6,7 +6,7 @@ import type { KnownFile } from "./source-session.ts";
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
 /**
- * Finds the session of Claude Code that another one was copied from: the one with most of its records.
+ * Finds the file of the session of Claude Code that another one was copied from: the one with most of its records.
  *
  * @param records - Records of the copy.
  * @param candidates - Files that are older than the copy.
@@ -16,17 +16,17 @@ const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 export function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],
-): string | undefined {
+): KnownFile | undefined {
   const uuids = records.flatMap(({ value }) => textOf(value["uuid"]) ?? []);
   const [first] = uuids;
-  let best: { readonly sessionId: string; readonly shared: number } | undefined;
-  for (const { path, facts } of candidates) {
-    const held = uuidsIn(path);
+  let best: { readonly file: KnownFile; readonly shared: number } | undefined;
+  for (const file of candidates) {
+    const held = uuidsIn(file.path);
     if (!held.has(first)) continue;
     const shared = uuids.filter((uuid) => held.has(uuid)).length;
-    if (best === undefined || shared > best.shared) best = { sessionId: facts.sessionId, shared };
+    if (best === undefined || shared > best.shared) best = { file, shared };
   }
-  return best?.sessionId;
+  return best?.file;
 }
 
 /** Counts the records of a file that are in none of the others. */

@@ -4,6 +4,7 @@ import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
 import { nextTurn } from "../log/next-turn.ts";
 import { refuseAborted } from "../schema/abort.ts";
+import { sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import {
   assertOptions,
@@ -20,7 +21,8 @@ import {
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "./import-threads.ts";
 import { claudeProjects } from "./project-folders.ts";
-import { type MadeSession, type RunFacts, SessionImporter } from "./session-importer.ts";
+import type { RunFacts, SourceBeginning } from "./run-facts.ts";
+import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
 import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";
@@ -179,7 +181,7 @@ async function unchangedImports(
   { target, again = false, fresh = false }: ImportSessionsOptions,
   cache: ImportCache,
 ): Promise<readonly KnownImport[] | undefined> {
-  const known = fresh ? undefined : cache.importsOf(`${source} ${sourceId}`, stamp);
+  const known = fresh ? undefined : cache.importsOf(sourceKeyOf({ source, sourceId }), stamp);
   if (known === undefined) return undefined;
   const now: KnownImport[] = [];
   for (const { isDeleted = false, ...one } of known) {
@@ -234,7 +236,7 @@ class ImportRun {
       isFresh: fresh,
       isAgain: again,
       claudeProjects: hasUnknownFolder ? claudeProjects(claudeStateFiles(env), beside) : [],
-      beginnings: new Map(all.map(({ sourceId, startedAt, cwd }) => [sourceId, { startedAt, cwd }])),
+      beginnings: beginningsOf(all),
     };
     this.#importer = new SessionImporter(target, this.#facts);
   }
@@ -244,10 +246,7 @@ class ImportRun {
     const changed = jobs.flatMap(({ session, known }) => (known === undefined ? session : []));
     const places = this.#options.target.filePlaces();
     const count = Math.min(this.#options.threads ?? usualThreads(changed), changed.length, MOST_THREADS);
-    const ids = new Set(changed.map(({ sourceId }) => sessionIdOf(sourceId)));
     if (count < 1 || changed.length < 2 || places === undefined || program === undefined) return;
-    // Sources of the same session are imported one after the other.
-    if (ids.size < changed.length) return;
     try {
       this.#threads = new ImportThreads(program, count, { target: places, facts: this.#facts });
       this.#waiting = changed;
@@ -304,8 +303,8 @@ class ImportRun {
     return result ?? NOTHING_MADE;
   }
 
-  #remember({ source, sourceId, stamp }: SourceSession, done: readonly KnownImport[]): void {
-    this.#cache.putImports(`${source} ${sourceId}`, stamp, done);
+  #remember(session: SourceSession, done: readonly KnownImport[]): void {
+    this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
   }
 
   #resultFor({ source }: SourceSession, { known, status, issues }: MadeSession): SessionImport {
@@ -313,6 +312,19 @@ class ImportRun {
     const path = this.#facts.isDryRun || status === "deleted" ? null : place;
     return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
   }
+}
+
+/** @param sessions - Earliest first. */
+function beginningsOf(sessions: readonly SourceSession[]): Map<string, SourceBeginning> {
+  const beginnings = new Map<string, SourceBeginning>();
+  const names = new Set<string>();
+  for (const session of sessions) {
+    const { sourceId, startedAt, cwd } = session;
+    const name = sessionIdOf(sourceId);
+    beginnings.set(sourceKeyOf(session), { startedAt, cwd, isNameTaken: names.has(name) });
+    names.add(name);
+  }
+  return beginnings;
 }
 
 function usualThreads(sessions: readonly SourceSession[]): number {

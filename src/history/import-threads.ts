@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { MadeSession, RunFacts } from "./session-importer.ts";
+import type { RunFacts } from "./run-facts.ts";
+import type { MadeSession } from "./session-importer.ts";
 import type { FilePlaces } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
 

@@ -1,13 +1,15 @@
 import { dirname } from "node:path";
+import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../import/claude-code/cost-state.ts";
 import { importClaudeCode } from "../import/claude-code/import-claude-code.ts";
 import { importCodex } from "../import/codex/import-codex.ts";
 import { readOldCodexText } from "../import/codex/rollout.ts";
 import { importGemini, readGeminiText } from "../import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { importMessages } from "../import/messages/import-messages.ts";
-import { leftOut, readSourceText } from "../import/source-text.ts";
+import { leftOut, readSourceText, type SourceRecord } from "../import/source-text.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { fileError } from "../log/file-errors.ts";
+import type { UnknownEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { findOrigin, missingUuids } from "./fork-origin.ts";
@@ -24,6 +26,10 @@ export interface ReadOptions {
   readonly claudeProjects: readonly string[];
   /** Start of the session at its first import, ISO 8601; used for records without a time. */
   readonly begunAt: string | undefined;
+  /** Entries of the session here, with the bodies of custom entries only; none if it is new. */
+  readonly known: readonly UnknownEntry[];
+  /** Id of the session here, unless it is the one made from its id there. */
+  readonly ownId: string | undefined;
 }
 
 /**
@@ -94,17 +100,32 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     const text = textOfFile(file);
     return [{ agentId, meta, ...text, issues: [...text.issues, ...issues] }];
   });
-  const forkedFrom = findOrigin(main.records, session.origins);
+  const origin = findOrigin(main.records, session.origins);
+  const inheritedDollars = inheritedBy(main.records, origin, options);
   const folder = dirname(mainFile?.path ?? files[0]?.path ?? "");
   return importClaudeCode({
     main,
     subagents,
     sessionId: sourceId,
+    ...(options.ownId !== undefined && { ownId: options.ownId }),
     ...(mainFile !== undefined && { path: mainFile.path }),
     ...(session.cwd === "" && { cwd: cwdOfClaudeFolder(folder, options.claudeProjects) }),
-    ...(forkedFrom !== undefined && { forkedFrom }),
+    ...(origin !== undefined && { forkedFrom: origin.facts.sessionId }),
+    ...(inheritedDollars !== undefined && { inheritedDollars }),
     importedAt: options.importedAt,
   });
+}
+
+/** Returns the dollars that the totals of a copy begin with; what was imported already stays as it is. */
+function inheritedBy(
+  records: readonly SourceRecord[],
+  origin: KnownFile | undefined,
+  { known }: ReadOptions,
+): Dollars | undefined {
+  const told = inheritedDollarsIn(known);
+  const isOld = known.some(({ type }) => type === "usage");
+  if (told !== undefined || isOld || origin === undefined) return told;
+  return dollarsWhenCopied(textOfFile(origin).records, records);
 }
 
 function readCodex({ files, others, title }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {

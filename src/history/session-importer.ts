@@ -1,35 +1,22 @@
 import { isDeletedImport, unmarkDeletedImport } from "../catalog/deleted-imports.ts";
-import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
-import { sessionIdOf } from "../import/session-builder.ts";
+import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { NO_TIME, sessionIdOf } from "../import/session-builder.ts";
 import { isoTimeOf } from "../import/source-values.ts";
+import type { UnknownEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
+import { type ImportOrigin, sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
+import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
+import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import { readSourceSession } from "./read-session.ts";
+import type { RunFacts } from "./run-facts.ts";
+import { SessionIds } from "./session-ids.ts";
 import type { ImportStatus, SessionTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
-
-/** Start time and working directory of another program's session. */
-export type SourceBeginning = Pick<SourceSession, "startedAt" | "cwd">;
-
-/** Facts about the whole run that importing one session needs; plain data, to pass to threads. */
-export interface RunFacts {
-  /** ISO 8601. */
-  readonly importedAt: string;
-  /** Whether to write nothing. */
-  readonly isDryRun: boolean;
-  /** Whether to import anew, beside sessions that exist. */
-  readonly isFresh: boolean;
-  /** Whether to import sessions that were deleted here. */
-  readonly isAgain: boolean;
-  /** Working directories that Claude Code knows. */
-  readonly claudeProjects: readonly string[];
-  /** Beginnings of all found sessions, by id. */
-  readonly beginnings: ReadonlyMap<string, SourceBeginning>;
-}
 
 /** The result for one session. */
 export interface MadeSession {
@@ -42,10 +29,12 @@ export interface MadeSession {
 export class SessionImporter {
   readonly #target: SessionTarget;
   readonly #facts: RunFacts;
+  readonly #ids: SessionIds;
 
   constructor(target: SessionTarget, facts: RunFacts) {
     this.#target = target;
     this.#facts = facts;
+    this.#ids = new SessionIds(target, facts);
   }
 
   /**
@@ -58,25 +47,49 @@ export class SessionImporter {
     made: readonly MadeSession[] = [],
   ): AsyncGenerator<MadeSession, void, undefined> {
     const path = session.files[0]?.path ?? "";
-    const read = await this.#read(session);
-    const beside: SessionsBeside = new Map(
-      await Promise.all(
-        read.map(async (one) => {
-          const header = { ...one.header, id: await this.#idOf(one.header) };
-          return [one.sourceId, { imported: one, header }] as const;
-        }),
-      ),
-    );
+    const id = await this.#ids.baseOf(session, headerOf(session, session));
+    const read = await this.#read(session, id);
+    const beside = await this.#besideOf(read, { ...session, id });
     for (const [number, imported] of read.entries()) {
       yield made[number] ?? (await this.#importOne(imported, beside, path));
     }
   }
 
-  async #read(session: SourceSession): Promise<ImportedSession[]> {
+  /** @param id - Of the session here, without what marks one that is imported anew. */
+  async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
     const { importedAt, claudeProjects } = this.#facts;
-    const isTimeless = session.source === "messages";
-    const begunAt = isTimeless ? await this.#target.begunAt(sessionIdOf(session.sourceId)) : undefined;
-    return readSourceSession(session, { begunAt, importedAt, claudeProjects });
+    const begunAt = session.source === "messages" ? await this.#target.begunAt(id) : undefined;
+    const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
+    const known = session.files.some(({ facts }) => facts.isCopy) ? await this.#knownOf(session, id) : [];
+    return readSourceSession(session, { begunAt, importedAt, claudeProjects, known, ownId });
+  }
+
+  /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */
+  async #knownOf(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
+    const base = { ...headerOf(session, session), id };
+    const header = { ...base, id: await this.#ids.versionOf(base) };
+    const known = await this.#target.entriesIn(this.#target.placeOf(header));
+    if (known.length > 0 || header.id === id) return known;
+    const older = await this.#target.entriesIn(this.#target.placeOf(base));
+    return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
+  }
+
+  /** Chooses the ids of a session's subagents; that of the session is known. */
+  async #besideOf(
+    read: readonly ImportedSession[],
+    { sourceId, id }: { readonly sourceId: string; readonly id: string },
+  ): Promise<SessionsBeside> {
+    const beside = new Map<string, SessionBeside>();
+    const taken = new Set([id]);
+    for (const imported of read) {
+      const isMain = imported.sourceId === sourceId;
+      const baseId = isMain ? id : await this.#ids.baseOf(imported, imported.header, taken);
+      const base = { ...imported.header, id: baseId };
+      const header = { ...base, id: await this.#ids.versionOf(base) };
+      taken.add(baseId);
+      beside.set(imported.sourceId, { imported, base, header });
+    }
+    return beside;
   }
 
   async #importOne(imported: ImportedSession, beside: SessionsBeside, path: string): Promise<MadeSession> {
@@ -86,7 +99,8 @@ export class SessionImporter {
     const known = { sourceId, sourcePath, id: header.id, place, counts, dropped };
     if (await this.#isLeftOut(imported, beside))
       return { known: { ...known, isDeleted: true }, status: "deleted", issues };
-    const session = header.id === imported.header.id ? imported : await this.#withoutRedacted(imported);
+    const base = beside.get(imported.sourceId)?.base ?? header;
+    const session = header.id === base.id ? imported : await this.#withoutRedacted(imported, base);
     if (this.#facts.isDryRun)
       return { known, status: await this.#target.compare(place, header, session), issues };
     const status = await this.#target.sync(place, header, session);
@@ -95,8 +109,9 @@ export class SessionImporter {
   }
 
   /** Redacts in a session that is imported anew what was redacted in the one that stands beside it. */
-  async #withoutRedacted(imported: ImportedSession): Promise<ImportedSession> {
-    const redactedIds = await this.#target.redactedIn(this.#target.placeOf(imported.header));
+  async #withoutRedacted(imported: ImportedSession, base: SessionHeader): Promise<ImportedSession> {
+    const known = await this.#target.entriesIn(this.#target.placeOf(base));
+    const redactedIds = new Set(known.flatMap(redactedIdsOf));
     const [first, ...rest] = imported.entries;
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;
@@ -114,41 +129,25 @@ export class SessionImporter {
 
   /** Tells whether a session, or the one whose subagent it is of, was deleted here, and is not there again. */
   async #isLeftOut(imported: ImportedSession, beside: SessionsBeside): Promise<boolean> {
-    if (this.#facts.isAgain || (await this.#isThere(imported.header))) return false;
+    const { header } = beside.get(imported.sourceId) ?? imported;
+    if (this.#facts.isAgain || (await this.#ids.has(header))) return false;
     const seen = new Set<string>();
     for (let at: SourceLink | undefined = imported; at !== undefined && !seen.has(at.sourceId); ) {
       if (isDeletedImport(at)) return true;
       seen.add(at.sourceId);
-      at = await this.#agentOf(at, imported, beside);
+      at = await this.#agentOf(at, beside);
     }
     return false;
   }
 
   /** Returns the session whose subagent a session is of, unless that session is here. */
-  async #agentOf(
-    { source, parent }: SourceLink,
-    { header }: ImportedSession,
-    beside: SessionsBeside,
-  ): Promise<SourceLink | undefined> {
+  async #agentOf({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
-    const next = beside.get(sourceId)?.imported;
-    if (await this.#isThere(next?.header ?? { ...header, id: sessionIdOf(sourceId) })) return undefined;
-    return next ?? { source, sourceId, parent: undefined };
-  }
-
-  async #isThere(header: SessionHeader): Promise<boolean> {
-    return this.#target.has(this.#target.placeOf({ ...header, id: await this.#idOf(header) }));
-  }
-
-  /** Returns the id of the session: of the newest one that was imported anew, or a new one for that. */
-  async #idOf(header: SessionHeader): Promise<string> {
-    if (this.#facts.isFresh) return freshId(header.id, IMPORT_MAPPING);
-    for (let mapping = IMPORT_MAPPING; mapping > 1; mapping--) {
-      const id = freshId(header.id, mapping);
-      if (await this.#target.has(this.#target.placeOf({ ...header, id }))) return id;
-    }
-    return header.id;
+    const next = beside.get(sourceId);
+    const header = next?.header ?? (await this.#headerOfOther({ source, sourceId }));
+    if (await this.#ids.has(header)) return undefined;
+    return next?.imported ?? { source, sourceId, parent: undefined };
   }
 
   /**
@@ -162,27 +161,39 @@ export class SessionImporter {
     if (parent === undefined) return header;
     const own = beside.get(parent.sourceId);
     if (own !== undefined) return { ...header, parentSession: this.#target.placeOf(own.header) };
-    const beginning = this.#facts.beginnings.get(parent.sourceId);
-    const timestamp = isoTimeOf(beginning?.startedAt);
-    if (beginning === undefined || timestamp === undefined) {
-      const parentSession = this.#target.find(parent.sourceId);
-      return parentSession === undefined ? header : { ...header, parentSession };
-    }
-    const its = { ...imported.header, id: parent.sourceId, timestamp, cwd: beginning.cwd };
-    return { ...header, parentSession: this.#target.placeOf({ ...its, id: await this.#idOf(its) }) };
+    const origin = { source: imported.source, sourceId: parent.sourceId };
+    const its = await this.#headerOfOther(origin);
+    const isFound = isoTimeOf(this.#facts.beginnings.get(sourceKeyOf(origin))?.startedAt) !== undefined;
+    const parentSession = isFound ? this.#target.placeOf(its) : this.#target.find(its.id);
+    return parentSession === undefined ? header : { ...header, parentSession };
   }
+
+  /** Returns the header of a session that is not imported now, as far as the run knows it. */
+  async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
+    const header = headerOf(origin, this.#facts.beginnings.get(sourceKeyOf(origin)));
+    const base = { ...header, id: await this.#ids.baseOf(origin, header) };
+    return { ...base, id: await this.#ids.versionOf(base) };
+  }
+}
+
+/** Makes the header that a session gets, with the id made from the one in its source. */
+function headerOf(
+  { sourceId }: ImportOrigin,
+  { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
+): SessionHeader {
+  const timestamp = isoTimeOf(startedAt) ?? NO_TIME;
+  return { type: "session", version: CURRENT_SESSION_VERSION, id: sessionIdOf(sourceId), timestamp, cwd };
 }
 
 /** A session and the one that it descends from. */
 type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent">;
 
-/** Sessions of one source with the headers that they get, by their ids there. */
-type SessionsBeside = ReadonlyMap<
-  string,
-  { readonly imported: ImportedSession; readonly header: SessionHeader }
->;
-
-/** Returns the id of a session that is imported anew beside one with this id. */
-function freshId(id: string, mapping: number): string {
-  return `${id}.m${mapping}`;
+/** A session with the headers that it gets: `base` without what marks one that is imported anew. */
+interface SessionBeside {
+  readonly imported: ImportedSession;
+  readonly base: SessionHeader;
+  readonly header: SessionHeader;
 }
+
+/** Sessions of one source, by their ids there. */
+type SessionsBeside = ReadonlyMap<string, SessionBeside>;

@@ -1,21 +1,24 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { importedRoot } from "../catalog/data-folder.ts";
+import { firstEntryIn, firstEntryOf } from "../catalog/deleted-imports.ts";
 import { readHeaderOf } from "../catalog/read-header.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { projectFolderIn, type SessionPlaces, sessionFileName, sessionsRoot } from "../log/session-paths.ts";
+import type { UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
+import type { JsonRecord } from "../schema/json.ts";
 import type { SessionStore } from "../stores/session-store.ts";
-import { compareFile, isWholeFile, redactedInFile, syncFile } from "./sync-file.ts";
+import { compareFile, entriesInFile, isWholeFile, syncFile } from "./sync-file.ts";
 import {
   type ExistingSession,
+  entriesOf,
   entryIdsOf,
   linesOfSession,
   planSync,
-  redactedIds,
   strayLeaf,
 } from "./sync-plan.ts";
 
@@ -41,12 +44,14 @@ export interface SessionTarget {
   has(place: string, size?: number): Promise<boolean>;
   /** Returns the size of a session in bytes, if that needs no request. */
   sizeOf(place: string): number | undefined;
+  /** Returns the first entry of a session, which says where it is from; undefined if there is none. */
+  firstEntryOf(place: string): Promise<JsonRecord | undefined>;
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
   /** Updates a session to match its source; writes nothing if it matches. */
   sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
-  /** Returns the ids of the entries that were redacted in a session; none if it is missing. */
-  redactedIn(place: string): Promise<ReadonlySet<string>>;
+  /** Returns the entries of a session, with the bodies of custom entries only; none if it is missing. */
+  entriesIn(place: string): Promise<readonly UnknownEntry[]>;
   /** Returns what `sync` would do. */
   compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
   /** Returns what other threads need to import into the same files; undefined if only this thread can. */
@@ -116,6 +121,10 @@ export class FileTarget implements SessionTarget {
     return realFileSystem.statSync(place, { throwIfNoEntry: false })?.size;
   }
 
+  async firstEntryOf(place: string): Promise<JsonRecord | undefined> {
+    return firstEntryOf(place);
+  }
+
   async begunAt(id: string): Promise<string | undefined> {
     const path = this.find(id);
     return path === undefined ? undefined : readHeaderOf(path)?.timestamp;
@@ -129,8 +138,8 @@ export class FileTarget implements SessionTarget {
     return compareFile(place, imported);
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
-    return redactedInFile(place);
+  async entriesIn(place: string): Promise<readonly UnknownEntry[]> {
+    return entriesInFile(place);
   }
 
   /** Finds sessions by the ids in their file names, even if they were moved. */
@@ -191,6 +200,21 @@ export class StoreTarget implements SessionTarget {
     return undefined;
   }
 
+  async firstEntryOf(place: string): Promise<JsonRecord | undefined> {
+    const pieces: Uint8Array[] = [];
+    try {
+      for await (const piece of this.#store.exportBytes(place)) {
+        pieces.push(Buffer.from(piece));
+        const front = Buffer.concat(pieces);
+        const entry = firstEntryIn(front);
+        if (entry !== undefined || front.length > FRONT_BYTES) return entry;
+      }
+    } catch (error) {
+      if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
+    }
+    return undefined;
+  }
+
   async begunAt(id: string): Promise<string | undefined> {
     return (await this.#read(id))?.index.header?.timestamp;
   }
@@ -217,9 +241,9 @@ export class StoreTarget implements SessionTarget {
     return planSync(existing, imported, false).kind === "unchanged" ? "unchanged" : "grown";
   }
 
-  async redactedIn(place: string): Promise<ReadonlySet<string>> {
+  async entriesIn(place: string): Promise<readonly UnknownEntry[]> {
     const session = await this.#read(place);
-    return session === undefined ? new Set() : redactedIds(session);
+    return session === undefined ? [] : entriesOf(session);
   }
 
   filePlaces(): undefined {
@@ -249,6 +273,9 @@ export class StoreTarget implements SessionTarget {
     return { ...sourceOf(Buffer.concat(pieces)), rest: "" };
   }
 }
+
+/** Bytes of a session in which its first entry stands. */
+const FRONT_BYTES = 64 * 1024;
 
 async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
   yield new TextEncoder().encode(text);

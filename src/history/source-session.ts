@@ -2,6 +2,7 @@ import { basename, dirname, join } from "node:path";
 import type { SourceName } from "../import/imported-session.ts";
 import { readSourceText } from "../import/source-text.ts";
 import { textOf } from "../import/source-values.ts";
+import { sourceKeyOf } from "../schema/import-origin.ts";
 import type { FileFacts } from "./file-facts.ts";
 import { cwdOfGeminiFile } from "./project-folders.ts";
 import { SideFiles } from "./side-files.ts";
@@ -45,7 +46,13 @@ export function groupSessions(files: readonly KnownFile[], report: ReportSkipped
   const beside = new SideFiles(report);
   const titles = new Titles(beside);
   const sessions = Array.from(groups.values(), (group) => makeSession(group, files, beside, titles));
-  return withForks(onePerId(sessions)).sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+  return withForks(onePerId(sessions)).sort(byStart);
+}
+
+/** Sorts sessions in an order that depends only on them. */
+function byStart(one: SourceSession, other: SourceSession): number {
+  const keyOf = (session: SourceSession) => `${session.startedAt} ${sourceKeyOf(session)}`;
+  return keyOf(one) < keyOf(other) ? -1 : 1;
 }
 
 function groupKey({ path, facts: { source, sessionId } }: KnownFile): string {
@@ -58,20 +65,23 @@ function projectFolderOf(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
-/** Omits archived and compressed copies of files. */
+/** Omits copies of files that are archived or compressed; of several that are equally packed, the longest stays. */
 function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
   const best = new Map<string, KnownFile>();
   for (const file of files) {
     const { path, facts } = file;
     const name = facts.source === "codex" ? basename(path).replace(/\.zst$/, "") : path;
     const rival = best.get(name);
-    if (rival === undefined || rankOf(path) < rankOf(rival.path)) best.set(name, file);
+    if (rival === undefined || isBetter(file, rival)) best.set(name, file);
   }
   return [...best.values()];
 }
 
-function rankOf(path: string): number {
-  return (path.includes("archived_sessions") ? 2 : 0) + (path.endsWith(".zst") ? 1 : 0);
+function isBetter(one: KnownFile, other: KnownFile): boolean {
+  const isPacked = ({ path }: KnownFile) => path.endsWith(".zst");
+  if (isPacked(one) !== isPacked(other)) return isPacked(other);
+  if (one.size !== other.size) return one.size > other.size;
+  return !one.path.includes("archived_sessions") && other.path.includes("archived_sessions");
 }
 
 function makeSession(
@@ -136,7 +146,7 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
   const sizeOf = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
   for (const session of sessions) {
-    const key = `${session.source} ${session.sourceId}`;
+    const key = sourceKeyOf(session);
     const rival = best.get(key);
     if (rival === undefined) best.set(key, session);
     else if (sizeOf(session) > sizeOf(rival)) best.set(key, withCopy(session, rival));

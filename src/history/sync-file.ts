@@ -18,15 +18,15 @@ import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { hasErrorCode } from "../log/system-error.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { writeWhole } from "../log/write-whole.ts";
-import type { AnySessionEntry } from "../schema/entry.ts";
+import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import {
   type ExistingSession,
+  entriesOf,
   entryIdsOf,
   linesOfSession,
   planSync,
-  redactedIds,
   type SyncPlan,
   strayLeaf,
 } from "./sync-plan.ts";
@@ -72,12 +72,10 @@ export function compareFile(path: string, imported: ImportedSession): "new" | "g
   });
 }
 
-/** Returns the ids of the entries that were redacted in a session file; none if it is missing. */
-export function redactedInFile(path: string): ReadonlySet<string> {
-  if (!isPlainFile(realFileSystem, path)) return new Set();
-  return withSession(realFileSystem, path, (session) =>
-    session === undefined ? new Set() : redactedIds(session),
-  );
+/** Returns the entries of a session file, with the bodies of custom entries only; none if it is missing. */
+export function entriesInFile(path: string): readonly UnknownEntry[] {
+  if (!isPlainFile(realFileSystem, path)) return [];
+  return withSession(realFileSystem, path, (session) => (session === undefined ? [] : entriesOf(session)));
 }
 
 /** Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one. */

@@ -6,9 +6,10 @@ import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
+import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
-import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
+import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../schema/import-origin.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isoTime } from "../schema/times.ts";
 
@@ -42,6 +43,7 @@ export function* linesOfSession(
  * old one. What was redacted is done with: neither its old content nor a newer one is added.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
+ * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
  * @remarks Cost: O(lines).
  */
 export function planSync(
@@ -51,6 +53,7 @@ export function planSync(
 ): SyncPlan {
   const known = knownEntries(existing);
   const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
+  if (provenance !== undefined && provenance.id !== imported.entries[0]?.id) throw otherSession(provenance);
   const entries = withOldProvenance(imported.entries, provenance);
   const wanted = entries.map(encodeRecord);
   const isBeginning = known.every(({ text }, place) => text === wanted[place]);
@@ -88,6 +91,13 @@ function knownEntries(session: LineSource): KnownEntry[] {
     known.push({ entry: { ...body, type, id, parentId, timestamp: isoTime(timestampMs) }, text });
   });
   return known;
+}
+
+/** Returns the error for a session that another import made at the same moment, under the same id. */
+function otherSession(provenance: UnknownEntry): SessionError {
+  const { source = "another program", sourceId = "" } = importOriginIn(provenance) ?? {};
+  const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
+  return new SessionError("SESSION_EXISTS", message);
 }
 
 /** Returns the version of the mapping that made a session. */
@@ -304,9 +314,9 @@ export function strayLeaf(
   return undefined;
 }
 
-/** Returns the ids of the entries that were redacted in a session. */
-export function redactedIds(session: LineSource): ReadonlySet<string> {
-  return new Set(knownEntries(session).flatMap(({ entry }) => redactedIdsOf(entry)));
+/** Returns the entries of a session, with the bodies of custom entries only. */
+export function entriesOf(session: LineSource): UnknownEntry[] {
+  return knownEntries(session).map(({ entry }) => entry);
 }
 
 /** Returns the ids of a session's entries. */

@@ -1,7 +1,7 @@
 import { isStoredMessage } from "../context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import { inventEntryId } from "../schema/ids.ts";
-import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
+import { IMPORT_CUSTOM_TYPE, sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -62,7 +62,7 @@ export function sessionIdOf(sourceId: string): string {
 }
 
 /** Time of sessions without one: sorts them before all others. */
-const NO_TIME = "1970-01-01T00:00:00.000Z";
+export const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 const UUID_FRONT = /^[0-9a-f]{8}-/;
 
@@ -109,7 +109,7 @@ export class SessionBuilder {
       importedAt,
       counts: this.counts,
     };
-    this.add(`${source} ${sourceId}`, null, this.#startedAt, {
+    this.add(sourceKeyOf(origin), null, this.#startedAt, {
       type: "custom",
       customType: IMPORT_CUSTOM_TYPE,
       data,

@@ -11,6 +11,11 @@ export interface ImportOrigin {
   readonly sourceId: string;
 }
 
+/** Returns a key that identifies a session of another program. */
+export function sourceKeyOf({ source, sourceId }: ImportOrigin): string {
+  return `${source} ${sourceId}`;
+}
+
 /** Returns what an entry says of where its session was imported from; undefined if it says nothing of it. */
 export function importOriginIn(entry: unknown): ImportOrigin | undefined {
   if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;

@@ -23,8 +23,19 @@ test("every file that lies directly in src can be imported, and nothing else", (
   ]);
   expect(member(facts, "exports")).toEqual({
     ...Object.fromEntries(wanted),
+    // Node wins where both hold, as in Electron.
+    ".": {
+      types: "./dist/index.d.ts",
+      node: "./dist/index.js",
+      browser: "./dist/browser.js",
+      default: "./dist/index.js",
+    },
     "./package.json": "./package.json",
   });
+});
+
+test("package.json names no repository, author or address for bugs, because none is known", () => {
+  for (const name of ["author", "bugs", "homepage", "repository"]) expect(facts).not.toHaveProperty(name);
 });
 
 test("types come first in every export: TypeScript takes the first condition that holds", () => {

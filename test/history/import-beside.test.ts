@@ -363,6 +363,46 @@ describe("the version of the mapping", () => {
     expect(saidAt(path)).toHaveLength(6);
   });
 
+  test("that gave entries other parents stays, too, and what is new is added once", async () => {
+    const records = [
+      user("q", null, "begin"),
+      part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
+      part("a2", "a1", "msg_2", call("t2"), { stop: "tool_use" }),
+      result("r1", "a2", "t1", "first result"),
+      result("r2", "r1", "t2", "second result"),
+      part("z", "r2", "msg_3", text("ready"), { stop: "end_turn" }),
+      user("q2", "z", "go on"),
+      part("y", "q2", "msg_4", text("done"), { stop: "end_turn" }),
+    ];
+    const places = new Places();
+    places.put(CLAUDE_PATH, linesOf(records.slice(0, 6)));
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    // The first mapping left the second call on a branch of its own.
+    const idOf = (words: string) => entryHolding(SessionManager.open(path, { mode: "read-only" }), words);
+    const [call1, result1] = [idOf('"id":"t1"'), idOf("first result")];
+    const older = readFileSync(path, "utf8")
+      .replace(/"mapping":\d+,/, "")
+      .replace(new RegExp(`("id":"${result1}","parentId":)"[^"]*"`), `$1"${call1}"`);
+    expect(older).toContain(`"id":"${result1}","parentId":"${call1}"`);
+    writeFileSync(path, older);
+    for (const [count, status, added] of [
+      [6, "unchanged", 0],
+      [7, "grown", 1],
+      [8, "grown", 1],
+      [8, "unchanged", 0],
+    ] as const) {
+      places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+      forget(places);
+      const before = readFileSync(path, "utf8");
+      expect(await places.import()).toMatchObject([{ status }]);
+      const after = readFileSync(path, "utf8");
+      expect(after.startsWith(before)).toBe(true);
+      expect(after.slice(before.length).split("\n")).toHaveLength(added + 1);
+    }
+    expect(saidAt(path).at(-1)).toContain("done");
+  });
+
   test("decides what is imported anew beside it, once", async () => {
     const places = new Places();
     put(places);

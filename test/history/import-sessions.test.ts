@@ -582,3 +582,14 @@ test("of two files of messages with one id the larger is imported, and the other
   expect(one).toMatchObject({ counts: { userMessages: 2 }, issues: [{ code: "SOURCE_LEFT_OUT" }] });
   expect(one?.issues[0]?.message).toContain(paths[0]);
 });
+
+test("of several copies of a rollout the longest is imported, wherever it is", async () => {
+  const places = new Places();
+  const records = thread();
+  const longer = [...records, said("assistant", "only in the archive")];
+  places.put(CODEX_PATH, linesOf(records));
+  places.put(CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions"), linesOf(longer));
+  const [one, ...others] = await places.import();
+  expect(others).toEqual([]);
+  expect(readFileSync(one?.path ?? "", "utf8")).toContain("only in the archive");
+});

@@ -1,13 +1,15 @@
 /**
  * Packs the package, installs the tarball in an empty project outside the checkout, and uses it there as a
- * stranger would: runs it, runs its command, compiles against its declarations. Needs a build.
+ * stranger would: runs it, runs its command, compiles against its declarations, bundles it. Needs a build.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
+import { z } from "zod";
+import { checkBundles } from "./check-bundles.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const consumer = fileURLToPath(new URL("consumer/", import.meta.url));
@@ -92,6 +94,30 @@ function checkChunks(folder: string): void {
   }
 }
 
+/** What maps may name: our sources, packages that are bundled, and what build-plugins.ts takes from Node. */
+const SOURCE_NAME = /^(?:\.\.\/(?:src|node_modules)\/|node:)/;
+
+const SOURCE_MAP = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string()) });
+
+/** Checks that every program has a map that names files as the repository does, and carries what stands in them. */
+function checkMaps(folder: string): void {
+  const scripts = readdirSync(folder).filter((file) => file.endsWith(".js") && file !== "browser.js");
+  for (const script of scripts) {
+    const text = readFileSync(join(folder, `${script}.map`), "utf8");
+    if (text.includes(root.slice(0, -1))) throw new Error(`${script}.map names a folder of this machine`);
+    const { sources, sourcesContent } = SOURCE_MAP.parse(JSON.parse(text));
+    sources.forEach((source, i) => {
+      if (!SOURCE_NAME.test(source)) throw new Error(`${script}.map names ${source}`);
+      const wanted = source.startsWith("../src/")
+        ? readFileSync(join(root, "dist", source), "utf8")
+        : undefined;
+      if (sourcesContent[i] === undefined || (wanted !== undefined && sourcesContent[i] !== wanted))
+        throw new Error(`${script}.map carries something else than ${source}`);
+    });
+  }
+  console.log(`${scripts.length} programs have maps`);
+}
+
 function check(project: string): void {
   const packed = npm(root, "pack", "--ignore-scripts", `--pack-destination=${project}`).trim();
   const tarball = join(project, packed.split("\n").at(-1) ?? "");
@@ -101,6 +127,7 @@ function check(project: string): void {
   cpSync(consumer, project, { recursive: true });
 
   const dist = join(project, "node_modules/sessiontree/dist");
+  checkMaps(dist);
   checkChunks(dist);
   // No subpath: imports find it by its name, and do without if it is missing.
   if (!existsSync(join(dist, "sessiontree-import-worker.js")))
@@ -128,6 +155,7 @@ function check(project: string): void {
     lib: ["ES2022", "DOM"],
     types: [],
   });
+  checkBundles(project);
 }
 
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));

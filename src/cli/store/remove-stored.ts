@@ -1,11 +1,7 @@
-import {
-  importOriginInFront,
-  markDeletedImport,
-  unmarkDeletedImport,
-} from "../../catalog/deleted-imports.ts";
+import { firstEntryIn, markDeletedImport, unmarkDeletedImport } from "../../catalog/deleted-imports.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
-import type { ImportOrigin } from "../../schema/import-origin.ts";
+import { type ImportOrigin, importOriginIn } from "../../schema/import-origin.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
@@ -76,7 +72,7 @@ export async function removeStored(
 
 /** Returns where a session was imported from. */
 async function originInStore(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
-  for await (const piece of store.exportBytes(id)) return importOriginInFront(piece);
+  for await (const piece of store.exportBytes(id)) return importOriginIn(firstEntryIn(piece));
   return undefined;
 }
 

@@ -1,8 +1,10 @@
 import { countOf, usageOf } from "../../convert/answer.ts";
+import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member } from "../source-values.ts";
+import { isNode } from "./record-graph.ts";
 
 /** Tokens of one call or several. */
 export type Tokens = Readonly<Record<(typeof NAMES)[number], number>>;
@@ -11,6 +13,19 @@ const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 /** Zero tokens. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Dollars by model. */
+export type Dollars = Readonly<Record<string, number>>;
+
+/** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
+export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
+
+/** What the totals of a copy begin with. */
+export interface CopyCosts {
+  /** Id of the copy, which keeps the ids of its entries apart from those of the original. */
+  readonly sessionId: string;
+  readonly inherited: Dollars;
+}
 
 /** Tokens that totals include beside those of an agent's own messages, by model. */
 export interface OtherTokens {
@@ -26,7 +41,8 @@ export interface OtherTokens {
  */
 export class CostState {
   readonly #builder: SessionBuilder;
-  readonly #dollars = new Map<string, number>();
+  readonly #copy: CopyCosts | undefined;
+  readonly #dollars: Map<string, number>;
   /** Last totals, by model. */
   #totals: ReadonlyMap<string, Tokens> = new Map();
   /** By model: tokens of answers since the last totals; other calls, such as those for titles, do not affect summaries. */
@@ -38,10 +54,15 @@ export class CostState {
   #isInheriting = false;
   #number = 0;
 
-  /** @param others - Returns the tokens that totals include beside this agent's. */
-  constructor(builder: SessionBuilder, others: OtherTokens) {
+  /**
+   * @param others - Returns the tokens that totals include beside this agent's.
+   * @param copy - Undefined if the session is not known to be a copy.
+   */
+  constructor(builder: SessionBuilder, others: OtherTokens, copy: CopyCosts | undefined) {
     this.#builder = builder;
     this.#others = others;
+    this.#copy = copy;
+    this.#dollars = new Map(Object.entries(copy?.inherited ?? {}));
   }
 
   /** Records an answer's tokens. */
@@ -67,9 +88,10 @@ export class CostState {
   take(record: SourceRecord): boolean {
     const models = member(record.value, "modelUsage");
     const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
+    if (this.#last === undefined) this.#tellInherited();
     let isNews = false;
-    for (const name of totals.keys()) {
-      if (this.#addDollars(name, countOf(member(models, name)["costUSD"]))) isNews = true;
+    for (const [name, dollars] of Object.entries(dollarsOf(record))) {
+      if (this.#addDollars(name, dollars)) isNews = true;
     }
     if (this.#addSummaryTokens(totals, record)) isNews = true;
     this.#totals = totals;
@@ -78,6 +100,20 @@ export class CostState {
     this.#summaries = [];
     this.#isInheriting = false;
     return isNews;
+  }
+
+  /** Keeps what is subtracted, since the original may be gone when the session is imported again. */
+  #tellInherited(): void {
+    if (this.#copy === undefined) return;
+    this.#builder.addBehind(this.#keyOf("inherited cost"), undefined, {
+      type: "custom",
+      customType: INHERITED_COST_TYPE,
+      data: { ...this.#copy.inherited },
+    });
+  }
+
+  #keyOf(key: string): string {
+    return this.#copy === undefined ? key : `${key} of ${this.#copy.sessionId}`;
   }
 
   /** Assigns what messages do not account for to the summaries made since the last totals. */
@@ -98,7 +134,7 @@ export class CostState {
       return true;
     }
     const [model = "unknown"] = this.#answered.keys();
-    this.#builder.addBehind(`summary tokens ${this.#number++}`, undefined, {
+    this.#builder.addBehind(this.#keyOf(`summary tokens ${this.#number++}`), undefined, {
       type: "usage",
       kind: "claude-code.summaries",
       provider: "anthropic",
@@ -115,7 +151,7 @@ export class CostState {
     const spent = rounded(total < before ? total : total - before);
     this.#dollars.set(model, total);
     if (spent === 0) return false;
-    this.#builder.addBehind(`cost ${this.#number++} ${model}`, undefined, {
+    this.#builder.addBehind(this.#keyOf(`cost ${this.#number++} ${model}`), undefined, {
       type: "usage",
       kind: "claude-code.cost",
       provider: "anthropic",
@@ -125,6 +161,35 @@ export class CostState {
     });
     return true;
   }
+}
+
+/** Returns the dollars in totals. */
+function dollarsOf({ value }: SourceRecord): Dollars {
+  const models = member(value, "modelUsage");
+  const names = Object.keys(models);
+  return Object.fromEntries(names.map((name) => [name, countOf(member(models, name)["costUSD"])]));
+}
+
+/**
+ * Returns the dollars that the totals of a copy begin with: those of the original when it was copied.
+ *
+ * These are in its last totals before the first record that is behind what both have.
+ */
+export function dollarsWhenCopied(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
+  const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
+  const last = original.findLastIndex((record) => isNode(record) && uuids.has(record.value["uuid"]));
+  const next = original.findIndex((record, place) => place > last && isNode(record));
+  const before = next === -1 ? original : original.slice(0, next);
+  const totals = before.findLast(({ value }) => value["type"] === "cost-state");
+  return totals === undefined ? {} : dollarsOf(totals);
+}
+
+/** Returns the dollars that an earlier import has told a copy to begin with; undefined if it has told none. */
+export function inheritedDollarsIn(entries: readonly UnknownEntry[]): Dollars | undefined {
+  const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
+  if (told === undefined) return undefined;
+  const models = member(told, "data");
+  return Object.fromEntries(Object.keys(models).map((name) => [name, countOf(models[name])]));
 }
 
 /** Returns the increase of totals; all of them if the program restarted its count. */

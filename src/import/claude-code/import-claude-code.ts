@@ -1,7 +1,8 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { SessionBuilder } from "../session-builder.ts";
+import { SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
+import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
 import { emitThread, type Thread } from "./thread-entries.ts";
@@ -12,6 +13,8 @@ export interface ClaudeCodeInput {
   readonly subagents?: readonly ClaudeSubagentText[];
   /** Id of the session: the name of its file. Default: the id in its last record. */
   readonly sessionId?: string;
+  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from `sessionId`. */
+  readonly ownId?: string;
   /** Path of the file. */
   readonly path?: string;
   /** Working directory, if no record names one. */
@@ -20,6 +23,8 @@ export interface ClaudeCodeInput {
   readonly importedAt: string;
   /** Session that this one was forked from, if known; records may also name it. */
   readonly forkedFrom?: string;
+  /** Dollars by model, in this session's totals, that the one it was copied from has spent; undefined if it is no copy. */
+  readonly inheritedDollars?: Dollars;
 }
 
 /**
@@ -36,10 +41,13 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const { own, lanes } = splitByAgent(graph);
   const id = input.sessionId ?? lastText(main.records, "sessionId");
   if (id === undefined) return [];
+  const { ownId = id } = input;
   const subagents = findSubagents(own, lanes, input.subagents ?? []);
   const links = new Map(
     subagents.flatMap(({ agentId, toolCallId }) =>
-      toolCallId === undefined ? [] : [[toolCallId, { agentId, sessionId: subagentSessionId(id, agentId) }]],
+      toolCallId === undefined
+        ? []
+        : [[toolCallId, { agentId, sessionId: subagentSessionId(ownId, agentId) }]],
     ),
   );
   const subagentOf = (call: string) => links.get(call);
@@ -69,14 +77,16 @@ function importMain(
     sourcePath: input.path,
     sourceVersion: firstText(records, "version"),
     importedAt: input.importedAt,
-    id,
+    id: input.ownId ?? id,
     cwd: folder.cwd ?? input.cwd ?? "",
     startedAt: firstText(records, "timestamp"),
     parent: forkParent(input, id, thread.nodes),
   });
   builder.issues.push(...issues, ...graph.issues, ...folder.issues);
   for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
-  emitThread({ builder, records, counted: new Set(), ...thread });
+  const { inheritedDollars: inherited } = input;
+  const copy = inherited && { sessionId: id, inherited };
+  emitThread({ builder, records, counted: new Set(), copy, ...thread });
   return builder.finish();
 }
 
@@ -89,7 +99,7 @@ function importSubagent(
   const { agentId, toolCallId, callerId, nodes, text } = subagent;
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
-  const id = subagentSessionId(parentId, agentId);
+  const id = subagentSessionId(input.ownId ?? parentId, agentId);
   const folders = [records, input.main.records].map((some) => firstFolder(fieldOf(some, "cwd")));
   const builder = new SessionBuilder({
     source: "claude-code",
@@ -126,7 +136,7 @@ function subagentSourceId(sessionId: string, agentId: string): string {
  * The main agent's id is not its prefix, because a prefix of that id would then match both.
  */
 function subagentSessionId(sessionId: string, agentId: string): string {
-  return `agent-${agentId}.${sessionId}`;
+  return sessionIdOf(`agent-${agentId}.${sessionId}`);
 }
 
 /** Separates records of a conversation from the program's other notes. */

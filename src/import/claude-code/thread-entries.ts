@@ -1,6 +1,6 @@
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { CostState } from "./cost-state.ts";
+import { type CopyCosts, CostState } from "./cost-state.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
 import { SessionNotes } from "./session-notes.ts";
 import { SubagentTokens } from "./subagent-tokens.ts";
@@ -27,6 +27,8 @@ export interface Thread {
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
   readonly subagentOf: UnitContext["subagentOf"];
+  /** What the totals of the agent's file begin with; undefined if it is not known to be a copy. */
+  readonly copy?: CopyCosts | undefined;
   /** Subagents whose tokens are included in the totals of the agent's file. */
   readonly subagents: readonly Subagent[];
 }
@@ -50,12 +52,12 @@ class ThreadEmitter {
   readonly #others: SubagentTokens;
 
   constructor(thread: Thread) {
-    const { builder, nodes, records = [], counted, subagentOf, subagents } = thread;
+    const { builder, nodes, records = [], counted, subagentOf, subagents, copy } = thread;
     this.#thread = thread;
     this.#units = groupRecords(nodes);
     const counting = countedOnce(this.#units.units);
     this.#others = new SubagentTokens(records, subagents, new Set(counting.keys()));
-    this.#costs = new CostState(builder, this.#others);
+    this.#costs = new CostState(builder, this.#others, copy);
     const byUuid = new Map(nodes.map((node) => [node.uuid, node]));
     this.#context = {
       builder,
