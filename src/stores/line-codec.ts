@@ -35,7 +35,7 @@ export function newEntryLine(text: string, withSearchText: boolean): NewEntryLin
 }
 
 /** Recognises lines that repeat an earlier entry of their session: they stay, but are no entries. */
-export class SeenLines {
+class SeenLines {
   readonly #digests = new Set<string>();
 
   /** Takes the next line; returns it without the facts of its entry if it repeats an earlier one. */
