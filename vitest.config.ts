@@ -65,8 +65,11 @@ export default defineConfig(({ mode }) => {
       ],
     },
     test: {
-      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache, XDG_DATA_HOME: `${cache}/data` },
+      env: { SESSIONTREE_TEST_TARGET: target, XDG_CACHE_HOME: cache },
       server: { deps: { external: [/\/dist\/[^/]+\.js$/] } },
+      // A green run fits on a screen: what passes says nothing.
+      reporters: ["minimal"],
+      silent: "passed-only",
       testTimeout: 120_000,
       hookTimeout: 120_000,
       // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
@@ -84,6 +87,7 @@ export default defineConfig(({ mode }) => {
             ],
             isolate: false,
             globalSetup: ["test/support/set-up.ts"],
+            setupFiles: ["test/support/process-home.ts"],
           },
         },
         {

@@ -60,7 +60,7 @@ export {
   type ConversationSession,
 } from "./convert/append-conversation.ts";
 export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-issue.ts";
-export type { ImportOptions, RequestOptions } from "./convert/conversion-options.ts";
+export type { MessageImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";
 export type {
   GeminiBlob,

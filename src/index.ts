@@ -90,6 +90,7 @@ export type { LeaseMode } from "./log/lease.ts";
 export { loadEntriesFromFile } from "./log/load-entries.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
+export type { AppendableMessage } from "./manager/appendable-message.ts";
 export type { DraftMaker, EntryDraft } from "./manager/entry-draft.ts";
 export {
   defineEntryType,
@@ -100,7 +101,7 @@ export {
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
 export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
 export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts";
-export { type AppendableMessage, type AppendOptions, SessionManager } from "./manager/session-manager.ts";
+export { type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
 export type { SessionTreeNode } from "./manager/session-tree.ts";
 export type { RedactTextOptions, SessionTextRedaction } from "./manager/text-redaction.ts";

@@ -37,7 +37,7 @@ export type {
 export type {
   CloseStoreOptions,
   CreateInStoreOptions,
-  ImportOptions,
+  ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
   SearchInStoreOptions,

@@ -23,7 +23,7 @@ const PATH = /[/\\]|^~|\.jsonl$/;
  * @param options - Where to look for ids and names; a path is taken wherever it is.
  * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
- * @remarks Cost: as `listSessions`.
+ * @remarks Cost: that of a list of the sessions.
  */
 export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
   const text = wanted.trim();

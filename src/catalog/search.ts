@@ -36,7 +36,7 @@ export interface SearchOptions extends CatalogOptions {
   /** At most this many hits. */
   readonly limit?: number;
   /**
-   * Whether sessions come in the order of `listSessions`, by their latest message. All are then read before the first
+   * Whether sessions come latest first, by their latest message. All are then read before the first
    * hit, unless a list has read them. Default false: by the time of the file.
    */
   readonly latestFirst?: boolean;

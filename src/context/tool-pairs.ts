@@ -60,8 +60,8 @@ type Block = AssistantMessage["content"][number];
  * Returns messages that the strictest provider accepts: directly after an assistant message come the results of its
  * calls, one for each. There are no other results, and no id is used twice.
  *
- * A result belongs to the latest earlier message whose call of this id has no result yet, and is moved there if the user
- * spoke while the tool ran. A call without a result gets one that says it was interrupted. A message that failed or was
+ * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool ran; a
+ * further result is dropped. A call without a result gets one that says it was interrupted. A message that failed or was
  * aborted loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
  * reuses an id, it is renamed there, because some providers number the calls of each message anew.
  *
@@ -82,32 +82,28 @@ export function repairToolPairs(messages: readonly AgentMessage[]): ToolPairsRep
 /** Groups results by their calls; drops results that no earlier call waits for. */
 function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[]): (AgentMessage | Turn)[] {
   const items: (AgentMessage | Turn)[] = [];
-  // For each id the messages whose call of it has no result yet, in order.
-  const waiting = new Map<string, Turn[]>();
+  // For each id the latest message with a call of it that has no result yet.
+  const waiting = new Map<string, Turn>();
   messages.forEach((message, index) => {
     if (isToolResult(message)) {
       const id = idOf(message.toolCallId);
-      const turn = id === undefined ? undefined : waiting.get(id)?.pop();
+      const turn = id === undefined ? undefined : waiting.get(id);
       if (id === undefined || turn === undefined) {
         repairs.push({ kind: "resultDropped", index, toolCallId: id ?? "" });
         return;
       }
+      // A second result repeats the first; it answers no older call.
+      waiting.delete(id);
       turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
     } else if (isCaller(message)) {
       const turn: Turn = { index, message, answers: new Map() };
-      if (!isUnfinished(message)) for (const id of new Set(callIds(message))) wait(waiting, id, turn);
+      if (!isUnfinished(message)) for (const id of callIds(message)) waiting.set(id, turn);
       items.push(turn);
     } else {
       items.push(message);
     }
   });
   return items;
-}
-
-function wait(waiting: Map<string, Turn[]>, id: string, turn: Turn): void {
-  const turns = waiting.get(id);
-  if (turns === undefined) waiting.set(id, [turn]);
-  else turns.push(turn);
 }
 
 /** Writes turns in order, so that each call has one result and a unique id. */

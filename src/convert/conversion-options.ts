@@ -12,7 +12,7 @@ export interface RequestOptions {
 }
 
 /** What a provider's messages do not contain. */
-export interface ImportOptions {
+export interface MessageImportOptions {
   /** Unix milliseconds: one value for all messages, or a function of the index. */
   readonly timestamp: number | ((index: number) => number);
   /** Id of the model that answered. Default: the response's, or `unknown`. */
@@ -28,7 +28,7 @@ export interface ImportOptions {
  *
  * @throws {TypeError} If there is no time.
  */
-export function timesOf(options: ImportOptions | undefined): (index: number) => number {
+export function timesOf(options: MessageImportOptions | undefined): (index: number) => number {
   const timestamp: unknown = options?.timestamp;
   if (typeof timestamp === "function") return (index) => asTime(timestamp(index));
   const time = asTime(timestamp);

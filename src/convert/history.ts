@@ -3,7 +3,7 @@ import type { JsonObject } from "../schema/json.ts";
 import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
-import { type ImportOptions, timesOf } from "./conversion-options.ts";
+import { type MessageImportOptions, timesOf } from "./conversion-options.ts";
 import type { ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { callIdOf } from "./tool-ids.ts";
@@ -52,7 +52,7 @@ export class History {
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
 
   /** @throws {TypeError} If the options have no time. */
-  constructor(options: ImportOptions, { form, api, provider }: HistoryDefaults) {
+  constructor(options: MessageImportOptions, { form, api, provider }: HistoryDefaults) {
     this.#form = form;
     this.timeOf = timesOf(options);
     this.#identity = {

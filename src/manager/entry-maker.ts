@@ -3,7 +3,7 @@ import type { LogLine } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { createEntryId } from "../schema/ids.ts";
-import type { AgentMessage } from "../schema/message.ts";
+import { type AppendableMessage, timed } from "./appendable-message.ts";
 import { type DraftMaker, type EntryDraft, prepared, stamped, stampedMessage } from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
@@ -66,10 +66,10 @@ export class EntryMaker {
   }
 
   /** Makes an entry from a message. */
-  ofMessage(message: AgentMessage, parentId: string | null): MadeEntry {
+  ofMessage(message: AppendableMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };
-    return this.#made(head, stampedMessage(head, message));
+    return this.#made(head, stampedMessage(head, timed(message, timestampMs)));
   }
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {

@@ -24,10 +24,10 @@ import {
 import type { SessionHeader } from "../schema/header.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { assertDraft, assertMessage, assertReplacement } from "./append-checks.ts";
+import type { AppendableMessage } from "./appendable-message.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
@@ -52,15 +52,24 @@ import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
 import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
 
-/** A message that can be appended: any role except the two that only contexts have. */
-export type AppendableMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
-
 /** Options of an append. */
 export interface AppendOptions {
   /** The parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
-  /** The leaf that you last saw. If it has moved, nothing is appended. */
+  /** The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. */
   readonly expectedLeafId?: string | null;
+}
+
+/** Makes a session that has no folder: the constructor, for this file alone. */
+let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
+
+/**
+ * Opens a session over a log, for stores that do not use files.
+ *
+ * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
+ */
+export function sessionOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
+  return make(log, options.cwd ?? (log.index.header?.cwd || process.cwd()), options);
 }
 
 /**
@@ -80,6 +89,7 @@ export class SessionManager {
   #sessionDir: string;
 
   static {
+    make = (log, cwd, options) => new SessionManager(log, cwd, "", options);
     guardReceivers(
       SessionManager.prototype,
       (receiver) => typeof receiver === "object" && receiver !== null && #state in receiver,
@@ -141,16 +151,6 @@ export class SessionManager {
     // The signal must not abort sessions derived from this one.
     const { onProgress: _onProgress, signal: _signal, ...options } = given;
     return SessionManager.#over(await loadLog(path, options, given), options);
-  }
-
-  /**
-   * Opens a session over a log, for stores that do not use files.
-   *
-   * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
-   */
-  static overLog(log: SessionLog, options: LogSessionOptions): SessionManager {
-    const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
-    return new SessionManager(log, cwd, "", options);
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
@@ -429,7 +429,7 @@ export class SessionManager {
   }
 
   /**
-   * Reads what other processes appended since. The leaf of this object stays.
+   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `pull`.
    *
    * @returns Their entries, in file order.
    * @throws {SessionError} `WRITE_FAILED` if another file is at the path.
@@ -442,7 +442,7 @@ export class SessionManager {
   /**
    * Reads what others appended since, in a file or a store. The leaf of this object stays.
    *
-   * The asynchronous `refresh`. In a store, also waits until everything appended here is durable.
+   * Unlike `refresh`, asks a store, which takes a promise. In a store, also waits until everything appended here is durable.
    *
    * @returns The others' entries, in the order of their arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
@@ -492,7 +492,7 @@ export class SessionManager {
   }
 
   /**
-   * Appends a message.
+   * Appends a message. Without `timestamp`, it gets the time of its entry.
    *
    * @returns Id of the new entry.
    * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names
@@ -723,7 +723,7 @@ export class SessionManager {
   }
 
   /**
-   * Begins a new session in this object.
+   * Begins a new session in this object; `createSibling` returns another object instead.
    *
    * @returns Path of its file; undefined in memory.
    */
@@ -734,7 +734,10 @@ export class SessionManager {
     return log.path;
   }
 
-  /** Begins another session with this one's working directory, folder and options. This one does not change. */
+  /**
+   * Begins another session with this one's working directory, folder and options, and returns it. This one does not change,
+   * unlike with `newSession`.
+   */
   createSibling(options: NewSessionOptions = {}): SessionManager {
     return this.#sibling(this.#newLog(options));
   }
@@ -746,10 +749,10 @@ export class SessionManager {
   ): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
     if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
-    return SessionManager.overLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
+    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
   }
 
-  /** Makes a session of the path root → `leafId`, like `createBranchedSession`. This one does not change. */
+  /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
   forkSibling(leafId: string): SessionManager {
     return this.#sibling(this.#branchedLog(leafId));
   }
@@ -763,7 +766,7 @@ export class SessionManager {
   }
 
   /**
-   * Makes a session of the path root → `leafId`, and switches this object to it.
+   * Makes a session of the path root → `leafId`, and switches this object to it; `forkSibling` returns another object.
    *
    * Omits label entries, and appends the labels in force on the path. Without a user or assistant message on the
    * path, the file appears with the first one.

@@ -11,9 +11,9 @@ import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import type { AgentMessage } from "../schema/message.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
+import type { AppendableMessage } from "./appendable-message.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";
@@ -168,7 +168,7 @@ export class SessionState {
   }
 
   /** Appends a message under the leaf: the fast path, which nearly all entries take. */
-  appendMessage(message: AgentMessage): AnySessionEntry {
+  appendMessage(message: AppendableMessage): AnySessionEntry {
     this.assertWritable();
     return this.#add(this.#maker.ofMessage(message, this.#leafId));
   }

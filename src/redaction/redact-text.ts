@@ -2,12 +2,14 @@ import { dirname } from "node:path";
 import { Descent } from "../catalog/descent.ts";
 import { forgetSession } from "../catalog/forget-session.ts";
 import { makeRedactor } from "../catalog/make-redactor.ts";
+import { readHeaderOf } from "../catalog/read-header.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { SessionRow } from "../catalog/session-row.ts";
 import { isSystemError } from "../catalog/skipping.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
 import { FileChangedError, NotAPlainFileError } from "../log/file-errors.ts";
 import { ifPresent, isThere, realFileSystem } from "../log/file-system.ts";
+import { notASessionAt } from "../log/foreign-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../log/session-paths.ts";
 import { removeLeftovers } from "../log/temporary-files.ts";
 import { SessionManager } from "../manager/session-manager.ts";
@@ -101,7 +103,7 @@ export interface TextRedaction {
  *
  * @param matching - A text, or an expression. Compared as `SessionManager.redactText` does.
  * @throws {TypeError} If it matches the empty text or the replacement, takes exponential time, or an option is invalid.
- * @throws {SessionError} `ABORTED`, or `STORE_UNAVAILABLE`.
+ * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND` for one of `paths`, `ABORTED`, or `STORE_UNAVAILABLE`.
  * @remarks Cost: O(bytes of all these), three times.
  */
 export function redactText(
@@ -126,6 +128,7 @@ export async function redactTextIn(
   matching: string | RegExp,
   options: RedactEverywhereOptions,
 ): Promise<TextRedaction> {
+  for (const path of options.paths ?? []) if (readHeaderOf(path) === undefined) throw notASessionAt(path);
   const work = new TextWork(scopes, matching, options);
   const found = await work.look();
   if (options.dryRun) return found;

@@ -1,4 +1,4 @@
-import type { ImportOptions, SessionStore } from "./session-store.ts";
+import type { ImportIntoStoreOptions, SessionStore } from "./session-store.ts";
 
 /**
  * Copies a session from one store to another, byte for byte, under its id.
@@ -14,7 +14,7 @@ export function copySession(
   from: SessionStore,
   id: string,
   to: SessionStore,
-  options: ImportOptions = {},
+  options: ImportIntoStoreOptions = {},
 ): Promise<string> {
   return to.importBytes(from.exportBytes(id, options), options);
 }

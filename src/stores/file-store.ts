@@ -42,7 +42,7 @@ import { compareSessions, holdsText } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
 import type {
   CreateInStoreOptions,
-  ImportOptions,
+  ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
   SearchInStoreOptions,
@@ -148,7 +148,7 @@ class FileStore implements SessionStore {
 
   async *exportBytes(
     id: string,
-    { signal }: ImportOptions = {},
+    { signal }: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const path = this.#require(id);
     const stream = createReadStream(path);
@@ -164,7 +164,10 @@ class FileStore implements SessionStore {
     }
   }
 
-  async importBytes(pieces: AsyncIterable<Uint8Array>, { signal }: ImportOptions = {}): Promise<string> {
+  async importBytes(
+    pieces: AsyncIterable<Uint8Array>,
+    { signal }: ImportIntoStoreOptions = {},
+  ): Promise<string> {
     const headed = await readHeaderFirst(pieces, signal);
     try {
       return await this.#import(headed);
@@ -210,6 +213,10 @@ class FileStore implements SessionStore {
 
   async close(): Promise<void> {
     // Files are written at once, and sessions release theirs.
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #scope(cwd: string | undefined): CatalogScope {

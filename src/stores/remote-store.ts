@@ -3,7 +3,7 @@ import type { SessionFacts } from "../catalog/session-facts.ts";
 import { type SessionRow, sessionRow } from "../catalog/session-row.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { DerivedSessions } from "../manager/derived-sessions.ts";
-import { SessionManager } from "../manager/session-manager.ts";
+import { type SessionManager, sessionOverLog } from "../manager/session-manager.ts";
 import { newHeader } from "../manager/session-options.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
@@ -24,7 +24,7 @@ import type { SessionBackend } from "./session-backend.ts";
 import type {
   CloseStoreOptions,
   CreateInStoreOptions,
-  ImportOptions,
+  ImportIntoStoreOptions,
   ListInStoreOptions,
   OpenInStoreOptions,
   SearchInStoreOptions,
@@ -93,14 +93,14 @@ class RemoteStore implements SessionStore {
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
     const header = newHeader(cwd, (options.now ?? Date.now)(), given);
     const log = this.#begin(header, [`${encodeRecord({ ...header })}\n`], createAtOnce);
-    return SessionManager.overLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
+    return sessionOverLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
     const { signal, mode = "read-write", ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode }, signal);
-    return SessionManager.overLog(log, { ...session, derivedSessions: this.#derivedSessions });
+    return sessionOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
@@ -151,7 +151,7 @@ class RemoteStore implements SessionStore {
 
   async *exportBytes(
     id: string,
-    { signal }: ImportOptions = {},
+    { signal }: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     let revision: number | undefined;
     for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
@@ -164,7 +164,10 @@ class RemoteStore implements SessionStore {
     }
   }
 
-  async importBytes(pieces: AsyncIterable<Uint8Array>, { signal }: ImportOptions = {}): Promise<string> {
+  async importBytes(
+    pieces: AsyncIterable<Uint8Array>,
+    { signal }: ImportIntoStoreOptions = {},
+  ): Promise<string> {
     const headed = await readHeaderFirst(pieces, signal);
     const lines = linesOf(headed.pieces, this.#backend.supports.search);
     try {
@@ -199,6 +202,10 @@ class RemoteStore implements SessionStore {
     this.#isClosed = true;
     for (const log of [...this.#busy]) log.discard();
     await this.#backend.close({ discard });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #newKeeper(): LogKeeper {

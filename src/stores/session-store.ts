@@ -70,7 +70,7 @@ export interface SearchInStoreOptions {
 }
 
 /** How a session's bytes are put into a store. */
-export interface ImportOptions {
+export interface ImportIntoStoreOptions {
   /** Ends the import with `ABORTED`; nothing is added then. */
   readonly signal?: AbortSignal;
 }
@@ -148,7 +148,7 @@ export interface SessionStore {
    * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`, and
    *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless only the answer was lost.
    */
-  importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportOptions): Promise<string>;
+  importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportIntoStoreOptions): Promise<string>;
 
   /**
    * Appends entries that have their ids, parents and times already, such as entries copied from elsewhere. They are stored
@@ -167,4 +167,7 @@ export interface SessionStore {
    * @throws {SessionError} `WRITE_FAILED`, or the error of a session's `flush`; the store is then still open.
    */
   close(options?: CloseStoreOptions): Promise<void>;
+
+  /** Closes the store, at the end of `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -65,7 +65,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["compact", "FILE"],
   ["compact", "FILE", "--dry-run"],
   ["redact", "FILE", "e1", "--yes"],
-  ["redact", "FILE", "e1", "--everywhere", "--yes"],
+  ["redact", "FILE", "--matching", "secret", "--yes"],
   ["rm", "FILE", "--yes"],
   ["rm", "FILE", "--permanent", "--yes"],
 ];

@@ -239,10 +239,17 @@ describe("an id that occurs twice", () => {
     ]);
   });
 
-  it("in two messages whose results come later: each goes to the nearest call without one", () => {
-    const { messages } = repair([calls("1"), user("again"), calls("1"), result("1", "b"), result("1", "a")]);
-    expect(messages.slice(0, 2)).toEqual([calls("1"), result("1", "a")]);
+  it("in two messages whose results come later: the first result goes to the later call, the second is dropped", () => {
+    const { messages, repairs } = repair([
+      calls("1"),
+      user("again"),
+      calls("1"),
+      result("1", "b"),
+      result("1", "a"),
+    ]);
+    expect(messages[1]).toMatchObject(interrupted("1"));
     expect(messages.slice(3)).toEqual([calls("1_2"), result("1_2", "b")]);
+    expect(repairs).toContainEqual({ kind: "resultDropped", index: 4, toolCallId: "1" });
   });
 
   it("in two messages with one result: the latest before the result is answered", () => {

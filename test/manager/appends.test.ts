@@ -39,6 +39,21 @@ test("a message of another role than user and assistant does not begin a convers
   expect(records(one)).toHaveLength(4);
 });
 
+test("a message without a time gets that of its entry, and one with a time keeps it", async () => {
+  for (const one of [session(), SessionManager.inMemory("/projects/project", { now })]) {
+    const id = one.appendMessage({ role: "user", content: "hello" });
+    expect(one.getEntry(id)).toMatchObject({
+      timestamp: "2026-02-03T22:52:06.410Z",
+      message: { role: "user", content: "hello", timestamp: now() },
+    });
+    const own = one.appendMessage({ role: "user", content: "earlier", timestamp: 1 });
+    expect(one.getEntry(own)).toMatchObject({ message: { timestamp: 1 } });
+    one.appendMessage({ role: "user", content: "unset", timestamp: undefined });
+    expect(one.buildSessionContext().messages.map(({ timestamp }) => timestamp)).toEqual([now(), 1, now()]);
+    await one.close();
+  }
+});
+
 test("createAtOnce makes the file without a message", () => {
   const one = SessionManager.create("/projects/project", {
     sessionDir: temporaryFolder(),

@@ -5,7 +5,7 @@ import type { UIMessage, UIMessageLike } from "../../convert/ai-sdk/ui-message-t
 import { appendMatching, type ConversationSession } from "../../convert/append-conversation.ts";
 import { assertMessages } from "../../convert/assert-messages.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
-import type { ImportOptions } from "../../convert/conversion-options.ts";
+import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { encodeRecord } from "../../jsonl/encode.ts";
 import type { EntryDraft } from "../../manager/entry-draft.ts";
 import type { SessionManager } from "../../manager/session-manager.ts";
@@ -24,7 +24,7 @@ export interface SavedChat {
 }
 
 /** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
-export type SaveChatOptions = Partial<ImportOptions>;
+export type SaveChatOptions = Partial<MessageImportOptions>;
 
 /** Roles of which a chat is made. */
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);

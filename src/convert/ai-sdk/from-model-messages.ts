@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type AnswerFields, countOf, usageOf } from "../answer.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -56,7 +56,7 @@ const PROVIDER_APIS: Readonly<Record<string, string>> = {
  */
 export function fromModelMessages(
   request: ModelMessagesRequestLike | readonly ModelMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const { instructions, messages } =
     "messages" in request ? request : { instructions: undefined, messages: request };
@@ -72,12 +72,12 @@ export function fromModelMessages(
 /** Reads model messages in order. */
 class ModelMessageReader {
   readonly history: History;
-  readonly #options: ImportOptions;
+  readonly #options: MessageImportOptions;
   /** Provider of the answers since the last user message. */
   #family: Family | undefined;
 
   /** @throws {TypeError} If the options have no time. */
-  constructor(options: ImportOptions) {
+  constructor(options: MessageImportOptions) {
     this.history = new History(options, DEFAULTS);
     this.#options = options;
   }
@@ -186,7 +186,7 @@ function plainMessage(message: object): object {
  */
 export function fromModelMessagesResponse(
   result: ModelMessagesResponseLike,
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const { steps, response, responseMessages = response?.messages ?? [] } = result;
   const reader = new ModelMessageReader(options);
@@ -200,7 +200,7 @@ export function fromModelMessagesResponse(
   return reader.history.done();
 }
 
-function factsOf(step: ModelStepLike, options: ImportOptions): Partial<AnswerFields> {
+function factsOf(step: ModelStepLike, options: MessageImportOptions): Partial<AnswerFields> {
   const { finishReason, usage, response } = step;
   const { provider: name, modelId = response.modelId } = fieldsOf(fieldsOf(step)["model"]);
   const { rawFinishReason = finishReason } = fieldsOf(step);
@@ -218,7 +218,7 @@ function factsOf(step: ModelStepLike, options: ImportOptions): Partial<AnswerFie
   };
 }
 
-function identityOf(name: string, { api, provider }: ImportOptions): Partial<AnswerFields> {
+function identityOf(name: string, { api, provider }: MessageImportOptions): Partial<AnswerFields> {
   const known = api ?? (Object.hasOwn(PROVIDER_APIS, name) ? PROVIDER_APIS[name] : undefined);
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }

@@ -1,13 +1,14 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-message-types.ts";
 import {
+  isStepStart,
   type PartResult,
   plainUIPart,
   type ReadStep,
@@ -33,7 +34,7 @@ const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: 
  */
 export function fromUIMessages(
   messages: readonly UIMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const { messages: converted, issues } = readUIMessages(messages, options);
   return { messages: converted, issues };
@@ -46,7 +47,7 @@ export function fromUIMessages(
  */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages & { readonly starts: readonly number[] } {
   assertMessages(messages);
   const reader = new UIMessageReader(options);
@@ -60,9 +61,9 @@ export function readUIMessages(
 
 class UIMessageReader {
   readonly history: History;
-  readonly #options: ImportOptions;
+  readonly #options: MessageImportOptions;
 
-  constructor(options: ImportOptions) {
+  constructor(options: MessageImportOptions) {
     this.history = new History(options, DEFAULTS);
     this.#options = options;
   }
@@ -167,6 +168,9 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
 /** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { parts, ...rest } = fieldsOf(message);
-  const steps = splitSteps(Array.isArray(parts) ? parts : []);
-  return { ...rest, steps: steps.map((step) => step.map(plainUIPart)) };
+  const list: readonly object[] = Array.isArray(parts) ? parts : [];
+  const steps = splitSteps(list);
+  // Where a step starts is part of the steps; what stands beside its type is not.
+  const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
+  return { ...rest, starts, steps: steps.map((step) => step.map(plainUIPart)) };
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
 import { callItemOf, isReasoningIdOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
 import { redactedThinking } from "../redacted-thinking.ts";
@@ -47,7 +47,7 @@ function familyOfPart(part: unknown): Family | undefined {
  */
 export function identityOfFamily(
   family: Family | undefined,
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): { api?: string; provider?: string } {
   if (family === undefined) return {};
   const { api = FAMILY_APIS[family], provider = family } = options;

@@ -163,11 +163,16 @@ function readOutcome(part: object): ReadStep["results"] {
   ];
 }
 
+/** Tells whether a part marks the start of a model call. */
+export function isStepStart(part: object): boolean {
+  return fieldsOf(part)["type"] === "step-start";
+}
+
 /** Splits the parts of an assistant message into its model calls. */
 export function splitSteps(parts: readonly object[]): object[][] {
   const steps: object[][] = [[]];
   for (const part of parts) {
-    if (fieldsOf(part)["type"] === "step-start") steps.push([]);
+    if (isStepStart(part)) steps.push([]);
     else steps.at(-1)?.push(part);
   }
   return steps.filter((step) => step.length > 0);

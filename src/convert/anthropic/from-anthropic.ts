@@ -3,7 +3,7 @@ import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, usageOf } from "../answer.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import {
   isBlocks,
@@ -42,7 +42,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
  */
 export function fromAnthropic(
   request: AnthropicRequestLike | readonly AnthropicMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, DEFAULTS);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
@@ -130,7 +130,7 @@ function blocksOf(content: unknown): readonly object[] {
  */
 export function fromAnthropicResponse(
   response: AnthropicResponseLike,
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedAnswer {
   const { id, model, stop_reason } = response;
   const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);

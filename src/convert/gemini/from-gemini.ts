@@ -3,7 +3,7 @@ import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import { type ConvertedAnswer, countOf, usageOf } from "../answer.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
 import {
@@ -44,7 +44,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
  */
 export function fromGemini(
   request: GeminiRequestLike | readonly GeminiContentLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, DEFAULTS);
   const isList = isContents(request);
@@ -158,7 +158,10 @@ function readParts(history: History, given: readonly object[], index: number, se
  * @throws {TypeError} If there is no time.
  * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
-export function fromGeminiResponse(response: GeminiResponseLike, options: ImportOptions): ConvertedAnswer {
+export function fromGeminiResponse(
+  response: GeminiResponseLike,
+  options: MessageImportOptions,
+): ConvertedAnswer {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;
   const model = options.model ?? modelVersion;
   const history = new History({ ...options, ...(model !== undefined && { model }) }, DEFAULTS);

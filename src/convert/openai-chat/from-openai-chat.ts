@@ -3,7 +3,7 @@ import { digestOf } from "../../schema/ids.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
@@ -49,7 +49,7 @@ const LEGACY_ID_LENGTH = 24;
  */
 export function fromOpenAIChat(
   request: OpenAIChatRequestLike | readonly OpenAIChatMessageLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, DEFAULTS);
   const legacy = new LegacyCalls();
@@ -131,7 +131,7 @@ function legacyId(index: number, name: unknown): string {
  */
 export function fromOpenAIChatResponse(
   response: OpenAIChatResponseLike,
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedAnswer {
   const { id, model, choices, usage } = response;
   const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);

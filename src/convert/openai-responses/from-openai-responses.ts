@@ -2,7 +2,7 @@ import { fieldsOf } from "../../context/entry-fields.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { ConvertedAnswer } from "../answer.ts";
 import { assertMessages } from "../assert-messages.ts";
-import type { ImportOptions } from "../conversion-options.ts";
+import type { MessageImportOptions } from "../conversion-options.ts";
 import type { ReadResult } from "../dialect.ts";
 import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
@@ -45,7 +45,7 @@ const STATUSES: Readonly<Record<string, StopReason>> = {
  */
 export function fromOpenAIResponses(
   request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedMessages {
   const history = new History(options, DEFAULTS);
   const { instructions, input } = isItems(request) ? { instructions: undefined, input: request } : request;
@@ -156,7 +156,7 @@ function readOutput(history: History, items: readonly object[], index: number) {
  */
 export function fromOpenAIResponsesResponse(
   response: OpenAIResponsesResponseLike,
-  options: ImportOptions,
+  options: MessageImportOptions,
 ): ConvertedAnswer {
   const { id, model, output, usage } = response;
   const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);

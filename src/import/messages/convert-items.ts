@@ -2,7 +2,7 @@ import { listOf } from "../../context/entry-fields.ts";
 import { fromModelMessages } from "../../convert/ai-sdk/from-model-messages.ts";
 import { fromUIMessages } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { fromAnthropic } from "../../convert/anthropic/from-anthropic.ts";
-import type { ImportOptions } from "../../convert/conversion-options.ts";
+import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import type { ConvertedMessages } from "../../convert/history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
@@ -18,7 +18,7 @@ type Content = string | readonly { readonly type: string }[];
  *
  * @throws {TypeError} If an item is not a message of the form.
  */
-export function convertItems(document: MessageDocument, options: ImportOptions): ConvertedMessages {
+export function convertItems(document: MessageDocument, options: MessageImportOptions): ConvertedMessages {
   const { form, items } = document;
   const instructions = textOf(document.instructions);
   switch (form) {

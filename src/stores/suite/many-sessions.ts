@@ -43,6 +43,17 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     },
   },
   {
+    name: "closes at the end of await using",
+    async run({ store }) {
+      const session = store.create({ cwd: CWD });
+      session.appendMessage(user("kept"));
+      await store[Symbol.asyncDispose]();
+      // Written before the store closed, and closing again does nothing.
+      await session.flush();
+      await store.close();
+    },
+  },
+  {
     name: "lists sessions with what they are known by, those modified last first",
     async run({ store }) {
       const ids = await makeMany(store, 7);
