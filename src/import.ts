@@ -14,12 +14,13 @@ export {
 export {
   type FilePlaces,
   FileTarget,
-  type ImportStatus,
   type SessionTarget,
   StoreTarget,
+  type WrittenSession,
 } from "./history/session-target.ts";
 export { type Environment, sourceFolders } from "./history/source-folders.ts";
 export type { SourceQuery } from "./history/source-query.ts";
+export type { ImportStatus } from "./history/sync-plan.ts";
 export { type ClaudeCodeInput, importClaudeCode } from "./import/claude-code/import-claude-code.ts";
 export type { ClaudeSubagentText } from "./import/claude-code/subagents.ts";
 export { type CodexInput, importCodex } from "./import/codex/import-codex.ts";

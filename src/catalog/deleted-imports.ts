@@ -17,29 +17,58 @@ import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import { defaultDataFolder } from "./data-folder.ts";
 
-/** Bytes in which header and first entry stand, as imports write them. */
-const FRONT_BYTES = 8 * 1024;
+/** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
+const FRONTS = [8 * 1024, 256 * 1024] as const;
 
-/** Returns where a session file was imported from, as its first entry says; undefined if it was not imported. */
+/**
+ * Returns where a session file was imported from, as its first entry says; undefined if it was not imported. A fork that was made here
+ * has that entry, too, but was not imported.
+ */
 export function importOriginOf(path: string): ImportOrigin | undefined {
-  return importOriginIn(firstEntryOf(path));
+  return importOriginInFront(readFront(path) ?? NOTHING);
 }
 
 /** Returns the first entry of a session file; undefined if the file is missing, or no entry can be read there. */
 export function firstEntryOf(path: string): JsonRecord | undefined {
+  return firstEntryIn(readFront(path) ?? NOTHING);
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Reads a session file until its first entry is there; undefined if it is missing. */
+function readFront(path: string): Uint8Array | undefined {
   const fd = ifPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
-    return firstEntryIn(readRange(realFileSystem, fd, 0, FRONT_BYTES));
+    const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
+    return isWholeFront(front) || front.length < FRONTS[0]
+      ? front
+      : readRange(realFileSystem, fd, 0, FRONTS[1]);
   } finally {
     closeQuietly(realFileSystem, fd);
   }
+}
+
+/** Returns where a session was imported from, from its first bytes. */
+export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
+  const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
+  const first = firstEntryIn(bytes);
+  // A session begins when the entry says that an import made; a fork begins later.
+  return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
 }
 
 /** Returns the first entry from the first bytes of a session. */
 export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
+
+/** Tells whether the first bytes of a session hold its first entry. */
+export function isWholeFront(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(LINE_FEED);
+  return end !== -1 && bytes.includes(LINE_FEED, end + 1);
+}
+
+const LINE_FEED = 0x0a;
 
 /**
  * Marks a session of another program as deleted here, so that no import brings it back.
@@ -50,14 +79,14 @@ export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
  * @returns Whether it was not marked before.
  */
 export function markDeletedImport(origin: ImportOrigin): boolean {
-  const path = markOf(origin);
   try {
+    const path = markOf(origin);
     makeFolder(realFileSystem, dirname(path));
     writeWhole({ fs: realFileSystem, path, pieces: [`${JSON.stringify(origin)}\n`] });
     return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
-    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since ${path} cannot be written: ${messageOf(error)}.`;
+    const warning = `The next import will bring back the session ${origin.sourceId} of ${origin.source}, since its mark cannot be written: ${messageOf(error)}.`;
     process.emitWarning(warning, { code: "SESSIONTREE_DELETED_IMPORT" });
     return false;
   }

@@ -6,10 +6,11 @@ import { readAtomicJson, writeAtomicJson } from "../log/atomic-json.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileFacts } from "./file-facts.ts";
+import type { WrittenSession } from "./session-target.ts";
 import { type SourceFile, stampOf } from "./source-file.ts";
 
 /** A session that an import made. */
-export interface KnownImport {
+export interface KnownImport extends WrittenSession {
   readonly sourceId: string;
   readonly sourcePath: string;
   readonly id: string;
@@ -17,8 +18,6 @@ export interface KnownImport {
   readonly place: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** Bytes of the session after the import; absent in a store. */
-  readonly size?: number | undefined;
   /** Whether it was left out because it was deleted here. */
   readonly isDeleted?: boolean | undefined;
 }

@@ -23,11 +23,12 @@ import { ImportThreads, NOTHING_MADE, THREAD_PROGRAM, type ThreadResult } from "
 import { claudeProjects } from "./project-folders.ts";
 import type { RunFacts, SourceBeginning } from "./run-facts.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
-import type { ImportStatus, SessionTarget } from "./session-target.ts";
+import { isOlderThanSystem, type SessionTarget } from "./session-target.ts";
 import { SideFiles } from "./side-files.ts";
 import { claudeStateFiles } from "./source-folders.ts";
 import { findSourceSessions, reportTo, type SourceQuery, selectSessions } from "./source-query.ts";
 import type { SourceSession } from "./source-session.ts";
+import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
 export interface ImportSessionsOptions extends SourceQuery {
@@ -181,18 +182,26 @@ async function unchangedImports(
   { target, again = false, fresh = false }: ImportSessionsOptions,
   cache: ImportCache,
 ): Promise<readonly KnownImport[] | undefined> {
-  const known = fresh ? undefined : cache.importsOf(sourceKeyOf({ source, sourceId }), stamp);
+  const key = sourceKeyOf({ source, sourceId });
+  const known = fresh ? undefined : cache.importsOf(key, stamp);
   if (known === undefined) return undefined;
   const now: KnownImport[] = [];
   for (const { isDeleted = false, ...one } of known) {
     const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
-    const isThere = await target.has(one.place, isDeleted ? undefined : one.size);
-    if (isThere && !isDeleted) now.push(one);
+    const isThere = await target.has(one.place, isDeleted ? undefined : one);
+    if (isThere && !isDeleted) now.push(checked(one));
     else if (!isThere && !again && !(await target.has(one.place)) && origins.some(isDeletedImport))
       now.push({ ...one, isDeleted: true });
     else return undefined;
   }
+  if (now.some(({ writtenMs }, at) => writtenMs !== known[at]?.writtenMs)) cache.putImports(key, stamp, now);
   return now;
+}
+
+/** Returns a session that was found whole as such, so that it is not looked through again. */
+function checked(one: KnownImport): KnownImport {
+  if (one.size === undefined || !isOlderThanSystem(one.writtenMs ?? 0)) return one;
+  return { ...one, writtenMs: Date.now() };
 }
 
 /** A session, and its known imports; undefined if it must be imported. */

@@ -9,14 +9,15 @@ import { inventEntryId } from "../schema/ids.ts";
 import { type ImportOrigin, sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { REDACTED_TEXT, redactEntry } from "../schema/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
+import { REDACTION_CUSTOM_TYPE } from "../schema/redaction.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { KnownImport } from "./import-cache.ts";
 import { readSourceSession } from "./read-session.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { SessionIds } from "./session-ids.ts";
-import type { ImportStatus, SessionTarget } from "./session-target.ts";
+import type { SessionTarget } from "./session-target.ts";
 import type { SourceSession } from "./source-session.ts";
+import { type ImportStatus, redactedAmong } from "./sync-plan.ts";
 
 /** The result for one session. */
 export interface MadeSession {
@@ -100,19 +101,32 @@ export class SessionImporter {
     if (await this.#isLeftOut(imported, beside))
       return { known: { ...known, isDeleted: true }, status: "deleted", issues };
     const base = beside.get(imported.sourceId)?.base ?? header;
-    const session = header.id === base.id ? imported : await this.#withoutRedacted(imported, base);
+    const session = await this.#withoutRedacted(imported, header, base);
     if (this.#facts.isDryRun)
       return { known, status: await this.#target.compare(place, header, session), issues };
-    const status = await this.#target.sync(place, header, session);
-    if (this.#facts.isAgain) unmarkDeletedImport(imported);
-    return { known: { ...known, size: this.#target.sizeOf(place) }, status, issues };
+    const { isAgain } = this.#facts;
+    const status = await this.#target.sync(
+      place,
+      header,
+      session,
+      () => isAgain || !isDeletedImport(imported),
+    );
+    if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
+    if (isAgain) unmarkDeletedImport(imported);
+    const written = { size: this.#target.sizeOf(place), writtenMs: Date.now() };
+    return { known: { ...known, ...written }, status, issues };
   }
 
-  /** Redacts in a session that is imported anew what was redacted in the one that stands beside it. */
-  async #withoutRedacted(imported: ImportedSession, base: SessionHeader): Promise<ImportedSession> {
-    const known = await this.#target.entriesIn(this.#target.placeOf(base));
-    const redactedIds = new Set(known.flatMap(redactedIdsOf));
+  /** Redacts in a session what was redacted in the ones that it repeats. */
+  async #withoutRedacted(
+    imported: ImportedSession,
+    header: SessionHeader,
+    base: SessionHeader,
+  ): Promise<ImportedSession> {
     const [first, ...rest] = imported.entries;
+    const redactedIds = new Set<string>();
+    for (const place of await this.#repeatedBy(imported, header, base))
+      for (const id of redactedAmong(await this.#target.entriesIn(place), rest)) redactedIds.add(id);
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;
     const record = {
@@ -125,6 +139,19 @@ export class SessionImporter {
     };
     const entries = rest.map((one) => (redactedIds.has(one.id) ? redactEntry(one, REDACTED_TEXT) : one));
     return { ...imported, entries: [first, record, ...entries] };
+  }
+
+  /** Returns the paths or ids of the sessions that one repeats: an earlier import of it and, for a new fork, its parent. */
+  async #repeatedBy(
+    { parent }: ImportedSession,
+    header: SessionHeader,
+    base: SessionHeader,
+  ): Promise<string[]> {
+    const earlier = header.id === base.id ? [] : [this.#target.placeOf(base)];
+    const { parentSession } = header;
+    if (parent?.relation !== "fork" || typeof parentSession !== "string") return earlier;
+    const isNew = !(await this.#target.has(this.#target.placeOf(header)));
+    return isNew ? [...earlier, parentSession] : earlier;
   }
 
   /** Tells whether a session, or the one whose subagent it is of, was deleted here, and is not there again. */

@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { importedRoot } from "../catalog/data-folder.ts";
 import { firstEntryIn, firstEntryOf } from "../catalog/deleted-imports.ts";
@@ -17,16 +18,20 @@ import {
   type ExistingSession,
   entriesOf,
   entryIdsOf,
+  type ImportStatus,
   linesOfSession,
   planSync,
+  type SyncStatus,
   strayLeaf,
 } from "./sync-plan.ts";
 
-/** What became of a session at its target. */
-export type SyncStatus = "new" | "grown" | "unchanged";
-
-/** What an import did to a session; `deleted` if it was left out because it was deleted here. */
-export type ImportStatus = SyncStatus | "deleted";
+/** A session as an import left it. */
+export interface WrittenSession {
+  /** Bytes; absent in a store. */
+  readonly size?: number | undefined;
+  /** Unix milliseconds at which it was written, or found whole. */
+  readonly writtenMs?: number | undefined;
+}
 
 /** Target of imported sessions. */
 export interface SessionTarget {
@@ -39,17 +44,26 @@ export interface SessionTarget {
   /**
    * Tells whether a session exists.
    *
-   * @param size - Its size after the last import, if known: a shorter one, or one whose end is torn, counts as missing.
+   * @param written - What the last import left of it, if known: what a power cut damaged since counts as missing.
    */
-  has(place: string, size?: number): Promise<boolean>;
+  has(place: string, written?: WrittenSession): Promise<boolean>;
   /** Returns the size of a session in bytes, if that needs no request. */
   sizeOf(place: string): number | undefined;
   /** Returns the first entry of a session, which says where it is from; undefined if there is none. */
   firstEntryOf(place: string): Promise<JsonRecord | undefined>;
   /** Returns the start of an existing session, ISO 8601; undefined if there is none. */
   begunAt(id: string): Promise<string | undefined>;
-  /** Updates a session to match its source; writes nothing if it matches. */
-  sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
+  /**
+   * Updates a session to match its source; writes nothing if it matches.
+   *
+   * @param mayMake - Tells whether a missing one may be made; else it is `deleted`.
+   */
+  sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus>;
   /** Returns the entries of a session, with the bodies of custom entries only; none if it is missing. */
   entriesIn(place: string): Promise<readonly UnknownEntry[]>;
   /** Returns what `sync` would do. */
@@ -112,8 +126,9 @@ export class FileTarget implements SessionTarget {
     return this.#filesById().get(id);
   }
 
-  async has(place: string, size?: number): Promise<boolean> {
-    if (size !== undefined) return isWholeFile(place, size);
+  async has(place: string, written: WrittenSession = {}): Promise<boolean> {
+    const { size, writtenMs = 0 } = written;
+    if (size !== undefined) return isWholeFile(place, size, isOlderThanSystem(writtenMs));
     return realFileSystem.statSync(place, { throwIfNoEntry: false }) !== undefined;
   }
 
@@ -130,8 +145,13 @@ export class FileTarget implements SessionTarget {
     return path === undefined ? undefined : readHeaderOf(path)?.timestamp;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
-    return syncFile(place, header, imported);
+  async sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus> {
+    return syncFile(place, header, imported, realFileSystem, mayMake);
   }
 
   async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
@@ -154,6 +174,11 @@ export class FileTarget implements SessionTarget {
     const roots = [sessionsRoot(this.#places), importedRoot()];
     return [...this.#earlier, ...roots.flatMap((root) => namesIn(root).map((name) => join(root, name)))];
   }
+}
+
+/** Tells whether the system was started after a time: what was written by then may have been lost in a power cut. */
+export function isOlderThanSystem(writtenMs: number): boolean {
+  return writtenMs <= Date.now() - uptime() * 1000;
 }
 
 function sessionsIn(folder: string): [id: string, path: string][] {
@@ -219,12 +244,18 @@ export class StoreTarget implements SessionTarget {
     return (await this.#read(id))?.index.header?.timestamp;
   }
 
-  async sync(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+  async sync(
+    place: string,
+    header: SessionHeader,
+    imported: ImportedSession,
+    mayMake: () => boolean,
+  ): Promise<ImportStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) {
+      if (!mayMake()) return "deleted";
       if (await this.#create(header, imported)) return "new";
       // Another import has made it meanwhile.
-      return this.sync(place, header, imported);
+      return this.sync(place, header, imported, mayMake);
     }
     const plan = planSync(existing, imported, false);
     if (plan.kind !== "append") return "unchanged";

@@ -8,6 +8,7 @@ import {
   type FileSystem,
   makeFolder,
   openForReading,
+  readPieces,
   readRange,
   realFileSystem,
 } from "../log/file-system.ts";
@@ -25,14 +26,16 @@ import {
   type ExistingSession,
   entriesOf,
   entryIdsOf,
+  type ImportStatus,
   linesOfSession,
   planSync,
   type SyncPlan,
+  type SyncStatus,
   strayLeaf,
 } from "./sync-plan.ts";
 
-/** What was done to a file; undefined if another process has made it meanwhile. */
-type Done = "new" | "grown" | "unchanged" | undefined;
+/** What was done to a file; undefined if another process has made or removed it meanwhile. */
+type Done = SyncStatus | undefined;
 
 /** A session file that is open for reading. */
 interface OpenSession extends ReadSession, ExistingSession {}
@@ -42,6 +45,8 @@ interface OpenSession extends ReadSession, ExistingSession {}
  *
  * A new file appears whole or not at all. Lines of other writers are kept, and so is their leaf.
  *
+ * @param mayMake - Tells whether a missing file may be made: it may have been deleted a moment ago.
+ * @returns `deleted` if the file is missing and may not be made.
  * @throws {SessionError} `WRITE_FAILED`, also for a link at the path; `NOT_A_SESSION`
  */
 export function syncFile(
@@ -49,12 +54,14 @@ export function syncFile(
   header: SessionHeader,
   imported: ImportedSession,
   fs: FileSystem = realFileSystem,
-): "new" | "grown" | "unchanged" {
+  mayMake: () => boolean = () => true,
+): ImportStatus {
   try {
     for (;;) {
       const isThere = isPlainFile(fs, path);
+      if (!isThere && !mayMake()) return "deleted";
       const done: Done = isThere
-        ? untilUnchanged(() => update(fs, path, header, imported))
+        ? untilUnchanged(() => updateIfThere(fs, path, header, imported))
         : create(fs, path, header, imported);
       if (done !== undefined) return done;
     }
@@ -64,7 +71,7 @@ export function syncFile(
 }
 
 /** Returns what `syncFile` would do. */
-export function compareFile(path: string, imported: ImportedSession): "new" | "grown" | "unchanged" {
+export function compareFile(path: string, imported: ImportedSession): SyncStatus {
   if (!isPlainFile(realFileSystem, path)) return "new";
   return withSession(realFileSystem, path, (session) => {
     if (session === undefined) return "new";
@@ -78,14 +85,21 @@ export function entriesInFile(path: string): readonly UnknownEntry[] {
   return withSession(realFileSystem, path, (session) => (session === undefined ? [] : entriesOf(session)));
 }
 
-/** Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one. */
-export function isWholeFile(path: string, size: number): boolean {
+/**
+ * Tells whether a file has at least a size, and ends with a line: a power cut may leave an empty or a torn one.
+ *
+ * @param isSuspect - Whether to look for zeros, too, which a power cut may leave anywhere.
+ * @remarks Cost: reading one byte; of a suspect file all.
+ */
+export function isWholeFile(path: string, size: number, isSuspect: boolean): boolean {
   const fs = realFileSystem;
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.size < size || stats.size === 0) return false;
   const fd = openForReading(fs, path);
   try {
-    return readRange(fs, fd, stats.size - 1, 1)[0] === LINE_FEED;
+    if (readRange(fs, fd, stats.size - 1, 1)[0] !== LINE_FEED) return false;
+    if (isSuspect) for (const piece of readPieces(fs, fd, 0, stats.size)) if (piece.includes(0)) return false;
+    return true;
   } finally {
     closeQuietly(fs, fd);
   }
@@ -115,6 +129,16 @@ function create(fs: FileSystem, path: string, header: SessionHeader, { entries }
     return "new";
   } catch (error) {
     if (!hasErrorCode(error, "EEXIST")) throw error;
+    return undefined;
+  }
+}
+
+/** Updates a file; does nothing if it was removed meanwhile. */
+function updateIfThere(fs: FileSystem, path: string, header: SessionHeader, imported: ImportedSession): Done {
+  try {
+    return update(fs, path, header, imported);
+  } catch (error) {
+    if (isPlainFile(fs, path)) throw error;
     return undefined;
   }
 }

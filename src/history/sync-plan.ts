@@ -5,6 +5,7 @@ import { isLeafMarker } from "../import/session-builder.ts";
 import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
+import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
@@ -12,6 +13,12 @@ import { inventEntryId } from "../schema/ids.ts";
 import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../schema/import-origin.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isoTime } from "../schema/times.ts";
+
+/** What became of a session at its target. */
+export type SyncStatus = "new" | "grown" | "unchanged";
+
+/** What an import did to a session; `deleted` if it was left out because it was deleted here. */
+export type ImportStatus = SyncStatus | "deleted";
 
 /** How to update a session to match its source. */
 export type SyncPlan =
@@ -221,17 +228,17 @@ class PlanBeside {
     const end = this.#added.at(-1) ?? before;
     const last = this.#entries.at(-1);
     if (before === undefined || end === undefined || last === undefined) return undefined;
-    if (!this.#known.every((one, place) => this.#isOfImport(one, this.#known[place - 1]?.entry)))
+    if (!this.#known.every((one) => this.#isOfImport(one)))
       return this.#added.length > 0 ? stayMarker(before, end) : undefined;
     const leafId = this.#leafOf({ ...last });
-    if (leafId === null || this.#settled({ ...end }) === leafId) return undefined;
+    if (leafId === null || this.#settled(end.id) === this.#settled(leafId)) return undefined;
     return leafMarker(movedKey(leafId, { ...end }), leafId, { ...end });
   }
 
-  #isOfImport({ entry, text }: KnownEntry, before: UnknownEntry | undefined): boolean {
-    const { id, customType } = entry;
-    if (this.#ids.has(id) || customType === REDACTION_CUSTOM_TYPE) return true;
-    if (isLeafMarker(entry) || isMovedMarker(entry, before)) return true;
+  /** Tells whether an import made an entry, or it does not continue the conversation. */
+  #isOfImport({ entry, text }: KnownEntry): boolean {
+    const { id } = entry;
+    if (this.#ids.has(id) || isNote(entry)) return true;
     if (this.#imported.source !== "messages") return false;
     return this.#redactedIds.has(id) || isOfMessageArray({ ...parseRecord(text), ...entry });
   }
@@ -242,15 +249,20 @@ class PlanBeside {
     return this.#renamed.get(id) ?? id;
   }
 
-  /** Returns the entry at which a session goes on that ends in an entry: markers and records of redactions say nothing. */
-  #settled(end: UnknownEntry): string | null {
-    let at: UnknownEntry | undefined = end;
-    while (at?.["customType"] === LEAF_CUSTOM_TYPE || at?.["customType"] === REDACTION_CUSTOM_TYPE) {
-      const parent: UnknownEntry | undefined = this.#byId.get(at.parentId ?? "")?.entry;
-      if (parent === undefined) return at.parentId;
-      at = parent;
+  /** Returns the entry at which a session goes on whose leaf is an entry: notes say nothing. */
+  #settled(leafId: string): string | null {
+    let id: string | null = leafId;
+    for (let steps = this.#known.length + this.#added.length; id !== null && steps > 0; steps--) {
+      const at: UnknownEntry | undefined = this.#entryAt(id);
+      if (at === undefined || !isNote(at)) return id;
+      id = at.parentId;
     }
-    return at?.id ?? null;
+    return id;
+  }
+
+  #entryAt(id: string): UnknownEntry | undefined {
+    const added = this.#added.findLast((one) => one.id === id);
+    return this.#byId.get(id)?.entry ?? (added && { ...added });
   }
 }
 
@@ -269,13 +281,11 @@ function partsOf(entry: unknown): number {
   return Array.isArray(content) ? content.length : 0;
 }
 
-/** Tells whether an import added an entry after another one to move the leaf. */
-function isMovedMarker(
-  { id, parentId, customType }: UnknownEntry,
-  before: UnknownEntry | undefined,
-): boolean {
-  if (customType !== LEAF_CUSTOM_TYPE || parentId === null || before === undefined) return false;
-  return id === inventEntryId(movedKey(parentId, before), 0, 0);
+/** Tells whether an entry does not continue a conversation: names, labels, usage, moves of the leaf, records of redactions. */
+function isNote({ type, customType }: UnknownEntry): boolean {
+  return (
+    COMMUTING_TYPES.includes(type) || customType === LEAF_CUSTOM_TYPE || customType === REDACTION_CUSTOM_TYPE
+  );
 }
 
 /** Returns a key that differs for every move of the leaf, even back to an earlier place. */
@@ -297,7 +307,7 @@ function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry):
  *
  * @param before - Ids that the plan knew.
  * @param added - Entries that were appended.
- * @returns Undefined if nobody wrote meanwhile, or only behind them.
+ * @returns Undefined if nobody went on meanwhile, or only behind them.
  */
 export function strayLeaf(
   session: LineSource,
@@ -309,9 +319,26 @@ export function strayLeaf(
   let stray: UnknownEntry | undefined;
   for (const { entry } of knownEntries(session)) {
     if (entry.id === last?.id) return stray && stayMarker(stray, last);
-    if (!before.has(entry.id) && !ours.has(entry.id)) stray = entry;
+    if (!before.has(entry.id) && !ours.has(entry.id) && !isNote(entry)) stray = entry;
   }
   return undefined;
+}
+
+/** Returns the ids of those entries of which a session has redacted a version. */
+export function redactedAmong(
+  known: readonly UnknownEntry[],
+  entries: readonly AnySessionEntry[],
+): ReadonlySet<string> {
+  const redacted = new Set(known.flatMap(redactedIdsOf));
+  if (redacted.size === 0) return redacted;
+  const knownIds = new Set(known.map(({ id }) => id));
+  const isRedacted = (entry: AnySessionEntry) => {
+    let id = entry.id;
+    for (let version = 1; knownIds.has(id); id = versionId(entry, version++))
+      if (redacted.has(id)) return true;
+    return redacted.has(id);
+  };
+  return new Set(entries.filter(isRedacted).map(({ id }) => id));
 }
 
 /** Returns the entries of a session, with the bodies of custom entries only. */

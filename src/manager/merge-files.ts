@@ -22,7 +22,7 @@ export type MergeFilesOptions = MergeOptions & MergeTarget & { readonly fs?: Fil
 export interface MergeFilesResult extends MergeReport {
   /** Path of the merged session. */
   readonly path: string;
-  /** Path of the first copy's backup, if the merged session replaced it. */
+  /** Path of the first copy's backup, if the merged session replaced it and redacts nothing that was in it. */
   readonly backup?: string;
 }
 
@@ -37,8 +37,8 @@ interface OpenCopy {
  * Merges two diverged copies of a session: all entries of both, shared ones once.
  *
  * The result does not depend on which copy is the first, nor on the order in which several are merged. The copies do
- * not change, except that with `inPlace` the merged session replaces the first, whose old bytes stay as `<name>.bak`;
- * if the second copy has nothing new, nothing is written.
+ * not change, except that with `inPlace` the merged session replaces the first, whose old bytes stay as `<name>.bak`
+ * unless they hold what the second has redacted; if the second copy has nothing new, nothing is written.
  *
  * @param pathA - One copy.
  * @param pathB - The other.
@@ -126,11 +126,13 @@ function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesRes
   const { path } = copy;
   if (copy.source.index.isForeign) throw foreignFile(path);
   try {
+    const { unredacted } = plan.report();
     const backup = replaceFile({
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
       mode: modeOfPlainFile(fs, path),
-      backup: `${basename(path)}.bak`,
+      // A backup would keep what was redacted.
+      ...(unredacted.a.length === 0 && { backup: `${basename(path)}.bak` }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
     return { path, ...(backup !== undefined && { backup }), ...plan.report() };

@@ -41,6 +41,8 @@ export interface MergeReport {
   readonly conflicts: readonly MergeConflict[];
   /** Where the headers differ, and the merged values. */
   readonly headerDifferences: readonly HeaderDifference[];
+  /** Ids of entries that are redacted in the result, and whose content is still in a copy. */
+  readonly unredacted: { readonly [side in MergeSide]: readonly string[] };
   /** The issues of each copy. Lines without an entry are not merged; the issues say where they are. */
   readonly issues: { readonly a: readonly SessionIssue[]; readonly b: readonly SessionIssue[] };
 }
@@ -73,6 +75,7 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
   const merged: MergedEntries = { matching, parents, order: orderEntries(union, parents) };
   const counts = countSides(union);
   const conflicts = claimed.flatMap((one) => conflictOf(one, union));
+  const unredacted = { a: redactions.unredactedIn("a"), b: redactions.unredactedIn("b") };
   const hasNews = counts.b > 0 || differences.some((one) => one.merged !== one.a) || isOdd(a);
   return {
     header,
@@ -86,6 +89,7 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
       inBoth: counts.both,
       conflicts,
       headerDifferences: differences,
+      unredacted,
       issues: { a: a.index.issues, b: b.index.issues },
     }),
   };

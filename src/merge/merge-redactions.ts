@@ -1,9 +1,10 @@
 import { decodeRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import type { LineSource } from "../jsonl/line-source.ts";
+import { type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { REDACTED_TEXT } from "../schema/redact-entry.ts";
 import { redactedIdsOf } from "../schema/redaction.ts";
+import { NONE } from "../tree/entry-tree.ts";
 import { originalId } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { MergeSide } from "./merge-source.ts";
@@ -22,9 +23,11 @@ type Degrees = ReadonlyMap<string, RedactionDegree>;
  * @remarks Cost: O(bytes of custom entries).
  */
 export class MergeRedactions {
+  readonly #sources: { readonly [side in MergeSide]: LineSource };
   readonly #degrees: { readonly [side in MergeSide]: Degrees };
 
   constructor(a: LineSource, b: LineSource) {
+    this.#sources = { a, b };
     this.#degrees = { a: degreesIn(a), b: degreesIn(b) };
   }
 
@@ -47,6 +50,28 @@ export class MergeRedactions {
   mostRedacted(members: readonly Member[]): Member[] {
     const most = Math.max(...members.map((member) => this.degreeAt(member)));
     return members.filter((member) => this.degreeAt(member) === most);
+  }
+
+  /**
+   * Returns the ids of entries whose content a copy still has, and the other has redacted.
+   *
+   * @remarks Cost: O(redactions), and the lines that both have redacted in part.
+   */
+  unredactedIn(side: MergeSide): string[] {
+    const other = side === "a" ? "b" : "a";
+    const { tree } = this.#sources[side].index;
+    return Array.from(this.#degrees[other]).flatMap(([id, degree]) => {
+      const ordinal = tree.find(id);
+      const own = this.#degrees[side].get(id) ?? 0;
+      if (ordinal === NONE || own > degree || own === 2) return [];
+      return own < degree || this.#lineIn("a", id) !== this.#lineIn("b", id) ? [id] : [];
+    });
+  }
+
+  #lineIn(side: MergeSide, id: string): string {
+    const source = this.#sources[side];
+    const ordinal = source.index.tree.find(id);
+    return ordinal === NONE ? "" : encodeRecord(decodeRecord(lineOf(source, ordinal)) ?? {});
   }
 
   /** Tells whether an entry with these occurrences holds content of which only a record of its redaction is left. */

@@ -1,6 +1,8 @@
 import type { AnySessionEntry } from "./entry.ts";
 import { SessionError } from "./errors.ts";
+import { IMPORT_CUSTOM_TYPE } from "./import-origin.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
+import { REDACTION_CUSTOM_TYPE } from "./redaction.ts";
 
 /** What stands instead of redacted content, if the caller says nothing else. */
 export const REDACTED_TEXT = "[redacted]";
@@ -89,10 +91,23 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
   if ("summary" in entry) fields["summary"] = replacement;
   if ("label" in entry) fields["label"] = replacement;
   if ("name" in entry) fields["name"] = replacement;
-  if ("data" in entry) fields["data"] = { redacted: replacement };
+  if ("data" in entry) fields["data"] = { ...keptData(entry), redacted: replacement };
   if (type === "context_edit") fields["replacement"] = null;
   if (Object.keys(fields).length === 4) fields["redacted"] = replacement;
   return { ...fields, ...keptDetails(entry), type, id, parentId, timestamp };
+}
+
+/** Fields of our own entries' data that keep what is removed from coming back, by the entries' `customType`. */
+const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
+  [IMPORT_CUSTOM_TYPE]: ["source", "sourceId", "mapping"],
+  [REDACTION_CUSTOM_TYPE]: ["targetId", "targetIds"],
+};
+
+function keptData(entry: AnySessionEntry): JsonRecord {
+  const customType = "customType" in entry ? String(entry.customType) : "";
+  const names = Object.hasOwn(KEPT_DATA, customType) ? (KEPT_DATA[customType] ?? []) : [];
+  const data = "data" in entry && isJsonRecord(entry.data) ? entry.data : {};
+  return Object.fromEntries(names.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
 /** Keeps the id of a chat message, by which its host names it. */

@@ -204,6 +204,7 @@ for (const name of ["first", "second"]) {
         HOME: home,
         PI_CODING_AGENT_DIR: target,
         XDG_CACHE_HOME: join(target, "cache"),
+        XDG_DATA_HOME: join(target, "data"),
         CLAUDE_CONFIG_DIR: "",
         CODEX_HOME: "",
       },

@@ -73,6 +73,18 @@ describe("merge", () => {
     expect(existsSync(`${laptop}.bak.1`)).toBe(false);
   });
 
+  test("says where what was redacted still is, and keeps no backup of it", async () => {
+    const { laptop, server, both, root } = diverged();
+    SessionManager.open(server).redact(root);
+    const aside = await cli(["merge", laptop, server, "-o", both]);
+    expect(aside.stdout).toContain("a still holds the content of 1 entry that is redacted now");
+    expect(aside.stdout).not.toContain("b still holds");
+    const { stdout } = await cli(["merge", laptop, server, "--in-place"]);
+    expect(stdout).toContain("No backup was kept: it would hold the content of 1 redacted entry.");
+    expect(existsSync(`${laptop}.bak`)).toBe(false);
+    expect(readFileSync(laptop, "utf8")).not.toContain("start");
+  });
+
   test("wants to know where to", async () => {
     const { laptop, server, both } = diverged();
     expect((await cli(["merge", laptop, server])).code).toBe(2);

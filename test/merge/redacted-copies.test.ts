@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { mergeSessions } from "sessiontree/merge";
@@ -157,3 +157,41 @@ function fileAt(text: string): string {
   writeFileSync(path, text);
   return path;
 }
+
+describe("what stays where a merge redacts", () => {
+  function files(...texts: readonly string[]): string[] {
+    const folder = temporaryFolder();
+    return texts.map((text, at) => {
+      const path = join(folder, `${at}.jsonl`);
+      writeFileSync(path, text);
+      return path;
+    });
+  }
+
+  test.each([
+    ["what the other copy redacted whole", unredacted, whole],
+    ["what the other copy redacted in part", unredacted, partly],
+    ["what the other copy redacted further", partly, whole],
+    ["what both redacted, each otherwise", partly, otherwise],
+  ])("in place, no backup keeps %s", (_, mine, theirs) => {
+    const [a = "", b = ""] = files(mine, theirs);
+    const result = mergeSessions(a, b, { inPlace: true });
+    expect(result).not.toHaveProperty("backup");
+    expect(result.unredacted.a).toEqual(["00000002"]);
+    expect(existsSync(`${a}.bak`)).toBe(false);
+    expect(readFileSync(a, "utf8")).not.toContain(mine === unredacted ? SECRET : "door is red");
+  });
+
+  test("a backup is kept if the first copy holds nothing that goes", () => {
+    const more = `${whole}${JSON.stringify(said("0000000f", "00000003", 9))}\n`;
+    for (const [mine, theirs, b] of [
+      [whole, unredacted, ["00000002"]],
+      [partly, `${partly}${more.split("\n").at(-2)}\n`, []],
+    ] as const) {
+      const [path = "", other = ""] = files(mine, theirs);
+      const result = mergeSessions(path, other, { inPlace: true });
+      expect(result).toMatchObject({ backup: `${path}.bak`, unredacted: { a: [], b } });
+      expect(readFileSync(`${path}.bak`, "utf8")).toBe(mine);
+    }
+  });
+});

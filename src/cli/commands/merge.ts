@@ -18,7 +18,10 @@ import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 const FIRST = argument("<session-a>", "one copy of the session");
 const SECOND = argument("<session-b>", "the other copy");
 const OUTPUT = textOption("--output, -o <file>", "the new file for the merged session");
-const IN_PLACE = flag("--in-place", "replace the first copy; its old bytes stay beside it");
+const IN_PLACE = flag(
+  "--in-place",
+  "replace the first copy; keeps its old bytes unless the merge redacts some of them",
+);
 const ANY_ID = flag("--allow-different-ids", "merge them even if they are not copies of one session");
 
 /** `sessiontree merge`: makes one session of two copies that went different ways. */
@@ -50,8 +53,9 @@ export const mergeCommand: Command = {
   },
 };
 
-function writeResult({ out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
+function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
   const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;
+  const { unredacted } = result;
   out.line(`${out.colours.green("Merged")}  ${plainLine(path)}`);
   writeFacts(
     [
@@ -63,6 +67,13 @@ function writeResult({ out }: CommandCall, result: MergeFilesResult, a: string, 
     ],
     out,
   );
+  if (get(IN_PLACE) && unredacted.a.length > 0)
+    writeHeading(
+      `No backup was kept: it would hold the content of ${counted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
+      out,
+    );
+  else writeUnredacted("a", unredacted.a, out);
+  writeUnredacted("b", unredacted.b, out);
   writeConflicts(conflicts, out);
   if (headerDifferences.length > 0) {
     writeHeading("The headers differ:", out);
@@ -72,6 +83,12 @@ function writeResult({ out }: CommandCall, result: MergeFilesResult, a: string, 
   }
   writeIssues("a", issues.a, out);
   writeIssues("b", issues.b, out);
+}
+
+function writeUnredacted(side: MergeSide, { length }: readonly string[], out: Output): void {
+  if (length === 0) return;
+  const entries = counted(length, "entry that is", "entries that are");
+  writeHeading(`${side} still holds the content of ${entries} redacted now; redact it there, too.`, out);
 }
 
 function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void {

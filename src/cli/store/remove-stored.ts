@@ -1,7 +1,12 @@
-import { firstEntryIn, markDeletedImport, unmarkDeletedImport } from "../../catalog/deleted-imports.ts";
+import {
+  importOriginInFront,
+  isWholeFront,
+  markDeletedImport,
+  unmarkDeletedImport,
+} from "../../catalog/deleted-imports.ts";
 import type { SessionRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
-import { type ImportOrigin, importOriginIn } from "../../schema/import-origin.ts";
+import type { ImportOrigin } from "../../schema/import-origin.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
@@ -72,8 +77,12 @@ export async function removeStored(
 
 /** Returns where a session was imported from. */
 async function originInStore(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
-  for await (const piece of store.exportBytes(id)) return importOriginIn(firstEntryIn(piece));
-  return undefined;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.exportBytes(id)) {
+    pieces.push(piece);
+    if (isWholeFront(Buffer.concat(pieces))) break;
+  }
+  return importOriginInFront(Buffer.concat(pieces));
 }
 
 function isMeant(
