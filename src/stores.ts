@@ -4,7 +4,8 @@
  * @module
  */
 
-export { staleLeaf } from "./log/expected-leaf.ts";
+export { type EntryFacts, factsAfter, type SessionFacts } from "./catalog/session-facts.ts";
+export { COMMUTING_TYPES, staleLeaf } from "./log/expected-leaf.ts";
 export {
   type RedactEverywhereOptions,
   type RedactedPlace,
@@ -25,7 +26,6 @@ export type {
   BackendListQuery,
   BackendSearchQuery,
   BackendSupport,
-  EntryFacts,
   FoundLine,
   LinePage,
   ListPosition,
@@ -34,7 +34,6 @@ export type {
   SessionBackend,
   StoredLine,
 } from "./stores/session-backend.ts";
-export { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./stores/session-facts.ts";
 export type {
   CloseStoreOptions,
   CreateInStoreOptions,

@@ -53,7 +53,7 @@ export function readCachedFolder(path: string): CachedFolder | undefined {
 export function cachedTexts(path: string): string[] {
   const rows = CACHE_FILE.test(basename(path)) ? readCachedFolder(path)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary }) =>
-    [summary?.name, summary?.firstMessage].filter((text) => text !== undefined),
+    [summary?.name, summary?.firstMessage].filter((text) => typeof text === "string"),
   );
 }
 

@@ -118,7 +118,7 @@ export class CatalogRun {
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
-    return known?.isWhole === true && known.end !== undefined && known.summary?.issueCount === 0;
+    return known?.isWhole === true && known.end !== undefined && known.issueCount === 0;
   }
 
   /** Saves what was found for the next run. */
@@ -143,9 +143,10 @@ export class CatalogRun {
     }
   }
 
-  #rowOf(file: SessionFile, { summary }: FileSummary): FileRow | undefined {
+  #rowOf(file: SessionFile, found: FileSummary): FileRow | undefined {
+    const { summary } = found;
     if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
     const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
-    return isWanted ? fileRow(file.path, summary, file.mtimeMs) : undefined;
+    return isWanted ? fileRow(file.path, found) : undefined;
   }
 }

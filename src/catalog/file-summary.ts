@@ -1,17 +1,14 @@
 import { statSync } from "node:fs";
 import { NotAPlainFileError } from "../log/file-errors.ts";
 import { readRange, realFileSystem } from "../log/file-system.ts";
-import { summarizeFully } from "./full-summary.ts";
+import { type Findings, summarizeFully } from "./full-summary.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
-import type { SessionSummary } from "./session-summary.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
-export interface FileSummary extends FileMark {
-  /** Undefined if the file is no session. */
-  readonly summary: SessionSummary | undefined;
+export interface FileSummary extends FileMark, Omit<Findings, "lastId"> {
   /** Where to continue once the file has grown; undefined if it must be read anew. */
   readonly end: KnownEnd | undefined;
   /** Whether it was read in one go, rather than continued from an earlier end. */
@@ -64,16 +61,12 @@ export async function summarizeFile(
 }
 
 /** The findings of one reading, and the last bytes of the file. */
-interface Found {
-  readonly summary: SessionSummary | undefined;
-  readonly lastId: string | undefined;
+interface Found extends Findings {
   readonly tail: string;
 }
 
 async function readFully(file: OpenFile, pace: Pace): Promise<Found> {
-  const full = await summarizeFully(file, pace);
-  const tail = tailBefore(file, file.size, TAIL_BYTES);
-  return { summary: full?.summary, lastId: full?.lastId, tail };
+  return { ...(await summarizeFully(file, pace)), tail: tailBefore(file, file.size, TAIL_BYTES) };
 }
 
 /** Tells whether a summary still holds: the file is unchanged, or has only grown. */
@@ -105,7 +98,8 @@ function hasGrown(file: OpenFile, { ino, birthtimeMs, size, end }: FileSummary):
 async function scanNewBytes(file: OpenFile, known: FileSummary, pace: Pace): Promise<Found | undefined> {
   if (known.summary === undefined || known.end === undefined || !hasGrown(file, known)) return undefined;
   const scan = new OrdinaryScan({ summary: known.summary, lastId: known.end.lastId });
-  return scanFrom(file, known.size, scan, pace);
+  const found = await scanFrom(file, known.size, scan, pace);
+  return found && { ...found, issueCount: known.issueCount };
 }
 
 /** Scans to the end; returns undefined if a line is not in order. */
@@ -126,18 +120,18 @@ async function scanFrom(
   if (!scan.isOrdinary) return undefined;
   // The tail of a short last piece begins in the piece before.
   if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
-  return { summary: scan.summary, lastId: scan.lastId, tail };
+  return { summary: scan.summary, issueCount: 0, lastId: scan.lastId, tail };
 }
 
 function fileSummary(
   { size, mtimeMs, ino, birthtimeMs }: OpenFile,
-  { summary, lastId, tail }: Found,
+  { summary, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
   // No scan can continue behind an unfinished line: what follows belongs to it.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   const end = isResumable ? { lastId, tail } : undefined;
-  return { size, mtimeMs, ino, birthtimeMs, summary, end, isWhole };
+  return { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end, isWhole };
 }
 
 function tailBefore(file: OpenFile, end: number, length: number): string {

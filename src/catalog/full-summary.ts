@@ -1,12 +1,12 @@
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { IssueCode } from "../schema/issue.ts";
-import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
+import { isJsonRecord } from "../schema/json.ts";
 import { isNameType } from "../schema/session-name.ts";
 import type { OpenFile } from "./open-file.ts";
 import { RESUMABLE_VERSION } from "./ordinary-scan.ts";
 import type { Pace } from "./pace.ts";
 import { readEntries, readIndex } from "./read-index.ts";
-import { headerFacts, type SessionSummary, SummaryFacts } from "./session-summary.ts";
+import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** Issues about links, versions and ids rather than lines: nothing is lost. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
@@ -19,9 +19,12 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What the full path found. */
-export interface FullSummary {
-  readonly summary: SessionSummary;
+/** What a reading of a file found. */
+export interface Findings {
+  /** Undefined if the file is no session. */
+  readonly summary: SessionFacts | undefined;
+  /** Lines that are not exactly one header or one entry. */
+  readonly issueCount: number;
   /** Id of the last entry; undefined if no scan can continue behind it. */
   readonly lastId: string | undefined;
 }
@@ -29,28 +32,26 @@ export interface FullSummary {
 /**
  * Summarises a session file in any state, as an open would read it: every relevant entry is parsed.
  *
- * @returns Undefined if it is no session.
  * @throws {SessionError} `ABORTED`
  * @remarks Cost: O(bytes), parsed.
  */
-export async function summarizeFully(file: OpenFile, pace: Pace): Promise<FullSummary | undefined> {
+export async function summarizeFully(file: OpenFile, pace: Pace): Promise<Findings> {
   const index = await readIndex(file, pace);
-  if (index?.header === undefined) return undefined;
-  const facts = new SummaryFacts();
+  if (index?.header === undefined) return { summary: undefined, issueCount: 0, lastId: undefined };
+  const summarizer = new Summarizer(factsOfHeader(index.header));
   const { tree } = index;
   for await (const batch of readEntries(file, index, ordinalsThatMatter(index), pace)) {
     for (const { ordinal, entry } of batch) {
-      const record: JsonRecord | undefined = isJsonRecord(entry) ? entry : undefined;
-      if (tree.typeAt(ordinal) === "message") {
-        facts.messageCount++;
-        facts.noteMessage(record, tree.timeAt(ordinal));
-      } else facts.noteName(record);
+      const type = tree.typeAt(ordinal);
+      // A damaged entry counts, and says no more.
+      const isWhole = isJsonRecord(entry) && entry["type"] === type;
+      summarizer.add(isWhole ? factsAdded(type, entry, tree.timeAt(ordinal)) : { type });
     }
   }
   const issueCount = index.issues.filter((issue) => !HARMLESS.has(issue.code)).length;
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
-  return { summary: facts.summary(headerFacts(index.header), issueCount), lastId };
+  return { summary: summarizer.facts, issueCount, lastId };
 }
 
 /** Whether an entry stands before its parent, or its parent is missing. */

@@ -5,7 +5,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { MessageBodyReader } from "./message-bytes.ts";
-import { messageText } from "./session-summary.ts";
+import { messageText } from "./session-facts.ts";
 
 /**
  * Reads the text of all user and assistant messages of a session file, joined by one space.

@@ -9,17 +9,11 @@ import { isNameType } from "../schema/session-name.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { IdIndex } from "../tree/id-index.ts";
 import { MessageBodyReader, timeInBody } from "./message-bytes.ts";
-import {
-  type HeaderFacts,
-  headerFacts,
-  recordTime,
-  type SessionSummary,
-  SummaryFacts,
-} from "./session-summary.ts";
+import { factsAdded, factsOfHeader, recordTime, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
 export interface ScannedBefore {
-  readonly summary: SessionSummary;
+  readonly summary: SessionFacts;
   /** Id of the last entry. */
   readonly lastId: string;
 }
@@ -60,12 +54,11 @@ let spareIds: IdIndex | undefined;
  *   piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
  */
 export class OrdinaryScan implements LineSink {
-  readonly #facts: SummaryFacts;
   readonly #isContinued: boolean;
-  readonly #issuesBefore: number;
   readonly #scanner = new LineScanner(this);
   readonly #ids = spareIds ?? new IdIndex();
-  #header: HeaderFacts | undefined;
+  /** Undefined until the header has come. */
+  #summarizer: Summarizer | undefined;
   #version = 0;
   #lastId: IdKey | undefined;
   #isOrdinary = true;
@@ -80,11 +73,9 @@ export class OrdinaryScan implements LineSink {
 
   constructor(before?: ScannedBefore) {
     spareIds = undefined;
-    this.#facts = new SummaryFacts(before?.summary);
     this.#isContinued = before !== undefined;
-    this.#issuesBefore = before?.summary.issueCount ?? 0;
     if (before === undefined) return;
-    this.#header = before.summary;
+    this.#summarizer = new Summarizer(before.summary);
     this.#version = RESUMABLE_VERSION;
     this.#lastId = idKeyOf(before.lastId);
     this.#ids.set(this.#lastId, 0);
@@ -118,8 +109,8 @@ export class OrdinaryScan implements LineSink {
   }
 
   /** The summary so far; undefined if no header has come. */
-  get summary(): SessionSummary | undefined {
-    return this.#header && this.#facts.summary(this.#header, this.#issuesBefore);
+  get summary(): SessionFacts | undefined {
+    return this.#summarizer?.facts;
   }
 
   /** Takes a line from the scanner. */
@@ -142,22 +133,22 @@ export class OrdinaryScan implements LineSink {
     const isMessage = type === "message";
     const bodyMs = isMessage ? body.read(bytes, bodyStart, end) : timeInBody(bytes, bodyStart, end, false);
     if (Number.isNaN(bodyMs)) return false;
-    if (!this.#admits(id, parent)) this.#isOrdinary = false;
-    else if (isMessage) this.#takeUsualMessage(line, bodyMs);
-    else if (isNameType(type)) this.#facts.noteName(decodeRecord(bytes.subarray(start, end)));
+    const summarizer = this.#summarizer;
+    if (summarizer === undefined || !this.#admits(id, parent)) this.#isOrdinary = false;
+    else if (isMessage) this.#takeUsualMessage(summarizer, line, bodyMs);
+    else if (isNameType(type)) addContent(summarizer, type, bytes.subarray(start, end), head.timestampMs);
     return true;
   }
 
-  #takeUsualMessage({ bytes, start, end, offset }: OneLine, bodyMs: number): void {
+  #takeUsualMessage(summarizer: Summarizer, { bytes, start, end, offset }: OneLine, bodyMs: number): void {
     const { timestampMs } = head;
     const { role } = body;
-    const facts = this.#facts;
-    facts.messageCount++;
+    summarizer.messageCount++;
     if (role === "other") return;
-    const isWanted = role === undefined || (role === "user" && facts.firstMessage === undefined);
+    const isWanted = role === undefined || (role === "user" && summarizer.lacksFirstMessage);
     // A line that began in the piece before stands elsewhere, and cannot wait.
     if (isWanted || offset < this.#pieceOffset)
-      facts.noteMessage(decodeRecord(bytes.subarray(start, end)), timestampMs);
+      addContent(summarizer, "message", bytes.subarray(start, end), timestampMs);
     else this.#addCandidate(start, end, timestampMs, bodyMs);
   }
 
@@ -178,35 +169,33 @@ export class OrdinaryScan implements LineSink {
 
   /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
   #resolveCandidates(): void {
-    let known = this.#facts.lastMessageMs ?? Number.NEGATIVE_INFINITY;
+    const summarizer = this.#summarizer;
+    if (summarizer === undefined) return;
     for (let i = this.#candidateNumbers - STRIDE; i >= 0; i -= STRIDE) {
       const entryMs = candidates[i + 2] ?? 0;
+      const known = summarizer.lastMessageMs;
       if (!(entryMs > known || (candidates[i + 3] ?? 0) > known)) continue;
       const line = this.#piece.subarray(candidates[i], candidates[i + 1]);
-      this.#facts.noteMessage(decodeRecord(line), entryMs);
-      known = this.#facts.lastMessageMs ?? known;
+      addContent(summarizer, "message", line, entryMs);
     }
     this.#candidateNumbers = 0;
   }
 
   #takesRecord(record: JsonRecord): boolean {
-    if (this.#header === undefined) return this.#takesHeader(record);
+    if (this.#summarizer === undefined) return this.#takesHeader(record);
     const { type, id, parentId } = record;
     if (typeof type !== "string" || type === "session") return false;
     const hasId = typeof id === "string" && id !== "";
     const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
     if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
-    if (type === "message") {
-      this.#facts.messageCount++;
-      this.#facts.noteMessage(record, recordTime(record));
-    } else this.#facts.noteName(record);
+    this.#summarizer.add(factsAdded(type, record, recordTime(record)));
     return true;
   }
 
   #takesHeader(record: JsonRecord): boolean {
     const read = record["type"] === "session" ? readHeader(record) : undefined;
     if (read?.stated.version === undefined) return false;
-    this.#header = headerFacts(read.header);
+    this.#summarizer = new Summarizer(factsOfHeader(read.header));
     this.#version = read.stated.version;
     return true;
   }
@@ -222,6 +211,12 @@ export class OrdinaryScan implements LineSink {
     this.#ids.set(id, 0);
     return true;
   }
+}
+
+/** Adds what a counted entry's line holds; one that does not parse, or has another type after all, adds nothing. */
+function addContent(summarizer: Summarizer, type: string, line: Uint8Array, entryMs: number): void {
+  const record = decodeRecord(line);
+  if (record?.["type"] === type) summarizer.addContent(factsAdded(type, record, entryMs));
 }
 
 /** Whether a line is certainly a whole record: without a line break, a value may be a part of one. */

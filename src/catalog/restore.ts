@@ -181,9 +181,10 @@ async function lookAt(
     if (!note?.isFile() || note.size > MAX_INFO_BYTES) return undefined;
     const { path, deleted } = parseNote(readFileSync(infoPath, "utf8"), folder.top);
     if (path === undefined || !isFile(trashPath)) return undefined;
-    const { summary, mtimeMs, size } = await summarizeFile(trashPath, undefined, pace);
-    if (summary !== undefined) {
-      const session = fileRow(trashPath, summary, mtimeMs);
+    const found = await summarizeFile(trashPath, undefined, pace);
+    const session = fileRow(trashPath, found);
+    if (session !== undefined) {
+      const { size } = found;
       return { trashed: { path, trashPath, infoPath, deleted, size, session }, notedMs: note.mtimeMs };
     }
     report({ path: trashPath, reason: "not-a-session" });

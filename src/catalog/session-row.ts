@@ -1,4 +1,5 @@
-import type { SessionSummary } from "./session-summary.ts";
+import type { FileSummary } from "./file-summary.ts";
+import type { SessionFacts } from "./session-facts.ts";
 
 /** A session as a list shows it, wherever it is kept. */
 export interface SessionRow {
@@ -28,26 +29,35 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
+/** Makes the row of a session file; undefined if it is no session. */
+export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
+  if (summary === undefined) return undefined;
+  const row = sessionRow(summary, mtimeMs);
+  if (issueCount > 0) row.issueCount = issueCount;
+  return Object.assign(row, { path });
+}
+
 /**
- * Makes the row of a session file.
+ * Makes the row of a session, wherever it is kept.
  *
- * @param mtimeMs - Time of the file, where the session itself has none.
+ * @param fallbackMs - The time of a session that has none itself.
  */
-export function fileRow(path: string, summary: SessionSummary, mtimeMs: number): FileRow {
-  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, issueCount } = summary;
-  const row: { -readonly [Key in keyof FileRow]: FileRow[Key] } = {
-    path,
+export function sessionRow(
+  facts: SessionFacts,
+  fallbackMs = 0,
+): { -readonly [Key in keyof SessionRow]: SessionRow[Key] } {
+  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage } = facts;
+  const row: ReturnType<typeof sessionRow> = {
     id,
     cwd,
-    created: new Date(createdMs ?? mtimeMs),
-    modified: new Date(lastMessageMs ?? createdMs ?? mtimeMs),
+    created: new Date(createdMs ?? fallbackMs),
+    modified: new Date(lastMessageMs ?? createdMs ?? fallbackMs),
     messageCount,
   };
   // Spreading what most rows lack into each of thousands takes as long as all the rest.
-  if (name !== undefined) row.name = name;
-  if (parentSession !== undefined) row.parentSession = parentSession;
-  if (summary.firstMessage !== undefined) row.firstMessage = summary.firstMessage;
-  if (issueCount > 0) row.issueCount = issueCount;
+  if (name !== null) row.name = name;
+  if (parentSession !== null) row.parentSession = parentSession;
+  if (firstMessage !== null) row.firstMessage = firstMessage;
   return row;
 }
 

@@ -18,6 +18,5 @@ export async function summarizeSession(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<FileRow | undefined> {
   const file = absolutePath(path);
-  const { summary, mtimeMs } = await summarizeFile(file, undefined, new Pace(options.signal));
-  return summary && fileRow(file, summary, mtimeMs);
+  return fileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
 }

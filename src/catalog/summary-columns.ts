@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileSummary } from "./file-summary.ts";
-import type { SessionSummary } from "./session-summary.ts";
+import type { SessionFacts } from "./session-facts.ts";
 
 /** The summaries of one folder's files, by name. */
 export type FolderSummaries = Map<string, FileSummary>;
@@ -34,11 +34,11 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
     lastMessageMs: sessions.map((session) => session?.lastMessageMs ?? null),
     sessionName: sessions.map((session) => session?.name ?? null),
     messageCount: sessions.map((session) => session?.messageCount ?? null),
-    issueCount: sessions.map((session) => session?.issueCount ?? null),
+    issueCount: files.map((file) => file.issueCount),
     // The length, if the text is in the common one, else the text itself.
     firstMessage: sessions.map((session) => {
       const text = session?.firstMessage;
-      if (text === undefined || UNPAIRED.test(text)) return text ?? null;
+      if (text == null || UNPAIRED.test(text)) return text ?? null;
       apart.push(text);
       return text.length;
     }),
@@ -61,9 +61,11 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const mtimeMs = lists.mtimeMs[i];
     const ino = lists.ino[i];
     const birthtimeMs = lists.birthtimeMs[i];
+    const issueCount = lists.issueCount[i];
     if (typeof size !== "number" || typeof mtimeMs !== "number") return undefined;
-    if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof name !== "string")
+    if (typeof ino !== "number" || typeof birthtimeMs !== "number" || typeof issueCount !== "number")
       return undefined;
+    if (typeof name !== "string") return undefined;
     const first = lists.firstMessage[i];
     const end = typeof first === "number" ? start + first : start;
     const isSession = lists.id[i] !== null;
@@ -73,36 +75,33 @@ export function readColumns(columns: unknown, text: string): FolderSummaries | u
     const tail = lists.tail[i];
     const hasEnd = typeof lastId === "string" && typeof tail === "string";
     const isWhole = lists.isWhole[i] === true;
-    const mark = { size, mtimeMs, ino, birthtimeMs };
-    summaries.set(name, { ...mark, summary, end: hasEnd ? { lastId, tail } : undefined, isWhole });
+    const known = hasEnd ? { lastId, tail } : undefined;
+    summaries.set(name, { size, mtimeMs, ino, birthtimeMs, summary, issueCount, end: known, isWhole });
     start = end;
   }
   return start === text.length ? summaries : undefined;
 }
 
-function summaryAt(lists: Lists, i: number, first: unknown): SessionSummary | undefined {
+function summaryAt(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {
   const id = lists.id[i];
   const cwd = lists.cwd[i];
   const messageCount = lists.messageCount[i];
-  const issueCount = lists.issueCount[i];
-  const firstMessage = first ?? undefined;
-  const parentSession = lists.parentSession[i] ?? undefined;
-  const name = lists.sessionName[i] ?? undefined;
-  const createdMs = lists.createdMs[i] ?? undefined;
-  const lastMessageMs = lists.lastMessageMs[i] ?? undefined;
-  if (typeof id !== "string" || typeof cwd !== "string") return undefined;
-  if (typeof messageCount !== "number" || typeof issueCount !== "number") return undefined;
-  if (!isTextIfAny(firstMessage) || !isTextIfAny(parentSession) || !isTextIfAny(name)) return undefined;
-  if (!isNumberIfAny(createdMs) || !isNumberIfAny(lastMessageMs)) return undefined;
-  return { id, cwd, parentSession, createdMs, lastMessageMs, name, messageCount, firstMessage, issueCount };
+  const parentSession = lists.parentSession[i];
+  const name = lists.sessionName[i];
+  const createdMs = lists.createdMs[i];
+  const lastMessageMs = lists.lastMessageMs[i];
+  if (typeof id !== "string" || typeof cwd !== "string" || typeof messageCount !== "number") return undefined;
+  if (!isTextOrNull(firstMessage) || !isTextOrNull(parentSession) || !isTextOrNull(name)) return undefined;
+  if (!isNumberOrNull(createdMs) || !isNumberOrNull(lastMessageMs)) return undefined;
+  return { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage };
 }
 
-function isTextIfAny(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === "string";
 }
 
-function isNumberIfAny(value: unknown): value is number | undefined {
-  return value === undefined || typeof value === "number";
+function isNumberOrNull(value: unknown): value is number | null {
+  return value === null || typeof value === "number";
 }
 
 type Lists = ReturnType<typeof listsOf>;

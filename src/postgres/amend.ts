@@ -1,5 +1,5 @@
+import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import type { Amendment, AppendReceipt } from "../stores/session-backend.ts";
-import { COMMUTING_TYPES } from "../stores/session-facts.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
 import { searchForm } from "./column-text.ts";

@@ -1,5 +1,5 @@
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import type { AppendReceipt, NewLine } from "../stores/session-backend.ts";
-import type { SessionFacts } from "../stores/session-facts.ts";
 import { sessionExists } from "../stores/store-errors.ts";
 import type { Database, RunSql } from "./database.ts";
 import { givenLines } from "./line-rows.ts";

@@ -1,5 +1,6 @@
-import type { EntryFacts, NewLine, StoredLine } from "../stores/session-backend.ts";
-import { COMMUTING_TYPES } from "../stores/session-facts.ts";
+import type { EntryFacts } from "../catalog/session-facts.ts";
+import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
+import type { NewLine, StoredLine } from "../stores/session-backend.ts";
 import { columnKey, searchForm } from "./column-text.ts";
 import { numberOf, type Row, textOf } from "./rows.ts";
 
@@ -27,7 +28,7 @@ export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): o
 }
 
 function entryColumns(entry: EntryFacts): object {
-  const { id, parentId, type, timestampMs, sessionName, userText, searchText } = entry;
+  const { id, parentId, type, timestampMs, sessionName, messageMs, userText, searchText } = entry;
   return {
     entry_id: columnKey(id),
     parent_id: parentId === null ? null : columnKey(parentId),
@@ -39,6 +40,7 @@ function entryColumns(entry: EntryFacts): object {
       session_name: sessionName ?? "",
       name_search: searchForm(sessionName ?? ""),
     }),
+    ...(Number.isSafeInteger(messageMs) && { message_ms: messageMs }),
     ...(userText !== undefined && { user_text: userText }),
     ...(searchText !== undefined && searchText !== "" && { search: searchForm(searchText) }),
   };

@@ -7,18 +7,19 @@ import { tables } from "./migrations/v1-tables.ts";
 import { tenants } from "./migrations/v2-tenants.ts";
 import { searchIndex } from "./migrations/v3-search-index.ts";
 import { findingLines } from "./migrations/v4-find-lines.ts";
+import { lastMessage } from "./migrations/v5-last-message.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
 
 /** All steps, in order. A released step is never changed; add another one. */
-const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines];
+const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines, lastMessage];
 
 /** Version of the tables in this release. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Oldest version of the tables that this release supports. */
-export const OLDEST_SCHEMA_VERSION = 1;
+export const OLDEST_SCHEMA_VERSION = lastMessage.version;
 
 /** Options of a migration. */
 export interface MigrateOptions {

@@ -1,3 +1,4 @@
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules, TEXT } from "../schema/options.ts";
 import type {
@@ -13,7 +14,6 @@ import type {
   NewLine,
   SessionBackend,
 } from "../stores/session-backend.ts";
-import type { SessionFacts } from "../stores/session-facts.ts";
 import { sessionNotFound } from "../stores/store-errors.ts";
 import { amendSession } from "./amend.ts";
 import { type AppendPlace, appendEntries } from "./append.ts";
@@ -217,7 +217,7 @@ export class PostgresBackend implements SessionBackend {
     if (version >= OLDEST_SCHEMA_VERSION) return;
     throw new SessionError(
       "STORE_UNAVAILABLE",
-      `Schema ${schema} of the database has no tables for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,
+      `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,
       { details: { schema, version } },
     );
   }

@@ -1,22 +1,24 @@
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import { SessionError } from "../schema/errors.ts";
-import type { SessionFacts } from "../stores/session-facts.ts";
 import { columnKey, isStorable, searchForm } from "./column-text.ts";
-import { numberOf, type Row, requiredText, textOf } from "./rows.ts";
+import { numberOf, optionalNumber, type Row, requiredText, textOf } from "./rows.ts";
 
 /** Maximum bytes of an id, because it is indexed. */
 const MAX_ID_BYTES = 512;
 
 /** Columns of a session, as `sessionFacts` reads them. */
 export const SESSION_COLUMNS =
-  "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.modified_ms, s.message_count, s.first_message";
+  "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.last_message_ms, s.message_count, s.first_message";
 
 /** Columns of a new session's row, in the order of `sessionValues`. */
 export const NEW_SESSION_COLUMNS =
-  "id, cwd, project, parent_session, name, name_search, created_ms, modified_ms, message_count, first_message";
+  "id, cwd, project, parent_session, name, name_search, created_ms, last_message_ms, modified_ms, message_count, first_message";
 
 /** Returns the values of a new session's row. */
 export function sessionValues(session: SessionFacts): unknown[] {
-  const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = session;
+  const { id, cwd, name, parentSession, messageCount, firstMessage } = session;
+  const createdMs = wholeMs(session.createdMs) ?? 0;
+  const lastMessageMs = wholeMs(session.lastMessageMs);
   const named = [name, name === null ? null : searchForm(name)];
   return [
     id,
@@ -24,8 +26,9 @@ export function sessionValues(session: SessionFacts): unknown[] {
     columnKey(cwd),
     parentSession,
     ...named,
-    wholeMs(createdMs),
-    wholeMs(modifiedMs),
+    createdMs,
+    lastMessageMs,
+    lastMessageMs ?? createdMs,
     messageCount,
     firstMessage,
   ];
@@ -53,12 +56,12 @@ export function sessionFacts(row: Row): SessionFacts {
     name: textOf(row, "name") ?? null,
     parentSession: textOf(row, "parent_session") ?? null,
     createdMs: numberOf(row, "created_ms"),
-    modifiedMs: numberOf(row, "modified_ms"),
+    lastMessageMs: optionalNumber(row, "last_message_ms") ?? null,
     messageCount: numberOf(row, "message_count"),
     firstMessage: textOf(row, "first_message") ?? null,
   };
 }
 
-function wholeMs(ms: number): number {
-  return Number.isSafeInteger(ms) ? ms : 0;
+function wholeMs(ms: number | null): number | null {
+  return Number.isSafeInteger(ms) ? ms : null;
 }

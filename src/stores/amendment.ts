@@ -1,9 +1,10 @@
+import { factsAfter } from "../catalog/session-facts.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { changedLine, currentLine, type LineChange } from "../jsonl/entry-body.ts";
 import type { LogLine } from "../log/session-log.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { newEntryLine, newLineOf } from "./line-codec.ts";
-import { entryFactsOf } from "./line-facts.ts";
+import { entryFactsOf, storableFacts } from "./line-facts.ts";
 import { readAllLines, sessionIn } from "./read-lines.ts";
 import type { RemoteLines } from "./remote-lines.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "./session-backend.ts";
@@ -92,8 +93,13 @@ function planAmendment(
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
   }
   const removed = new Set(remove);
-  const kept = lines.filter(({ seq }) => !removed.has(seq));
-  return { replace, remove, facts: factsIn(kept, new Map(replace.map(({ seq, line }) => [seq, line]))) };
+  const replaced = new Map(replace.map(({ seq, line }) => [seq, line]));
+  const future = lines.filter(({ seq }) => !removed.has(seq));
+  return {
+    replace,
+    remove,
+    facts: factsIn(future.map((line) => ({ seq: line.seq, ...(replaced.get(line.seq) ?? line) }))),
+  };
 }
 
 /**
@@ -111,13 +117,10 @@ function headerLine(
 }
 
 /** The facts that a list shows, from the future lines. */
-function factsIn(lines: readonly StoredLine[], replaced: ReadonlyMap<number, NewLine>): Amendment["facts"] {
-  let name: string | null = null;
-  let firstMessage: string | null = null;
-  for (const { seq, text } of lines) {
-    const entry = entryFactsOf(replaced.get(seq)?.text ?? text, false);
-    if (entry?.sessionName !== undefined) name = entry.sessionName;
-    firstMessage ??= entry?.userText ?? null;
-  }
+function factsIn(lines: readonly StoredLine[]): Amendment["facts"] {
+  const { header } = sessionIn(lines).index;
+  if (header === undefined) return {};
+  const entries = lines.map(({ text }) => ({ entry: entryFactsOf(text, false) }));
+  const { name, firstMessage } = factsAfter(storableFacts(header), entries);
   return { name, firstMessage };
 }

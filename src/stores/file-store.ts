@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findSessionById } from "../catalog/find-session.ts";
 import { listSessions } from "../catalog/list-sessions.ts";
 import { type SearchHit, searchSessions } from "../catalog/search.ts";
+import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
@@ -34,7 +35,7 @@ import type { AnySessionEntry } from "../schema/entry.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { factsOfHeader } from "./header-facts.ts";
+import { beginningOf } from "./line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
 import { wordsOf } from "./search-words.ts";
 import { compareSessions, holdsText } from "./select-sessions.ts";
@@ -55,9 +56,6 @@ export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | 
   /** Whether `delete` removes files for good instead of moving them to the system's trash. Default false. */
   readonly deletesForGood?: boolean;
 }
-
-/** The most UTF-16 units of a first message. */
-const MAX_FIRST_MESSAGE = 200;
 
 /**
  * Makes a store of the session files of a folder, or of all projects' folders.
@@ -114,8 +112,8 @@ class FileStore implements SessionStore {
     const wanted = [...newest.values()]
       .filter((one) => name === undefined || holdsText(one.name ?? "", name))
       .filter((one) => one.id.startsWith(idPrefix))
-      .sort((a, b) => compareSessions(positionOf(a), positionOf(b)))
-      .filter((one) => after === undefined || compareSessions(positionOf(one), positionOf(after)) > 0);
+      .sort((a, b) => compareSessions(positionOfRow(a), positionOfRow(b)))
+      .filter((one) => after === undefined || compareSessions(positionOfRow(one), positionOfRow(after)) > 0);
     yield* wanted.slice(0, Math.max(0, Math.floor(Math.min(limit, wanted.length))));
   }
 
@@ -182,7 +180,7 @@ class FileStore implements SessionStore {
     this.#assertFree(header.id);
     const { createdMs } = factsOfHeader(header);
     // The time is part of the file's name, and must be valid.
-    const timestamp = new Date(createdMs).toISOString();
+    const timestamp = new Date(createdMs ?? 0).toISOString();
     const folder = sessionFolder(header.cwd, this.#options);
     const path = newSessionPath(folder, { ...header, timestamp });
     ensureFolder(folder);
@@ -279,10 +277,10 @@ function copyFile(from: string, path: string): void {
 function rowOf({ firstMessage, ...row }: FileRow): FileRow {
   return {
     ...row,
-    ...(firstMessage !== undefined && { firstMessage: firstMessage.slice(0, MAX_FIRST_MESSAGE) }),
+    ...(firstMessage !== undefined && { firstMessage: beginningOf(firstMessage) }),
   };
 }
 
-function positionOf({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
+function positionOfRow({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
   return { modifiedMs: modified.getTime(), id };
 }

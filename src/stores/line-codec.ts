@@ -1,3 +1,4 @@
+import { sha256 } from "../log/digest.ts";
 import { entryFactsOf } from "./line-facts.ts";
 import type { NewEntryLine, NewLine, StoredLine } from "./session-backend.ts";
 
@@ -31,6 +32,21 @@ export function newEntryLine(text: string, withSearchText: boolean): NewEntryLin
   const entry = entryFactsOf(text, withSearchText);
   if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
   return { text, entry };
+}
+
+/** Recognises lines that repeat an earlier entry of their session: they stay, but are no entries. */
+class SeenLines {
+  readonly #digests = new Set<string>();
+
+  /** Takes the next line; returns it without the facts of its entry if it repeats an earlier one. */
+  withoutRepeat(line: NewLine): NewLine {
+    const { entry, ...rest } = line;
+    if (entry === undefined) return line;
+    const digest = sha256(line.text.trimEnd());
+    if (this.#digests.has(digest)) return rest;
+    this.#digests.add(digest);
+    return line;
+  }
 }
 
 /** Returns the bytes of a line, without line break. */
@@ -69,11 +85,12 @@ export async function* linesOf(
   let carry: Uint8Array[] = [];
   let batch: NewLine[] = [];
   let bytes = 0;
+  const seen = new SeenLines();
   const take = (end: Uint8Array): void => {
     const whole = carry.length === 0 ? end : Buffer.concat([...carry, end]);
     carry = [];
     bytes += whole.length;
-    batch.push(newLineOf(whole, withSearchText));
+    batch.push(seen.withoutRepeat(newLineOf(whole, withSearchText)));
   };
   for await (const piece of pieces) {
     let start = 0;

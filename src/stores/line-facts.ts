@@ -1,13 +1,17 @@
 import { searchedText } from "../catalog/search-text.ts";
-import { messageText, recordTime } from "../catalog/session-summary.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import {
+  type EntryFacts,
+  factsAdded,
+  factsOfHeader,
+  recordTime,
+  type SessionFacts,
+} from "../catalog/session-facts.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
+import type { SessionHeader } from "../schema/header.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { isNameType, nameIn } from "../schema/session-name.ts";
-import type { EntryFacts } from "./session-backend.ts";
 
-/** The most UTF-16 units of `userText`. */
-const MAX_USER_TEXT = 200;
+/** The most UTF-16 units of a first message. */
+const MAX_FIRST_MESSAGE = 200;
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
@@ -25,15 +29,35 @@ export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts 
   if (record === undefined) return undefined;
   const { id, type, parentId } = record;
   if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
+  const timestampMs = recordTime(record);
+  const { sessionName, messageMs, userText } = factsAdded(type, record, timestampMs);
   return {
     id,
     parentId: isStorable(parentId) ? parentId : null,
     type: storable(type),
-    timestampMs: wholeTime(record),
-    ...sessionNameIn(record),
-    ...userTextIn(record),
+    timestampMs: timestampMs ?? null,
+    ...(sessionName !== undefined && { sessionName: storableName(sessionName) }),
+    ...(messageMs !== undefined && { messageMs }),
+    ...(userText !== undefined && { userText: beginningOf(userText) }),
     ...(withSearchText && searchTextIn(record, type)),
   };
+}
+
+/** Returns the facts of a session that only has its header, as a backend receives them. */
+export function storableFacts(header: SessionHeader): SessionFacts {
+  const { cwd, name, parentSession, createdMs, ...facts } = factsOfHeader(header);
+  return {
+    ...facts,
+    cwd: storable(cwd),
+    name: storableName(name),
+    parentSession: parentSession === null ? null : storable(parentSession),
+    createdMs: createdMs ?? 0,
+  };
+}
+
+/** Returns the beginning of a first message, as lists of stores show it. */
+export function beginningOf(text: string): string {
+  return storable(text.slice(0, MAX_FIRST_MESSAGE));
 }
 
 /** Returns a text without U+0000 and halves of surrogate pairs, which not every database can store. */
@@ -55,19 +79,8 @@ function isStorable(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !UNSTORABLE.test(value);
 }
 
-function wholeTime(record: JsonRecord): number | null {
-  const ms = recordTime(record);
-  return ms === undefined || Number.isNaN(ms) ? null : Math.trunc(ms);
-}
-
-function sessionNameIn(record: JsonRecord): Pick<EntryFacts, "sessionName"> {
-  return isNameType(record["type"]) ? { sessionName: storable(nameIn(record) ?? "") || null } : {};
-}
-
-function userTextIn({ type, message }: JsonRecord): Pick<EntryFacts, "userText"> {
-  const fields = fieldsOf(message);
-  const text = type === "message" && fields["role"] === "user" ? messageText(fields) : undefined;
-  return text === undefined ? {} : { userText: storable(text.slice(0, MAX_USER_TEXT)) };
+function storableName(name: string | null): string | null {
+  return storable(name ?? "") || null;
 }
 
 function searchTextIn(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {

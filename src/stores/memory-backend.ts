@@ -1,4 +1,5 @@
-import { staleLeaf } from "../log/expected-leaf.ts";
+import { factsAfter, type SessionFacts } from "../catalog/session-facts.ts";
+import { COMMUTING_TYPES, staleLeaf } from "../log/expected-leaf.ts";
 import { holdsText, selectSessions } from "./select-sessions.ts";
 import type {
   Amendment,
@@ -12,7 +13,6 @@ import type {
   NewLine,
   SessionBackend,
 } from "./session-backend.ts";
-import { COMMUTING_TYPES, factsAfter, type SessionFacts } from "./session-facts.ts";
 import { sessionExists, sessionNotFound } from "./store-errors.ts";
 
 interface HeldLine extends NewLine {
@@ -171,7 +171,8 @@ function findSame({ byEntryId }: HeldSession, line: NewEntryLine): HeldLine | un
 }
 
 function missingFrom(session: HeldSession, lines: readonly NewEntryLine[]): NewEntryLine[] {
-  return lines.filter((line) => findSame(session, line) === undefined);
+  const distinct = new Map(lines.map((line) => [line.text, line]));
+  return [...distinct.values()].filter((line) => findSame(session, line) === undefined);
 }
 
 function receiptFor(session: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {

@@ -3,9 +3,9 @@ import type { LogChange, LogLine } from "../log/session-log.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
-import { factsOfHeader } from "./header-facts.ts";
 import { LineBatch } from "./line-batch.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { storableFacts } from "./line-facts.ts";
 import { isMadeOf, repeatable, unchangedLines } from "./lost-answers.ts";
 import { PAGE_LINES, readAllLines, sessionIn } from "./read-lines.ts";
 import { RemoteLines } from "./remote-lines.ts";
@@ -220,7 +220,7 @@ export class RemotePlace {
     const { header } = this.lines.index;
     if (header === undefined) throw new TypeError("a session without a header cannot be written");
     try {
-      return await this.#backend.create(factsOfHeader(header), linesOf(once(bytes), this.#withSearchText));
+      return await this.#backend.create(storableFacts(header), linesOf(once(bytes), this.#withSearchText));
     } catch (error) {
       if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
       if (!(await isMadeOf(this.#backend, header, ids))) throw error;

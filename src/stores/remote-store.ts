@@ -1,5 +1,6 @@
 import type { SearchHit } from "../catalog/search.ts";
-import type { SessionRow } from "../catalog/session-row.ts";
+import type { SessionFacts } from "../catalog/session-facts.ts";
+import { type SessionRow, sessionRow } from "../catalog/session-row.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { DerivedSessions } from "../manager/derived-sessions.ts";
 import { type SessionManager, sessionOverLog } from "../manager/session-manager.ts";
@@ -9,8 +10,8 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { assertOptions, numberFrom, type OptionRules } from "../schema/options.ts";
-import { factsOfHeader } from "./header-facts.ts";
 import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { storableFacts } from "./line-facts.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { readHeaderFirst } from "./read-header-first.ts";
 import { PAGE_LINES } from "./read-lines.ts";
@@ -18,8 +19,8 @@ import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.t
 import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { linesWith, textHit } from "./search-backend.ts";
 import { wordsOf } from "./search-words.ts";
+import { positionOf } from "./select-sessions.ts";
 import type { SessionBackend } from "./session-backend.ts";
-import type { SessionFacts } from "./session-facts.ts";
 import type {
   CloseStoreOptions,
   CreateInStoreOptions,
@@ -111,7 +112,8 @@ class RemoteStore implements SessionStore {
       const query = { ...filter, limit: count, ...(last && { after: last }) };
       const page = await this.#ask(() => this.#backend.list(query), signal);
       yield* page.map(rowOf);
-      last = page.at(-1);
+      const end = page.at(-1);
+      last = end && positionOf(end);
       left -= page.length;
       if (page.length < count) return;
     }
@@ -169,7 +171,7 @@ class RemoteStore implements SessionStore {
     const headed = await readHeaderFirst(pieces, signal);
     const lines = linesOf(headed.pieces, this.#backend.supports.search);
     try {
-      await this.#backend.create(factsOfHeader(headed.header), lines);
+      await this.#backend.create(storableFacts(headed.header), lines);
     } catch (error) {
       // No retry: the pieces are used up.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
@@ -250,17 +252,10 @@ class RemoteStore implements SessionStore {
 }
 
 function rowOf(facts: SessionFacts): SessionRow {
-  const { id, cwd, name, parentSession, createdMs, modifiedMs, messageCount, firstMessage } = facts;
-  return {
-    id,
-    cwd,
-    ...(name !== null && { name }),
-    ...(parentSession !== null && { parentSession }),
-    created: new Date(createdMs),
-    modified: new Date(modifiedMs),
-    messageCount,
-    ...(firstMessage !== null && { firstMessage }),
-  };
+  if (facts.lastMessageMs !== undefined) return sessionRow(facts);
+  throw new TypeError(
+    `The backend lists session ${facts.id} without lastMessageMs; derive the facts with factsAfter, from all lines (docs/stores.md#the-contract).`,
+  );
 }
 
 function notImported(id: string, cause: unknown): SessionError {

@@ -1,5 +1,6 @@
 import type { SearchHit } from "../catalog/search.ts";
 import { searchedText } from "../catalog/search-text.ts";
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import { snippetOf } from "../catalog/snippet.ts";
 import { literalMatcher } from "../catalog/text-matcher.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
@@ -9,8 +10,8 @@ import { isSessionError } from "../schema/errors.ts";
 import { bytesOf } from "./line-codec.ts";
 import { PAGE_LINES } from "./read-lines.ts";
 import { type RetryPace, untilAnswered } from "./retries.ts";
+import { positionOf } from "./select-sessions.ts";
 import type { FoundLine, SessionBackend } from "./session-backend.ts";
-import type { SessionFacts } from "./session-facts.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {
@@ -56,7 +57,7 @@ async function* allLines(
 ): AsyncGenerator<FoundLine, void, undefined> {
   let last: SessionFacts | undefined;
   do {
-    const query = { ...filter, ...(last && { after: last }) };
+    const query = { ...filter, ...(last && { after: positionOf(last) }) };
     const page = await ask(reader, () => reader.backend.list(query));
     for (const session of page) yield* linesIfThere(reader, session);
     last = page.length < PAGE ? undefined : page.at(-1);

@@ -1,5 +1,5 @@
+import type { SessionFacts } from "../catalog/session-facts.ts";
 import type { BackendListQuery, ListPosition } from "./session-backend.ts";
-import type { SessionFacts } from "./session-facts.ts";
 
 /**
  * Orders sessions as lists do: most recently modified first, then by id, ascending by code unit.
@@ -8,6 +8,11 @@ import type { SessionFacts } from "./session-facts.ts";
  */
 export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+/** Returns where a list has a session. */
+export function positionOf({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
+  return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
 }
 
 /** Tells whether a text contains another, ignoring case. */
@@ -26,7 +31,7 @@ export function selectSessions(all: Iterable<SessionFacts>, query: BackendListQu
     .filter((one) => cwd === undefined || one.cwd === cwd)
     .filter((one) => name === undefined || holdsText(one.name ?? "", name))
     .filter((one) => one.id.startsWith(idPrefix))
-    .filter((one) => after === undefined || compareSessions(one, after) > 0)
-    .sort(compareSessions)
+    .filter((one) => after === undefined || compareSessions(positionOf(one), after) > 0)
+    .sort((a, b) => compareSessions(positionOf(a), positionOf(b)))
     .slice(0, limit);
 }

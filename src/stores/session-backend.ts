@@ -1,6 +1,4 @@
-import type { EntryFacts, SessionFacts } from "./session-facts.ts";
-
-export type { EntryFacts } from "./session-facts.ts";
+import type { EntryFacts, SessionFacts } from "../catalog/session-facts.ts";
 
 /** Optional abilities of a backend. */
 export interface BackendSupport {
@@ -92,6 +90,7 @@ export interface Amendment {
 
 /** Where a page of a list continues: behind this session. */
 export interface ListPosition {
+  /** Time of the session's latest message, else of its header. */
   readonly modifiedMs: number;
   readonly id: string;
 }
@@ -177,7 +176,7 @@ export interface SessionBackend {
    */
   amend?(id: string, change: Amendment): Promise<AppendReceipt | undefined>;
 
-  /** Returns sessions: the greatest `modifiedMs` first, then by id, ascending by code unit. */
+  /** Returns sessions: the greatest `lastMessageMs ?? createdMs` first, then by id, ascending by code unit. */
   list(query: BackendListQuery): Promise<readonly SessionFacts[]>;
 
   /** Finds lines by `searchText`: session ids descending by code unit, so that the newest come first, then by `seq`. */

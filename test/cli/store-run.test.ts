@@ -192,7 +192,7 @@ test("what is hostile in a database drives neither the terminal nor the file sys
   ];
   await backend.create(
     {
-      ...{ id, cwd, name: "evil \u001b]0;title\u0007", parentSession: null, createdMs: 0, modifiedMs: 0 },
+      ...{ id, cwd, name: "evil \u001b]0;title\u0007", parentSession: null, createdMs: 0, lastMessageMs: 0 },
       ...{ messageCount: 1, firstMessage: "\u001b[2J" },
     },
     (async function* () {

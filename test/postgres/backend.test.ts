@@ -243,7 +243,12 @@ describe("appending", () => {
       otherLine("session_info", "000000a3", { name: "Größe 100%" }),
     ]);
     const [facts] = await backend.list({ limit: 1, idPrefix: id });
-    const told = { name: "Größe 100%", messageCount: 2, firstMessage: "the first", modifiedMs: TIME_MS + 5 };
+    const told = {
+      name: "Größe 100%",
+      messageCount: 2,
+      firstMessage: "the first",
+      lastMessageMs: TIME_MS + 5,
+    };
     expect(facts).toEqual(sessionFactsOf(id, told));
     expect(await backend.list({ limit: 5, name: "GRÖSSE 100%" })).toEqual([facts]);
     expect(await backend.list({ limit: 5, name: "_" })).toEqual([]);

@@ -34,11 +34,11 @@ test("sessions that were not used for long can be taken away in portions", async
   const client = database();
   await migrate({ client });
   const backend = new PostgresBackend({ client });
-  for (const [id, modifiedMs] of [
+  for (const [id, lastMessageMs] of [
     ["old", TIME_MS - 1e12],
     ["new", Date.now()],
   ] as const)
-    await backend.create(sessionFactsOf(id, { modifiedMs }), piecesOf([headerLine(id)]));
+    await backend.create(sessionFactsOf(id, { lastMessageMs }), piecesOf([headerLine(id)]));
   await runStatements("vacuum");
   await runStatements("retention");
   expect(await backend.list({ limit: 9 })).toMatchObject([{ id: "new" }]);

@@ -71,16 +71,3 @@ test("a role that may not call the function finds the same, without the index", 
   await client.exec("grant select on all tables in schema sessiontree to unaware");
   expect(await search("unaware", "acme", ["needle"])).toEqual({ texts: [NEEDLES, NEEDLES], scans: 0 });
 });
-
-test("so does a host whose tables have no such function yet, and it uses the function once there is one", async () => {
-  const client = database();
-  const backend = new PostgresBackend({ client, tenant: "acme" });
-  for (const to of [3, 2]) {
-    await migrate({ client, to });
-    expect(await backend.search({ words: ["needle"], limit: 10 })).toHaveLength(2);
-  }
-  await migrate({ client });
-  const indexes = "select 1 from pg_indexes where indexname = 'lines_by_text'";
-  expect((await client.query(indexes)).rows).toHaveLength(1);
-  expect(await backend.search({ words: ["needle"], limit: 10 })).toHaveLength(2);
-});

@@ -163,3 +163,13 @@ describe("a store", () => {
     expect(calls).toBe(0);
   });
 });
+
+test("a backend that lists facts without the time of the latest message is told what to do", async () => {
+  const old = (id: string) =>
+    JSON.parse(
+      JSON.stringify({ id, cwd: CWD, name: null, parentSession: null, createdMs: 0, modifiedMs: 5 }),
+    );
+  const store = remoteStore(overBackend(new MemoryBackend(), { list: async () => [old("a")] }));
+  await expect(store.list().next()).rejects.toThrow(TypeError);
+  await expect(store.list().next()).rejects.toThrow(/session a without lastMessageMs; derive the facts/);
+});

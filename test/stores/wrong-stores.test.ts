@@ -2,6 +2,7 @@ import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
 import { MemoryBackend } from "../../src/stores/memory-backend.ts";
+import { positionOf } from "../../src/stores/select-sessions.ts";
 import type { FoundLine, NewEntryLine, NewLine, StoredLine } from "../../src/stores/session-backend.ts";
 import { sessionExists } from "../../src/stores/store-errors.ts";
 import { overBackend } from "./support/over-backend.ts";
@@ -298,7 +299,9 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   }),
   "lists sessions of the same time in any order": (memory) => ({
     list: async (query) =>
-      [...(await memory.list(query))].sort((a, b) => b.modifiedMs - a.modifiedMs || (a.id < b.id ? 1 : -1)),
+      [...(await memory.list(query))].sort(
+        (a, b) => positionOf(b).modifiedMs - positionOf(a).modifiedMs || (a.id < b.id ? 1 : -1),
+      ),
   }),
   "gives the last of a page again": (memory) => ({
     list: (query) =>
@@ -318,6 +321,14 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "lists other projects, too": (memory) => ({ list: ({ cwd: _, ...query }) => memory.list(query) }),
   "does not look at the beginning of ids": (memory) => ({
     list: ({ idPrefix: _, ...query }) => memory.list(query),
+  }),
+  "takes the time of any entry for that of a message": creating((lines) =>
+    lines.map(({ entry, ...line }) =>
+      entry === undefined ? line : { ...line, entry: { ...entry, messageMs: entry.timestampMs ?? 0 } },
+    ),
+  ),
+  "forgets the name in the header": (memory) => ({
+    create: (facts, batches) => memory.create({ ...facts, name: null }, batches),
   }),
   "counts what is sent again": (memory) => {
     let again = 0;

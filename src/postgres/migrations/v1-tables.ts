@@ -3,7 +3,7 @@ import type { Migration } from "./migration.ts";
 
 /** The fields of a line for `add_lines`; `n` numbers the lines of a call from 0. */
 const GIVEN = `g(n integer, line text, raw text, is_unterminated boolean, entry_id text, parent_id text,
-  type text, time_ms bigint, session_name text, name_search text, user_text text, search text, goes_on boolean)`;
+  type text, time_ms bigint, session_name text, name_search text, user_text text, search text, goes_on boolean, message_ms bigint)`;
 
 const sessionsTable = ({ sessions }: Names) => `
 create table ${sessions} (
@@ -45,9 +45,18 @@ create table ${lines} (
   check ((line is null) <> (raw is null))
 )`;
 
-/** Adds lines to a session whose row the caller has locked, and updates the row's facts. */
-const addLines = ({ addLines: name, lines, sessions }: Names) => `
-create function ${name}(p_session bigint, p_lines json) returns bigint
+/**
+ * Adds lines to a session whose row the caller has locked, and updates the row's facts.
+ *
+ * @param time - The time of a line that may be the latest.
+ * @param modified - Columns that are set to it.
+ */
+export const addLines = (
+  { addLines: name, lines, sessions }: Names,
+  time = "time_ms",
+  modified = "modified_ms = greatest(s.modified_ms, t.time)",
+) => `
+create or replace function ${name}(p_session bigint, p_lines json) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
 declare
   v_first bigint;
@@ -64,7 +73,7 @@ begin
       coalesce(g.is_unterminated, false), g.line, decode(g.raw, 'base64'), g.search
     from given g order by g.n
   ), told as (
-    select max(g.seq) filter (where g.goes_on) as leaf, max(g.time_ms) as time,
+    select max(g.seq) filter (where g.goes_on) as leaf, max(g.${time}) as time,
       count(*) filter (where g.type = 'message') as messages,
       (array_agg(g.user_text order by g.n) filter (where g.user_text is not null))[1] as first_message,
       (array_agg(g.session_name order by g.n desc) filter (where g.session_name is not null))[1] as name,
@@ -75,7 +84,7 @@ begin
     next_seq = v_first + v_count,
     last_seq = v_first + v_count - 1,
     leaf_seq = coalesce(t.leaf, s.leaf_seq),
-    modified_ms = greatest(s.modified_ms, t.time),
+    ${modified},
     message_count = s.message_count + t.messages,
     first_message = coalesce(s.first_message, t.first_message),
     name = case when t.name is null then s.name else nullif(t.name, '') end,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
+import type { SessionFacts } from "../../catalog/session-facts.ts";
 import { newEntryLine } from "../line-codec.ts";
 import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../session-backend.ts";
-import type { SessionFacts } from "../session-facts.ts";
 import { CWD, entryText, headerText, START_MS } from "./kit.ts";
 
 /** Returns the facts of a session without entries. */
@@ -11,7 +11,7 @@ export const facts = (id: string): SessionFacts => ({
   name: null,
   parentSession: null,
   createdMs: START_MS,
-  modifiedMs: START_MS,
+  lastMessageMs: null,
   messageCount: 0,
   firstMessage: null,
 });

@@ -5,6 +5,7 @@ import { FAULTS } from "./faults.ts";
 import type { PartsUnderTest, StorePart, StoreUnderTest, SuiteTest } from "./kit.ts";
 import { MANY_SESSIONS } from "./many-sessions.ts";
 import { ONE_SESSION } from "./one-session.ts";
+import { SESSION_ROWS } from "./rows.ts";
 import { WRITERS } from "./writers.ts";
 
 /** What the suite is run with. */
@@ -21,6 +22,7 @@ const TESTS: readonly SuiteTest[] = [
   ...ONE_SESSION,
   ...BYTES,
   ...MANY_SESSIONS,
+  ...SESSION_ROWS,
   ...WRITERS,
   ...FAULTS,
   ...BACKEND_CONTRACT,

@@ -1,17 +1,11 @@
+import type { SessionFacts } from "../../../src/catalog/session-facts.ts";
 import { readSession } from "../../../src/jsonl/read-session.ts";
 import { SessionIndex } from "../../../src/jsonl/session-index.ts";
 import type { IssueCode } from "../../../src/schema/issue.ts";
 
 /** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
 export interface Expected {
-  readonly id: string;
-  readonly cwd: string;
-  readonly name: string | undefined;
-  readonly parentSession: string | undefined;
-  readonly createdMs: number | undefined;
-  readonly lastMessageMs: number | undefined;
-  readonly messageCount: number;
-  readonly firstMessage: string | undefined;
+  readonly summary: SessionFacts | undefined;
   readonly issueCount: number;
 }
 
@@ -31,39 +25,33 @@ const LINE_ISSUES: readonly IssueCode[] = [
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
 
-const nameOf = (value: unknown) => (typeof value === "string" ? value.trim() || undefined : undefined);
+const nameOf = (value: unknown) => (typeof value === "string" ? value.trim() || null : null);
 
-/** Summarises the bytes of a file; undefined if they are no session. */
-export function plainSummary(bytes: Uint8Array): Expected | undefined {
+/** Summarises the bytes of a file. */
+export function plainSummary(bytes: Uint8Array): Expected {
   const { header, entries } = readSession(bytes);
-  if (header === undefined) return undefined;
+  if (header === undefined) return { summary: undefined, issueCount: 0 };
   let name = nameOf(header.title);
-  let [firstMessage, lastMessageMs, messageCount]: [string?, number?, number?] = [];
+  let firstMessage: string | null = null;
+  let lastMessageMs: number | null = null;
+  let messageCount = 0;
   for (const entry of JSON.parse(JSON.stringify(entries))) {
     if (entry.type === "session_info") name = nameOf(entry.name);
     if (entry.type === "title_change") name = nameOf(entry.title);
-    if (entry.type === "message" || entry.originalType === "message") messageCount = (messageCount ?? 0) + 1;
+    if (entry.type === "message" || entry.originalType === "message") messageCount++;
     const role = entry.type === "message" ? entry.message.role : undefined;
     if (role !== "user" && role !== "assistant") continue;
     const ms = [entry.message.timestamp, entryMs(entry.timestamp)].find(isTime);
-    if (ms !== undefined && !(ms <= (lastMessageMs ?? Number.NEGATIVE_INFINITY))) lastMessageMs = ms;
+    if (ms !== undefined && !(ms <= (lastMessageMs ?? Number.NEGATIVE_INFINITY)))
+      lastMessageMs = Math.trunc(ms);
     const text = role === "user" ? textOf(entry.message.content) : "";
     if (text.trim() !== "") firstMessage ??= text;
   }
-  const createdMs = [Date.parse(header.timestamp)].find(isTime);
-  const { id, cwd, parentSession } = header;
+  const createdMs = [Date.parse(header.timestamp)].find(isTime) ?? null;
+  const { id, cwd, parentSession = null } = header;
   const issueCount = issueCodes(bytes).filter((code) => LINE_ISSUES.includes(code)).length;
-  return {
-    id,
-    cwd,
-    name,
-    parentSession,
-    createdMs,
-    lastMessageMs,
-    messageCount: messageCount ?? 0,
-    firstMessage,
-    issueCount,
-  };
+  const summary = { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage };
+  return { summary, issueCount };
 }
 
 /** What an entry without a time is given out with. */

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { isSessionError } from "../../../src/schema/errors.ts";
 import { MemoryBackend } from "../../../src/stores/memory-backend.ts";
+import { positionOf } from "../../../src/stores/select-sessions.ts";
 import type { NewEntryLine, SessionBackend } from "../../../src/stores/session-backend.ts";
 import fc from "../../support/fast-check.ts";
 import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./lines.ts";
@@ -78,7 +79,7 @@ async function stateOf(backend: SessionBackend): Promise<unknown> {
   const listed = await backend.list({ limit: 100 });
   const read = await Promise.all(listed.map(({ id }) => backend.read(id, 0, 1_000)));
   const pages = [];
-  for (const facts of listed) pages.push(await backend.list({ limit: 2, after: facts }));
+  for (const facts of listed) pages.push(await backend.list({ limit: 2, after: positionOf(facts) }));
   const queries = [{ cwd: "/one" }, { name: "NAME" }, { name: "%" }, { idPrefix: "_" }, { idPrefix: "b" }];
   const found = await Promise.all(queries.map((query) => backend.list({ ...query, limit: 100 })));
   const hits = (await backend.search?.({ words: ["NEEDLE"], limit: 3 })) ?? [];

@@ -1,6 +1,6 @@
+import type { SessionFacts } from "../../../src/catalog/session-facts.ts";
 import { newEntryLine } from "../../../src/stores/line-codec.ts";
 import type { NewEntryLine, NewLine } from "../../../src/stores/session-backend.ts";
-import type { SessionFacts } from "../../../src/stores/session-facts.ts";
 
 export const TIME_MS = Date.parse("2026-03-01T12:00:00.000Z");
 
@@ -8,7 +8,7 @@ export const TIME_MS = Date.parse("2026-03-01T12:00:00.000Z");
 export function sessionFactsOf(id: string, facts: Partial<SessionFacts> = {}): SessionFacts {
   const cwd = "/project";
   const none = { name: null, parentSession: null, messageCount: 0, firstMessage: null };
-  return { id, cwd, ...none, createdMs: TIME_MS, modifiedMs: TIME_MS, ...facts };
+  return { id, cwd, ...none, createdMs: TIME_MS, lastMessageMs: null, ...facts };
 }
 
 /** The line of a header. */
