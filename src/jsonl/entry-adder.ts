@@ -133,9 +133,16 @@ export class EntryAdder {
     for (const ordinal of this.#unstated.slice(first, end)) {
       this.tree.relink(ordinal, isChain ? ordinal - 1 : NONE);
       this.unwritten += isChain ? 1 : -1;
+      if (ordinal > 0) this.#reportUnstated(ordinal, !isChain);
     }
     this.#chained = isChain ? end : 0;
     if (!isChain) this.#unstated = [];
+  }
+
+  /** Reports that an entry became a child of the one before, or that it is no longer one. */
+  #reportUnstated(ordinal: number, isOver: boolean): void {
+    const finding = { ordinal, kind: "unstated", parentId: "", isOver } as const;
+    this.#context.issues.putLink(finding, this.spans.at(ordinal), this.tree.idAt(ordinal));
   }
 
   /** Returns the id of the first entry at or after a record number; for version 1. */

@@ -24,7 +24,9 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   ENTRY_REPEATED: () => "The same line is in the file before; it counts once.",
   PARENT_MISSING: (about) => `The parent ${about} is not in the file; the entry became a root.`,
   PARENT_BRIDGED: (about) =>
-    `The parent ${about} was on a damaged line; the entry became a child of the one before.`,
+    about === ""
+      ? "No entry of the file states a parent; the entry became a child of the one before."
+      : `The parent ${about} was on a damaged line; the entry became a child of the one before.`,
   PARENT_CYCLE: (about) => `The parent ${about} descends from the entry itself; the entry became a root.`,
   KEPT_ENTRY_MISSING: (about) =>
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
@@ -41,6 +43,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
 const LINK_CODES = {
   missing: "PARENT_MISSING",
   bridged: "PARENT_BRIDGED",
+  unstated: "PARENT_BRIDGED",
   cycle: "PARENT_CYCLE",
 } as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
 

@@ -3,8 +3,11 @@ import { type IdKey, idOfKey } from "../schema/id-key.ts";
 /** The outcome for an entry whose parent was not found when it was added. */
 export interface LinkFinding {
   readonly ordinal: number;
-  /** `missing`: made a root; `bridged`: made a child of the entry before; `cycle`: made a root to break a cycle. */
-  readonly kind: "missing" | "bridged" | "cycle";
+  /**
+   * `missing`: made a root; `bridged`: made a child of the entry before; `unstated`: likewise, since no entry states a parent;
+   * `cycle`: made a root to break a cycle.
+   */
+  readonly kind: "missing" | "bridged" | "unstated" | "cycle";
   readonly parentId: string;
   /** Whether an earlier finding no longer holds: the parent has arrived, or the cycle is gone. */
   readonly isOver: boolean;

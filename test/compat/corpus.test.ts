@@ -171,7 +171,10 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     ["pi-mono-html/v2-export-b457b17b.jsonl", { version: 2, entries: 4, issues: [] }],
     ["kimchi/statsuline.jsonl", { version: 3, entries: 111, issues: [] }],
     ["fx-formic/omp-session.jsonl", { version: 3, entries: 3, issues: ["RECORD_BEFORE_HEADER 1"] }],
-    ["fx-agent-sessions/openclaw-small-noparent.jsonl", { version: 3, entries: 4, issues: [] }],
+    [
+      "fx-agent-sessions/openclaw-small-noparent.jsonl",
+      { version: 3, entries: 4, issues: ["PARENT_BRIDGED 3", "PARENT_BRIDGED 4", "PARENT_BRIDGED 5"] },
+    ],
     ["fx-kuato/pi-session-noeol.jsonl", { version: 3, entries: 5, issues: ["PARENT_MISSING 3"] }],
     ["fx-kuato/header-only-noeol.jsonl", { version: 3, entries: 0, issues: [] }],
   ])("%s holds what its index says", (name, facts) => {

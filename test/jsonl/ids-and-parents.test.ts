@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { readSession } from "../../src/jsonl/read-session.ts";
-import { codes, entryLine, fileOf, headerLine, ids, links, read, sessionOf } from "./support/files.ts";
+import {
+  codes,
+  entryLine,
+  fileOf,
+  GrowingFile,
+  headerLine,
+  ids,
+  links,
+  read,
+  sessionOf,
+} from "./support/files.ts";
 
 const bare = (text: string) => entryLine(undefined, undefined, { text });
 const withId = (id: string) => entryLine(id, undefined);
@@ -113,7 +123,13 @@ describe("an entry with an id but no parentId key", () => {
 
   it("follows the one before it if no entry of the whole file has the key", () => {
     expect(named(sessionOf(withId("a"), withId("b"), withId("c")))).toEqual(["a", "b < a", "c < b"]);
-    expect(codes(read(sessionOf(withId("a"), withId("b"))))).toEqual([]);
+    expect(codes(read(sessionOf(withId("a"), withId("b"))))).toEqual(["PARENT_BRIDGED 3"]);
+  });
+
+  it("is reported only as long as no entry has the key", () => {
+    const file = new GrowingFile().grow(sessionOf(withId("a"), withId("b")));
+    expect(codes(file.index)).toEqual(["PARENT_BRIDGED 3"]);
+    expect(codes(file.grow(fileOf(entryLine("c", "b"))).index)).toEqual([]);
   });
 
   it("follows it also among entries without ids, and with an id that is taken", () => {

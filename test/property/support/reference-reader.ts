@@ -192,6 +192,8 @@ function findParents(entries: Draft[], version: number, isUnclear: boolean, link
       version === 1 || i < listEnd || (stated === undefined && !hasKey) || (!hasKey && !hasKeys);
     if (isLinear) {
       entry.parent = previous;
+      if (version > 1 && i >= listEnd && stated !== undefined && previous !== null)
+        links.push(`PARENT_BRIDGED ${entry.line}`);
       continue;
     }
     const parentId = fields["parentId"];
