@@ -7,6 +7,7 @@ test("processes that append, die and replace the file lose nothing, and bring no
   expect({ lost, revealed, left }).toEqual({ lost: [], revealed: [], left: [] });
   expect(report.refused).toEqual({});
   // Each kind of process has done its work.
-  const { acknowledged, redacted, repaired, merged, killed } = report;
-  for (const count of [acknowledged, redacted, repaired, merged, killed]) expect(count).toBeGreaterThan(0);
+  const { acknowledged, redacted, repaired, merged, imported, killed } = report;
+  for (const count of [acknowledged, redacted, repaired, merged, imported, killed])
+    expect(count).toBeGreaterThan(0);
 });

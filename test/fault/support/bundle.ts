@@ -15,6 +15,7 @@ export async function bundle(name: string, outfile: string): Promise<void> {
     target: "node20",
     alias: {
       sessiontree: root(isDist ? "dist/index.js" : "src/index.ts"),
+      "sessiontree/import": root(isDist ? "dist/import.js" : "src/import.ts"),
       "sessiontree/merge": root(isDist ? "dist/merge.js" : "src/merge.ts"),
     },
     external: ["trash"],

@@ -1,8 +1,11 @@
 import { appendFileSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
+import { FileTarget, importSessions } from "sessiontree/import";
 import { mergeSessions } from "sessiontree/merge";
 import type { Told } from "./stress.ts";
+import { sourceBeside, sourceRecord } from "./stress-source.ts";
 
 const [task = "", path = "", name = "", seed = "1", given = "os"] = process.argv.slice(2);
 
@@ -122,12 +125,26 @@ async function* merge(): AsyncGenerator<void, void> {
   }
 }
 
+/** Lets the transcript grow that the session was imported from, and imports it again. */
+async function* importAgain(): AsyncGenerator<void, void> {
+  const source = sourceBeside(path);
+  for (;;) {
+    const text = `secret-${name}-${count++} ${"x".repeat(random(400))}`;
+    appendFileSync(source, sourceRecord(readFileSync(source, "utf8"), text));
+    const target = new FileTarget(dirname(path));
+    for await (const { status } of importSessions({ paths: [source], target, cacheDir: `${source}.cache` }))
+      if (status === "grown") tell({ replaced: "import" });
+    yield;
+  }
+}
+
 const TASKS: { readonly [task: string]: () => AsyncGenerator<void, void> } = {
   keep,
   reopen,
   redact,
   repair,
   merge,
+  import: importAgain,
 };
 
 let failures = 0;

@@ -1,18 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { SessionManager } from "sessiontree";
+import { FileTarget, importSessions } from "sessiontree/import";
 import { bundle } from "./bundle.ts";
-import { header, lines } from "./sessions.ts";
+import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
 
 /** What a child tells, each when it has happened. */
 export type Told =
   | { readonly acknowledged: string }
   | { readonly redacted: string }
-  | { readonly replaced: "repair" | "merge" }
+  | { readonly replaced: "repair" | "merge" | "import" }
   | { readonly refused: string };
 
 /** How durable the appends of a round are, in turn. */
@@ -25,6 +27,7 @@ export interface StressReport {
   redacted: number;
   repaired: number;
   merged: number;
+  imported: number;
   killed: number;
   /** Ids of acknowledged entries that are in no file. */
   lost: string[];
@@ -37,9 +40,12 @@ export interface StressReport {
 }
 
 /** How the processes are spread; the numbers are chosen so that a round of seconds reads and writes megabytes. */
-const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge"];
+const TASKS = ["keep", "keep", "reopen", "redact", "redact", "repair", "merge", "import"];
 
 const ROUND_MS = 10_000;
+
+/** Where the children's program finds the packages that it loads late. */
+const PROGRAMS = fileURLToPath(new URL("../../../node_modules/.cache/sessiontree/", import.meta.url));
 
 /**
  * Lets real processes append to one file, die, and replace it, for so long; counts what was acknowledged and is lost.
@@ -54,13 +60,15 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
     redacted: 0,
     repaired: 0,
     merged: 0,
+    imported: 0,
     killed: 0,
     lost: [],
     revealed: [],
     refused: {},
     left: [],
   };
-  const programs = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
+  mkdirSync(PROGRAMS, { recursive: true });
+  const programs = mkdtempSync(join(PROGRAMS, "stress-"));
   const program = join(programs, "child.mjs");
   await bundle("stress-child.ts", program);
   try {
@@ -79,14 +87,17 @@ export async function stress(milliseconds: number, seed: number): Promise<Stress
 }
 
 /** Tells whether some kind of process has done nothing yet. */
-function isLacking({ rounds, acknowledged, redacted, repaired, merged, killed }: StressReport): boolean {
-  return rounds < DURABILITIES.length || [acknowledged, redacted, repaired, merged, killed].includes(0);
+function isLacking(report: StressReport): boolean {
+  const { rounds, acknowledged, redacted, repaired, merged, imported, killed } = report;
+  return (
+    rounds < DURABILITIES.length || [acknowledged, redacted, repaired, merged, imported, killed].includes(0)
+  );
 }
 
 /** One file, and everybody who works on it. */
 class Round {
   readonly #folder = mkdtempSync(join(tmpdir(), "sessiontree-stress-"));
-  readonly #path = join(this.#folder, "s.jsonl");
+  #path = join(this.#folder, "s.jsonl");
   readonly #program: string;
   readonly #durability: (typeof DURABILITIES)[number];
   readonly #report: StressReport;
@@ -110,7 +121,7 @@ class Round {
   }
 
   async run(milliseconds: number): Promise<void> {
-    writeFileSync(this.#path, lines(header()));
+    await this.#importFirst();
     const work = TASKS.map((task, i) => this.#keepAlive(task, `${task}${i}`));
     for (const end = performance.now() + milliseconds; performance.now() < end; ) {
       await after(Math.min(1_000 + this.#random(2_000), Math.max(0, end - performance.now())));
@@ -118,8 +129,24 @@ class Round {
     }
     this.#isOver = true;
     await Promise.all(work);
+    for await (const _ of this.#importAll());
     this.#check();
     rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(dirname(sourceBeside(this.#path)), { recursive: true, force: true });
+  }
+
+  /** Makes the session by an import. */
+  async #importFirst(): Promise<void> {
+    const source = sourceBeside(this.#path);
+    mkdirSync(dirname(source));
+    writeFileSync(source, sourceRecord("", "secret-first-0 "));
+    for await (const { path } of this.#importAll()) if (path !== null) this.#path = path;
+  }
+
+  #importAll() {
+    const source = sourceBeside(this.#path);
+    const target = new FileTarget(this.#folder);
+    return importSessions({ paths: [source], target, cacheDir: `${source}.cache` });
   }
 
   #random(limit: number): number {
@@ -180,7 +207,8 @@ class Round {
       const message = told.refused.replaceAll(this.#folder, "");
       report.refused[message] = (report.refused[message] ?? 0) + 1;
     } else if (told.replaced === "repair") report.repaired++;
-    else report.merged++;
+    else if (told.replaced === "merge") report.merged++;
+    else report.imported++;
   }
 
   #check(): void {
@@ -193,6 +221,9 @@ class Round {
     report.acknowledged += this.#acknowledged.length;
     report.redacted += this.#redacted.length;
     report.lost.push(...this.#acknowledged.filter((id) => !ids.has(id)));
+    // Each record of the transcript is an entry, redacted or not.
+    const source = readFileSync(sourceBeside(this.#path), "utf8");
+    report.lost.push(...recordIdsIn(source).filter((uuid) => !ids.has(uuid.slice(0, 8))));
     report.revealed.push(...this.#redacted.filter((secret) => text.includes(`${secret} `)));
     report.left.push(...readdirSync(this.#folder).filter((name) => name.startsWith(".")));
   }
