@@ -23,6 +23,26 @@ const ONLY_FULL = [
   "test/types/{host-roles,pi-declarations}.test.ts",
 ];
 
+/**
+ * What has a process for each file, since the package for the trash asks once for each process where that is; all other files
+ * share the processes of the workers.
+ */
+const ALONE = [
+  "test/catalog/{forget-session,restore,trash}.test.ts",
+  "test/cli/{completion,docs,foreign-files,import,prune,redact,restore,resume,rm,store,store-run}.test.ts",
+  "test/history/import-{beside,second-day}.test.ts",
+  "test/redaction/*.test.ts",
+];
+
+/** What other projects test, and what need not be repeated on the build. */
+const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])];
+
+const LIBRARY = {
+  include: ["test/**/*.test.ts"],
+  globalSetup: ["test/support/set-up.ts"],
+  setupFiles: ["test/support/process-home.ts"],
+};
+
 /** Seed of a full run. */
 const FULL_SEED = 20_260_203;
 
@@ -50,7 +70,7 @@ function decideExtent(mode: string): boolean {
 }
 
 /**
- * Four projects: `library` needs Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
+ * `library` and `alone` need Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
  *
  * SESSIONTREE_TEST_TARGET=dist takes what tests import from "sessiontree" from the build, as Node itself loads it, instead
  * of from the sources. A mode would not do: Vitest does not hand it on to projects.
@@ -78,17 +98,15 @@ export default defineConfig(({ mode }) => {
         {
           extends: true,
           test: {
+            ...LIBRARY,
             name: "library",
-            include: ["test/**/*.test.ts"],
-            exclude: [
-              "test/{terminal,browser,postgres-server}/**",
-              ...(onDist ? OF_SOURCES : []),
-              ...(isFull ? [] : ONLY_FULL),
-            ],
+            exclude: [...NOT_LIBRARY, ...(isFull ? [] : ONLY_FULL), ...ALONE],
             isolate: false,
-            globalSetup: ["test/support/set-up.ts"],
-            setupFiles: ["test/support/process-home.ts"],
           },
+        },
+        {
+          extends: true,
+          test: { ...LIBRARY, name: "alone", include: ALONE },
         },
         {
           extends: true,

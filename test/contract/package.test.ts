@@ -48,7 +48,7 @@ test("types come first in every export: TypeScript takes the first condition tha
 test("what npm start, npm test and a user need is there without a build or a script at installation", () => {
   const scripts = member(facts, "scripts");
   expect(scripts["start"]).toBe("tsx docs/examples/main-job.ts");
-  expect(scripts["test"]).toBe("vitest run --project library");
+  expect(scripts["test"]).toBe("vitest run --project library --project alone");
   for (const name of ["preinstall", "install", "postinstall", "prepare", "pretest", "prestart"]) {
     expect(scripts).not.toHaveProperty(name);
   }
