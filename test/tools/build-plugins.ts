@@ -27,6 +27,10 @@ export const quickStart = (basesOf: BasesOf): Plugin => ({
       const file = join(resolveDir, path);
       return basesOf(relative(SOURCES, file)).length === 0 ? undefined : { path: file, namespace };
     });
+    // A program exports nothing: without this it would be left out, as package.json says that no file has side effects.
+    build.onResolve({ filter: /\.ts$/, namespace }, ({ path, importer }) =>
+      path === importer ? { path, sideEffects: true } : undefined,
+    );
     build.onLoad({ filter: /./, namespace }, ({ path }) => {
       const bases = basesOf(relative(SOURCES, path)).map((base) => join(SOURCES, base));
       const imports = bases.filter((base) => base !== path).map((base) => `import ${JSON.stringify(base)};`);
