@@ -13,30 +13,11 @@ import { memoryStore } from "../../src/stores/remote-store.ts";
 import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Places } from "./support/places.ts";
-
-const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
-const SECRET = "hunter2";
-
-const RECORDS = [
-  user("q", null, `the key is ${SECRET}`),
-  part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
-  result("r1", "a1", "t1", "a tap"),
-  part("a2", "r1", "msg_2", text("It is the tap."), { stop: "end_turn" }),
-  user("q2", "a2", "go on"),
-  part("a3", "q2", "msg_3", text("done"), { stop: "end_turn" }),
-];
+import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
 
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
-
-function put(places: Places, count = RECORDS.length, more: readonly object[] = []): void {
-  places.put(CLAUDE_PATH, linesOf([...RECORDS.slice(0, count), ...more]));
-}
-
-function forget({ cacheDir }: Places): void {
-  rmSync(cacheDir, { recursive: true, force: true });
-}
 
 /** What is said on the path to the leaf. */
 function saidAt(path: string): string[] {
