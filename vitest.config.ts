@@ -5,10 +5,6 @@ import { defineConfig } from "vitest/config";
 /** What compares the sources with their documents, whatever is built. */
 const OF_SOURCES = ["test/contract/{api-reference,docs,public-names}.test.ts"];
 
-const onDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
-const target = onDist ? "dist" : "src";
-const file = (name: string) =>
-  fileURLToPath(new URL(`./${target}/${name}.${onDist ? "js" : "ts"}`, import.meta.url));
 // What lists are cached in while the tests run, so that nothing lands in the user's own cache.
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
 
@@ -34,8 +30,8 @@ const ALONE = [
   "test/redaction/*.test.ts",
 ];
 
-/** What other projects test, and what need not be repeated on the build. */
-const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**", ...(onDist ? OF_SOURCES : [])];
+/** What other projects test. */
+const NOT_LIBRARY = ["test/{terminal,browser,postgres-server}/**"];
 
 const LIBRARY = {
   include: ["test/**/*.test.ts"],
@@ -53,13 +49,15 @@ const MOST_SEED = 1_000_000_000;
  * Decides how much is tested, and returns whether all is.
  *
  * `--mode full` runs every test with all of its cases and a fixed seed; otherwise long tests try a tenth of theirs, with another
- * seed at every run, and ONLY_FULL is left out. Variables set by the caller win. Vitest evaluates this file again for each
- * project, without the mode, so the first decision is kept in the environment.
+ * seed at every run, and ONLY_FULL is left out. `--mode dist` runs all of them on the build, as Node itself loads it. Variables
+ * set by the caller win. Vitest evaluates this file again for each project, without the mode, so the first decision is kept in
+ * the environment.
  */
 function decideExtent(mode: string): boolean {
   const { env } = process;
   const isFirst = env["SESSIONTREE_TESTS"] === undefined;
-  env["SESSIONTREE_TESTS"] ??= mode === "full" ? "full" : "short";
+  env["SESSIONTREE_TESTS"] ??= mode === "full" || mode === "dist" ? "full" : "short";
+  env["SESSIONTREE_TEST_TARGET"] ??= mode === "dist" ? "dist" : "src";
   const isFull = env["SESSIONTREE_TESTS"] === "full";
   env["SESSIONTREE_TEST_SHARE"] ??= isFull ? "1" : "0.1";
   env["SESSIONTREE_TEST_SEED"] ??= String(isFull ? FULL_SEED : Math.floor(Math.random() * MOST_SEED));
@@ -71,12 +69,13 @@ function decideExtent(mode: string): boolean {
 
 /**
  * `library` and `alone` need Node alone; `terminal`, `browser` and `postgres-server` need tmux, Chromium and PostgreSQL.
- *
- * SESSIONTREE_TEST_TARGET=dist takes what tests import from "sessiontree" from the build, as Node itself loads it, instead
- * of from the sources. A mode would not do: Vitest does not hand it on to projects.
  */
 export default defineConfig(({ mode }) => {
   const isFull = decideExtent(mode);
+  const target = process.env["SESSIONTREE_TEST_TARGET"] === "dist" ? "dist" : "src";
+  const extension = target === "dist" ? "js" : "ts";
+  const file = (name: string) => fileURLToPath(new URL(`./${target}/${name}.${extension}`, import.meta.url));
+  const left = [...(target === "dist" ? OF_SOURCES : []), ...(isFull ? [] : ONLY_FULL)];
   return {
     resolve: {
       alias: [
@@ -90,6 +89,8 @@ export default defineConfig(({ mode }) => {
       // A green run fits on a screen: what passes says nothing.
       reporters: ["minimal"],
       silent: "passed-only",
+      // Tests of failing replacements hear these warnings; a person need not.
+      execArgv: ["--disable-warning=SESSIONTREE_REPLACED"],
       testTimeout: 120_000,
       hookTimeout: 120_000,
       // Two of them need a gigabyte; where there are more cores, there is more memory as a rule.
@@ -100,7 +101,7 @@ export default defineConfig(({ mode }) => {
           test: {
             ...LIBRARY,
             name: "library",
-            exclude: [...NOT_LIBRARY, ...(isFull ? [] : ONLY_FULL), ...ALONE],
+            exclude: [...NOT_LIBRARY, ...left, ...ALONE],
             isolate: false,
           },
         },

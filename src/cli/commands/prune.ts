@@ -4,7 +4,7 @@ import { type KeepReason, planRetention, type RetentionCandidate } from "../../c
 import type { FileRow } from "../../catalog/session-row.ts";
 import { summarizeSession } from "../../catalog/summarize-session.ts";
 import { deleteSession } from "../../catalog/trash.ts";
-import { ifPresent } from "../../log/file-system.ts";
+import { ifPresent } from "../../fs/file-system.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { bytes, count, counted } from "../../view/words.ts";

@@ -1,7 +1,7 @@
 import { blobDigests } from "../../context/blob-images.ts";
 import { fieldsOf } from "../../context/entry-fields.ts";
+import { realFileSystem } from "../../fs/file-system.ts";
 import { readBlobImage } from "../../log/blob-images.ts";
-import { realFileSystem } from "../../log/file-system.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import type { SessionIssue } from "../../schema/issue.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { TEMPORARY_FOLDER_PREFIX } from "../../log/temporary-files.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
