@@ -24,7 +24,6 @@ import type {
   ReadOnlyReason,
   SessionLog,
   TakeLine,
-  TakeRecord,
   TakeText,
 } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
@@ -173,8 +172,8 @@ export class FileLog implements SessionLog {
     return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
-    this.#file.readLines(ordinals, take, takeText, takeRecord);
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+    this.#file.readLines(ordinals, take, takeText);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {
