@@ -2,8 +2,8 @@ import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { fileError } from "../../log/file-errors.ts";
-import { TEMPORARY_FOLDER_PREFIX } from "../../log/temporary-files.ts";
 
 /** What ends a program that nobody is asked about. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
