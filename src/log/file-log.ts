@@ -34,15 +34,7 @@ import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
-import type {
-  LogChange,
-  LogLine,
-  ReadOnlyReason,
-  SessionLog,
-  TakeLine,
-  TakeRecord,
-  TakeText,
-} from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
@@ -69,8 +61,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
  *
  * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
  * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
- * it runs before an append, after a burst, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
- * replaced file either, but what it switches to stays unknown to callers, whose ordinals remain valid, until the next poll.
+ * it runs before an append and after it, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
+ * replaced file either, but callers do not see what it switches to, and their ordinals remain valid, until the next poll.
  *
  * If a call fails, the state stays as it was, and the next call tries again.
  *
@@ -200,20 +192,15 @@ export class FileLog implements SessionLog {
     return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     if (this.#state instanceof UnwrittenSession) {
       this.#state.readLines(ordinals, take);
       return;
     }
     const { fd, close } = this.#openToRead();
     try {
-      const [known, { index }] = [this.#index, this.#state];
-      const spans = index === known ? index.spans : this.#spansOf(known, index);
-      const read = (some: Iterable<number>) =>
-        this.#translated("read", () => readLinesOf(this.#fs, fd, spans, some, take, takeText));
-      if (index === known && takeRecord !== undefined && index.untaken.size > 0)
-        takeRecords(index, ordinals, takeRecord, read);
-      else read(ordinals);
+      const spans = this.#spansForCallers(this.#state.index);
+      this.#translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
     } finally {
       close();
     }
@@ -234,8 +221,9 @@ export class FileLog implements SessionLog {
     return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
   }
 
-  followReplacement(): void {
-    this.#poll("read", true);
+  isReplaced(): boolean {
+    this.#findLines();
+    return this.#state.index !== this.#index;
   }
 
   refresh(): LogChange | undefined {
@@ -489,20 +477,25 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens the file at the path for reading lines; switches to that file first if it has replaced the one that was read. */
+  /** Opens the file at the path for reading lines. */
   #openToRead(): OpenToRead {
-    return untilUnchanged(() =>
-      this.#translated("read", () => {
-        this.#pollOnce("read", true);
-        return this.#file.openToRead();
-      }),
-    );
+    return untilUnchanged(() => {
+      this.#findLines();
+      return this.#translated("read", () => this.#file.openToRead());
+    });
   }
 
-  /** The positions in the current file, by the ordinals that callers know. */
-  #spansOf(known: SessionIndex, now: SessionIndex): SpansByOrdinal {
-    return movedSpans(now.spans, (ordinal) => {
-      const there = now.tree.find(known.tree.idAt(ordinal));
+  /** Finds where the lines of known entries are now: in the file that has replaced the one that was read, if one has. */
+  #findLines(): void {
+    untilUnchanged(() => this.#translated("read", () => this.#pollOnce("read", true)));
+  }
+
+  /** Returns the positions of lines in the current file by the ordinals that callers know. */
+  #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
+    const { heads: known } = this.#index;
+    if (known === heads) return lines;
+    return movedSpans(lines, (ordinal) => {
+      const there = heads.find(known.idAt(ordinal));
       if (there === NONE) throw new ReplacedError(this.path);
       return there;
     });
@@ -514,12 +507,11 @@ export class FileLog implements SessionLog {
    * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
    *
    * @param intent - `write` restores a file that is gone.
-   * @param isForLines - Whether to find only what is needed to read lines of known entries.
    * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
    *   gone and cannot be restored.
    */
-  #poll(intent: Intent, isForLines = false): LogChange | undefined {
-    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent, isForLines)));
+  #poll(intent: Intent): LogChange | undefined {
+    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent)));
     return this.#notify();
   }
 
@@ -531,7 +523,8 @@ export class FileLog implements SessionLog {
     });
   }
 
-  #pollOnce(intent: Intent, isForLines: boolean): void {
+  /** @param isForLines - Whether to find only what is needed to read lines of known entries. */
+  #pollOnce(intent: Intent, isForLines = false): void {
     const state = this.#state;
     if (state instanceof UnwrittenSession) {
       if (intent === "read" && !isForLines) this.#join(state);
@@ -662,28 +655,4 @@ export class FileLog implements SessionLog {
       throw fileError(this.path, intent, error);
     }
   }
-}
-
-/** Passes on the records that the index has parsed, and reads the other lines, all in the given order. */
-function takeRecords(
-  index: SessionIndex,
-  ordinals: Iterable<number>,
-  take: TakeRecord,
-  read: (ordinals: readonly number[]) => void,
-): void {
-  let missing: number[] = [];
-  const readMissing = () => {
-    if (missing.length > 0) read(missing);
-    missing = [];
-  };
-  for (const ordinal of ordinals) {
-    const record = index.takeParsed(ordinal);
-    if (record === undefined) {
-      missing.push(ordinal);
-      continue;
-    }
-    readMissing();
-    take(ordinal, record, index.spans.lengthAt(ordinal));
-  }
-  readMissing();
 }

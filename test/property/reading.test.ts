@@ -119,24 +119,18 @@ describe("the index of heads", () => {
           fc.pre(!hasHiddenRecord(bytes));
           const index = indexOf(bytes);
           const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
-          for (const _step of index.readOrdinary(bytes.subarray(0, cut), stepBytes));
-          if (index.ordinary === undefined) return;
+          for (const _step of index.readWhole(bytes.subarray(0, cut), stepBytes));
+          const { heads: quick } = index;
+          if (quick instanceof EntryTree) return;
           parsed++;
-          const { ordinary } = index;
-          if (ordinary === undefined) throw new Error("it is not in a tree yet");
-          const ordinals = ordinary.pathToLast();
-          const entries = isAsked ? ordinals.map((one) => ordinary.take(one)) : [];
-          const [lastId, size] = [ordinary.lastId, ordinary.size];
           const before = readAtOnce(bytes.subarray(0, cut));
           expect(issuesOf(before)).toEqual([]);
           expect(index.lastLineOffset).toBe(before.lastLineOffset);
-          expect([index.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
-          const path = Array.from(before.tree.path(before.storedLeaf));
-          expect(ordinals).toEqual(path);
-          expect([lastId, size]).toEqual([
-            before.tree.size === 0 ? null : before.tree.idAt(before.tree.size - 1),
-            before.tree.size,
-          ]);
+          expect([quick.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
+          const path = quick.path(index.storedLeaf);
+          expect(path).toEqual(before.tree.path(before.storedLeaf));
+          for (const ordinal of before.tree.ordinals()) expectSameHead(index, before, ordinal);
+          const entries = isAsked ? Array.from(path, (one) => index.takeParsed(one)) : [];
           for (const [i, entry] of entries.entries()) {
             if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, path[i] ?? NONE));
           }
