@@ -110,12 +110,7 @@ export class FileLog implements SessionLog {
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
-    try {
-      log.#start(log.#read("read"));
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    log.#start(log.#orRelease(() => log.#read("read")));
     return log.#unlessEmpty();
   }
 
@@ -148,12 +143,9 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     if (!isThere(path, options.fs)) return undefined;
     log.#lease.take();
-    try {
-      if (log.readOnlyReason !== "mode") log.#finishReplacement();
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    if (log.readOnlyReason === "mode") return log;
+    // Takes over the lines that a killed process left in an old file. A living process does so itself.
+    log.#orRelease(() => log.#translated("write", () => finishReplacement(log.#fs, path, 0)));
     return log;
   }
 
@@ -170,15 +162,12 @@ export class FileLog implements SessionLog {
   ): FileLog {
     const log = new FileLog(path, options);
     log.#lease.take();
-    try {
+    log.#orRelease(() => {
       const session = log.#unwritten("type" in start ? [`${encodeRecord(start)}\n`] : start);
       const isMade = options.createAtOnce === true && !log.#lease.isDenied;
       log.#start(isMade ? log.#make(session, []) : session);
-      return log;
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    });
+    return log;
   }
 
   get index(): SessionIndex {
@@ -342,12 +331,13 @@ export class FileLog implements SessionLog {
     return new SessionIndex({ readBytes, ...(maxLineBytes !== undefined && { maxLineBytes }) });
   }
 
-  /** Takes over the lines that a killed process left in an old file. A living process does so itself. */
-  #finishReplacement(): void {
+  /** Releases the lease if a call fails. */
+  #orRelease<T>(call: () => T): T {
     try {
-      finishReplacement(this.#fs, this.path, 0);
+      return call();
     } catch (error) {
-      throw fileError(this.path, "write", error);
+      this.#lease.release();
+      throw error;
     }
   }
 
