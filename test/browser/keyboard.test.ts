@@ -78,22 +78,14 @@ test("Enter and o open and close every kind of entry that has folds", async () =
   for (const [index, id] of ids.entries()) {
     if (index > 0) await page.keyboard.press("j");
     await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
-    // What belongs to a result stands in the entry of its call, with an id of its own.
+    // What a tool gave back stands in the entry of its call, with an id of its own.
     const states = () =>
-      page
-        .locator(`[data-entry="${id}"] .fold`)
-        .evaluateAll(
-          (folds, id) =>
-            folds
-              .filter(
-                (fold) =>
-                  fold
-                    .closest(fold.matches(".result *") ? ".tool-use[data-entry]" : ".entry")
-                    ?.getAttribute("data-entry") === id,
-              )
-              .map((fold) => fold.classList.contains("is-open")),
-          id,
-        );
+      page.locator(`[data-entry="${id}"] .fold`).evaluateAll((folds, id) => {
+        const ownerOf = (fold: Element) =>
+          fold.closest(".result")?.closest(".tool-use[data-entry]") ?? fold.closest(".entry");
+        const own = folds.filter((fold) => ownerOf(fold)?.getAttribute("data-entry") === id);
+        return own.map((fold) => fold.classList.contains("is-open"));
+      }, id);
     const closed = await states();
     expect(closed.length, id).toBeGreaterThan(0);
     await page.keyboard.press(index % 2 === 0 ? "Enter" : "o");
