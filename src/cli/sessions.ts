@@ -1,81 +1,196 @@
-import { changeSession } from "./change-session.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
 import type { CliIo } from "./io.ts";
-import { PIPED, type PipedSession } from "./piped-session.ts";
 import { findSession } from "./session-argument.ts";
-import type { SessionChange, SessionLocation } from "./session-location.ts";
-import { isStoreUrl } from "./store/address.ts";
-import type { StoredSessions } from "./store/stored-sessions.ts";
+import type { SessionView } from "./session-view.ts";
+import { isStoreUrl } from "./store-address.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** Where a session is. */
+export interface SessionLocation {
+  /** For people: its path, or its id and the database. */
+  readonly text: string;
+  /** For programs: `path`, or `id` and `store`. */
+  readonly json: { readonly path: string } | { readonly id: string; readonly store: string };
+}
+
+/** A session that a call names, wherever it is kept. */
+export interface NamedSession {
+  readonly location: SessionLocation;
+  /** Absolute path of its file, for what only files can do; undefined if it has none. */
+  readonly path: string | undefined;
+  /** Its id in a database; undefined elsewhere. */
+  readonly id: string | undefined;
+  /**
+   * Reads it, to look at it.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
+   */
+  read(): Promise<SessionView>;
+  /**
+   * Opens it, to append to it or to watch it.
+   *
+   * @throws {UsageError} If it comes from stdin.
+   * @throws {SessionError} As `read`.
+   */
+  open(mode?: "read-only"): Promise<SessionManager>;
+  /** Yields its bytes, in pieces that are valid until the next is asked for. */
+  bytes(): AsyncIterable<Uint8Array>;
+  /** Returns what a list says of it; undefined if it is no session. */
+  row(): Promise<SessionRow | undefined>;
+  /**
+   * Deletes it; from a database for good.
+   *
+   * @throws {SessionError} As `deleteSession` and `SessionStore.delete`.
+   */
+  delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
+}
 
 /** What a call does with sessions, wherever they are. */
 export interface SessionAccess {
   /** Sessions of a database, if the call is about such; undefined if it is about files. */
   readonly stored: StoredSessions | undefined;
   /**
-   * Gives the absolute path of a session that was named by path, by id or name or the beginning of one, `@last` or `-`.
+   * Finds a session by path, by id or name or the beginning of one, `@last`, or `-` for stdin.
    *
-   * Of a session in a database or from stdin it is that of a copy, which is only read and is gone when the call ends.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS` or `STORE_UNAVAILABLE`
    */
-  findSession(name: string): Promise<string>;
+  findSession(name: string): Promise<NamedSession>;
   /**
-   * Gives the absolute path of a session that something is done to: as `findSession`, but none that comes from stdin.
+   * Finds a session that something is done to, as `findSession`, but none that comes from stdin.
    *
    * @throws {UsageError} If it is `-`.
    */
-  findKeptSession(name: string): Promise<string>;
+  findKeptSession(name: string): Promise<NamedSession>;
   /**
-   * Opens a session, has something done to it, and makes sure that it is written.
+   * Finds a session for what only files can do.
    *
-   * @param path - What `findSession` gave.
-   * @returns What `change` gives.
-   * @throws {SessionError} What `change` throws, `WRITE_FAILED`, or `STORE_UNAVAILABLE`.
+   * @returns Its absolute path.
+   * @throws {UsageError} If it is no file.
    */
-  changeSession<T>(path: string, change: SessionChange<T>): Promise<T>;
-  /**
-   * Says where a session is that is read from a path: there, or in a database.
-   *
-   * @param path - What `findSession` gave.
-   */
-  locationOf(path: string): SessionLocation;
+  findFile(name: string): Promise<string>;
 }
+
+/** Names the session that comes from stdin. */
+export const PIPED = "-";
 
 /** Makes it for files, for a database if the call is about one, and for what comes from stdin. */
 export function accessSessions(place: {
   readonly io: CliIo;
   readonly dir: string | undefined;
   readonly stored: StoredSessions | undefined;
-  readonly piped: PipedSession;
 }): SessionAccess {
-  const { io, stored, piped } = place;
-  const find = async (name: string) => {
+  const { io, stored } = place;
+  const piped = pipedSession(io);
+  const findKeptSession = async (name: string) => {
+    if (name === PIPED) throw onlyReadable();
     if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
-    if (name === PIPED) return piped.path();
-    return (await stored?.copyOf(name)) ?? findSession(name, place);
+    return (await stored?.find(name)) ?? fileSession(await findSession(name, place), io);
   };
   return {
     stored,
-    findSession: find,
-    findKeptSession: async (name) => {
-      if (name === PIPED) throw onlyReadable();
-      return find(name);
-    },
-    changeSession: async (path, change) => {
-      if (piped.isAt(path)) throw onlyReadable();
-      const id = stored?.idOf(path);
-      return stored === undefined || id === undefined
-        ? changeSession(path, io, change)
-        : stored.change(id, change);
-    },
-    locationOf: (path) => {
-      if (piped.isAt(path)) return { text: "stdin", json: { path: PIPED } };
-      const id = stored?.idOf(path);
-      return stored === undefined || id === undefined
-        ? { text: path, json: { path } }
-        : stored.locationOf(id);
+    findSession: async (name) => (name === PIPED ? piped : findKeptSession(name)),
+    findKeptSession,
+    findFile: async (name) => {
+      const { location, path } = await findKeptSession(name);
+      if (path !== undefined) return path;
+      throw new UsageError(`${location.text} is no file; "sessiontree copy" copies it to a folder.`);
     },
   };
+}
+
+/**
+ * Opens a session, has something done to it, and makes sure that it is written.
+ *
+ * @param session - Of a file, one that was read before: a missing one would be begun.
+ * @throws {SessionError} What `change` throws, or `WRITE_FAILED`.
+ */
+export async function changeSession<T>(
+  session: NamedSession,
+  change: (opened: SessionManager) => T | Promise<T>,
+): Promise<T> {
+  const opened = await session.open();
+  try {
+    return await change(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Returns the session in a file. What reads and changes it is loaded when it is needed. */
+export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSession {
+  return {
+    location: { text: path, json: { path } },
+    path,
+    id: undefined,
+    read: async () => (await import("./session-view.ts")).SessionView.at(path),
+    open: async (mode = undefined) => {
+      const manager = await import("../manager/session-manager.ts");
+      // A copy of it is asked for, and is written even without a conversation.
+      const reading = mode && { mode, createAtOnce: true };
+      return manager.SessionManager.open(path, { ...reading, ...(now && { now }) });
+    },
+    bytes: async function* () {
+      const { bytesOfFile } = await import("../stores/file-store.ts");
+      yield* bytesOfFile(path);
+    },
+    row: async () => (await import("../catalog/summarize-session.ts")).summarizeSession(path),
+    delete: async (options) => {
+      const { deleteSession } = await import("../catalog/trash.ts");
+      return (await deleteSession(path, options)).method;
+    },
+  };
+}
+
+/** Returns the session that comes from stdin, which is read once, when it is needed, and only looked at. */
+function pipedSession({ stdin }: CliIo): NamedSession {
+  let bytes: Promise<Uint8Array> | undefined;
+  const read = async function* () {
+    bytes ??= readAll(stdin);
+    yield await bytes;
+  };
+  const refuse = async () => {
+    throw onlyReadable();
+  };
+  const view = () => readInMemory(read(), "stdin", "stdin");
+  return {
+    location: { text: "stdin", json: { path: PIPED } },
+    path: undefined,
+    id: undefined,
+    read: view,
+    open: refuse,
+    bytes: read,
+    row: async () => (await import("../catalog/session-row.ts")).rowOfLines((await view()).log),
+    delete: refuse,
+  };
+}
+
+/**
+ * Reads a session that has no file.
+ *
+ * @param subject - What it is called where it turns out to be none.
+ * @param fileName - Name of a file made of it.
+ */
+export async function readInMemory(
+  bytes: AsyncIterable<Uint8Array>,
+  subject: string,
+  fileName: string,
+): Promise<SessionView> {
+  const { SessionView } = await import("./session-view.ts");
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece.slice());
+  return SessionView.inMemory(pieces, subject, fileName);
+}
+
+/** @throws {UsageError} If stdin is a terminal, from which no session comes. */
+async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
+  if (stdin === undefined || stdin.isTTY === true) {
+    throw new UsageError('"-" reads a session from stdin; pipe one in, as in "sessiontree tree - < FILE".');
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stdin) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
 }
 
 function onlyReadable(): UsageError {

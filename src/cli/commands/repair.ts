@@ -22,7 +22,7 @@ export const repairCommand: Command = {
   ],
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
-    const report = repairSession(await call.findKeptSession(call.get(SESSION)), { isDryRun });
+    const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
     if (call.json) call.out.json({ ...report, isDryRun });
     else writeReport(report, isDryRun, call.out);
     return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;

@@ -3,7 +3,6 @@ import { searchSessions } from "../../catalog/search.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { Output } from "../output.ts";
@@ -14,6 +13,7 @@ import { runProgram, withPath } from "../picker/run-program.ts";
 import type { PickerScope } from "../picker/state.ts";
 import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
+import { changeSession, fileSession } from "../sessions.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** More than anybody looks through; a longer text finds fewer. */
@@ -58,7 +58,8 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: previewOf,
-    rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
+    rename: (path, name) =>
+      changeSession(fileSession(path, io), (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),
   });
   if (chosen === undefined) return EXIT_CODES.cancelled;
