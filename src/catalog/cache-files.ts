@@ -1,7 +1,7 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readAtomicJson, writeAtomicJsonNow } from "../log/atomic-json.ts";
-import { ifPresent, realFileSystem } from "../log/file-system.ts";
+import { readAtomicJson, writeAtomicJsonNow } from "../fs/atomic-json.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { FileMark } from "./open-file.ts";
 import { columnsOf, type FolderSummaries, readColumns } from "./summary-columns.ts";

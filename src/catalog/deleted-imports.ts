@@ -1,16 +1,16 @@
 import { dirname, join } from "node:path";
-import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import {
   closeQuietly,
+  hasErrorCode,
   ifPresent,
-  isThere,
   makeFolder,
   openForReading,
   readRange,
   realFileSystem,
-} from "../log/file-system.ts";
-import { hasErrorCode } from "../log/system-error.ts";
-import { writeWhole } from "../log/write-whole.ts";
+} from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
+import { decodeText, parseRecord } from "../jsonl/decode.ts";
+import { isThere } from "../log/file-errors.ts";
 import { messageOf } from "../schema/errors.ts";
 import { digestOf } from "../schema/ids.ts";
 import { type ImportOrigin, importOriginIn } from "../schema/import-origin.ts";

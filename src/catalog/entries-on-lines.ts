@@ -1,7 +1,7 @@
+import { readRange, realFileSystem } from "../fs/file-system.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import { entryOf } from "../jsonl/entry-body.ts";
 import { runsOf } from "../jsonl/runs.ts";
-import { readRange, realFileSystem } from "../log/file-system.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import type { OpenFile } from "./open-file.ts";

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
-import { NotAPlainFileError } from "../log/file-errors.ts";
-import { readRange, realFileSystem } from "../log/file-system.ts";
+import { NotAPlainFileError, readRange, realFileSystem } from "../fs/file-system.ts";
 import { type Findings, summarizeFully } from "./full-summary.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { OrdinaryScan } from "./ordinary-scan.ts";

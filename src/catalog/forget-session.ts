@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { ifPresent } from "../log/file-system.ts";
+import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { messageOf } from "../schema/errors.ts";
 import { purgeCache } from "./cache-files.ts";

@@ -1,8 +1,8 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { EntryHeadReader } from "../jsonl/entry-head.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
-import { ifPresent, realFileSystem } from "../log/file-system.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { MessageBodyReader } from "./message-bytes.ts";
 import { messageText } from "./session-facts.ts";

@@ -1,6 +1,5 @@
 import { readSync, type Stats } from "node:fs";
-import { NotAPlainFileError } from "../log/file-errors.ts";
-import { openForReading, realFileSystem } from "../log/file-system.ts";
+import { NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
 export interface FileMark {

@@ -1,5 +1,4 @@
-import { monotonicMs } from "../log/monotonic.ts";
-import { nextTurn } from "../log/next-turn.ts";
+import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { refuseAborted } from "../schema/abort.ts";
 
 /** Milliseconds for which a run may block the event loop. */

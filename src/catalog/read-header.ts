@@ -1,5 +1,5 @@
+import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../log/file-system.ts";
 import type { SessionHeader } from "../schema/header.ts";
 
 /** A header stands at the very front: bytes beyond this are not searched. */

@@ -1,7 +1,7 @@
+import { readRange, realFileSystem } from "../fs/file-system.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { runsOf } from "../jsonl/runs.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
-import { readRange, realFileSystem } from "../log/file-system.ts";
 import { readLinesOf } from "../log/read-lines.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { type OpenFile, piecesOf } from "./open-file.ts";

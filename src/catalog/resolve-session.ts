@@ -1,6 +1,6 @@
-import { fileError, NotAPlainFileError } from "../log/file-errors.ts";
+import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
+import { fileError } from "../log/file-errors.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
-import { hasErrorCode } from "../log/system-error.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { listSessions } from "./list-sessions.ts";

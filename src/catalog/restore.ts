@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { fileError } from "../log/file-errors.ts";
 import {
+  hasErrorCode,
   ifPresent,
   makeFolder,
   openForReading,
@@ -9,10 +9,10 @@ import {
   realFileSystem,
   removeQuietly,
   syncFolder,
-} from "../log/file-system.ts";
+} from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
+import { fileError } from "../log/file-errors.ts";
 import { absolutePath, sessionsRoot } from "../log/session-paths.ts";
-import { hasErrorCode } from "../log/system-error.ts";
-import { writeWhole } from "../log/write-whole.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../schema/options.ts";
 import { importedRoot } from "./data-folder.ts";

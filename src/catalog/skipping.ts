@@ -1,5 +1,4 @@
-import { NotAPlainFileError } from "../log/file-errors.ts";
-import { hasErrorCode } from "../log/system-error.ts";
+import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { isSessionError } from "../schema/errors.ts";
 
 /** A file or folder that was left out. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { writeAtomicJson } from "../log/atomic-json.ts";
-import { sha256 } from "../log/digest.ts";
+import { writeAtomicJson } from "../fs/atomic-json.ts";
+import { sha256 } from "../fs/digest.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { contentOf, readCachedFolder, sweepCache } from "./cache-files.ts";
 import { defaultCacheFolder } from "./cache-folder.ts";

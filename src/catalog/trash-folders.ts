@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { ifPresent } from "../log/file-system.ts";
+import { ifPresent } from "../fs/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** A freedesktop.org trash: a folder with `files/` and `info/` in it. */

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ifPresent } from "../log/file-system.ts";
+import { ifPresent } from "../fs/file-system.ts";
 
 /** What follows the name of a session's file in those of its backups and of what a repair left over. */
 const LEFTOVER = /^(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;

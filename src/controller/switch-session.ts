@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { ifPresent } from "../log/file-system.ts";
+import { ifPresent } from "../fs/file-system.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
 import type { SessionManager } from "../manager/session-manager.ts";

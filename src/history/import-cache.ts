@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { defaultCacheFolder } from "../catalog/cache-folder.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { readAtomicJson, writeAtomicJson } from "../fs/atomic-json.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
-import { readAtomicJson, writeAtomicJson } from "../log/atomic-json.ts";
 import { digestOf } from "../schema/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import type { FileFacts } from "./file-facts.ts";

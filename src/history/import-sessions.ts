@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { isDeletedImport } from "../catalog/deleted-imports.ts";
+import { nextTurn } from "../fs/clock.ts";
 import type { ImportCounts, SourceName } from "../import/imported-session.ts";
 import { sessionIdOf } from "../import/session-builder.ts";
-import { nextTurn } from "../log/next-turn.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { sourceKeyOf } from "../schema/import-origin.ts";
 import type { SessionIssue } from "../schema/issue.ts";

@@ -1,8 +1,8 @@
 import { basename, join } from "node:path";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { sha256 } from "../fs/digest.ts";
 import { firstFolder } from "../import/source-text.ts";
 import { parseJson } from "../jsonl/decode.ts";
-import { sha256 } from "../log/digest.ts";
 import type { JsonRecord } from "../schema/json.ts";
 import type { SideFiles } from "./side-files.ts";
 

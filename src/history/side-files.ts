@@ -1,4 +1,4 @@
-import { ifPresent } from "../log/file-system.ts";
+import { ifPresent } from "../fs/file-system.ts";
 import { type ReportSkipped, readSourceAsText } from "./source-file.ts";
 
 /** Reads files that programs keep beside their sessions, each once; reports those that cannot be read. */

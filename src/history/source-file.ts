@@ -2,9 +2,8 @@ import { type BigIntStats, readdirSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { closeFile, type OpenFile, openFile, piecesOf } from "../catalog/open-file.ts";
+import { ifPresent, NotAPlainFileError, readRange, realFileSystem } from "../fs/file-system.ts";
 import { decodeText } from "../jsonl/decode.ts";
-import { NotAPlainFileError } from "../log/file-errors.ts";
-import { ifPresent, readRange, realFileSystem } from "../log/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 
 /** A file of another program, with its state when it was found. */

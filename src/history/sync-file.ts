@@ -1,24 +1,25 @@
 import { dirname } from "node:path";
-import type { ImportedSession } from "../import/imported-session.ts";
-import { decodeText } from "../jsonl/decode.ts";
-import { fileError, NotAPlainFileError, untilUnchanged } from "../log/file-errors.ts";
-import { FileLog } from "../log/file-log.ts";
 import {
   closeQuietly,
   type FileSystem,
+  hasErrorCode,
   makeFolder,
+  NotAPlainFileError,
   openForReading,
   readPieces,
   readRange,
   realFileSystem,
-} from "../log/file-system.ts";
+} from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
+import type { ImportedSession } from "../import/imported-session.ts";
+import { decodeText } from "../jsonl/decode.ts";
+import { fileError, untilUnchanged } from "../log/file-errors.ts";
+import { FileLog } from "../log/file-log.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { logLineOf } from "../log/log-lines.ts";
 import { type ReadSession, readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
-import { hasErrorCode } from "../log/system-error.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
-import { writeWhole } from "../log/write-whole.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";

@@ -1,18 +1,19 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "./descriptors.ts";
-import { FileChangedError, NotAPlainFileError } from "./file-errors.ts";
-import { type FileIdentity, identityOf, isSameFile } from "./file-identity.ts";
+import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "../fs/descriptors.ts";
+import { type FileIdentity, identityOf, isSameFile } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   FILE_MODE,
   type FileSystem,
   makeFolder,
+  NotAPlainFileError,
   openForReading,
   removeQuietly,
   syncFolder,
   writeSome,
-} from "./file-system.ts";
+} from "../fs/file-system.ts";
+import { FileChangedError } from "./file-errors.ts";
 import { looksRetired } from "./retired-file.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;

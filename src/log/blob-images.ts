@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { sha256 } from "./digest.ts";
-import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "./file-system.ts";
+import { sha256 } from "../fs/digest.ts";
+import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "../fs/file-system.ts";
 
 /** How many folders above a session file the folder of all sessions may be: subagents' files lie deeper. */
 const MAX_DEPTH = 4;

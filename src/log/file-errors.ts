@@ -1,12 +1,9 @@
+import { type FileSystem, hasErrorCode, NotAPlainFileError, realFileSystem } from "../fs/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
-import { hasErrorCode } from "./system-error.ts";
 
 /** What a file is used for: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";
-
-/** Thrown for a path that is no plain file. */
-export class NotAPlainFileError extends Error {}
 
 /** System errors for paths at which no session can be. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
@@ -67,6 +64,19 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
     `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
     { details, cause },
   );
+}
+
+/**
+ * Tells whether anything stands at a path.
+ *
+ * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
+ */
+export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
+  try {
+    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw fileError(path, "read", error);
+  }
 }
 
 /** The error for a file whose name is gone and which is not open. */

@@ -1,5 +1,5 @@
+import type { FileSystem } from "../fs/file-system.ts";
 import { CALLBACK, choice, FLAG, numberFrom, OBJECT, type OptionRules, SIGNAL } from "../schema/options.ts";
-import type { FileSystem } from "./file-system.ts";
 import type { LeaseMode } from "./lease.ts";
 
 /** When an append counts as done: in the hands of the operating system, or on the disk. */

@@ -1,3 +1,6 @@
+import { monotonicMs, nextTurn } from "../fs/clock.ts";
+import { fileChanges } from "../fs/file-changes.ts";
+import { type FileSystem, realFileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
@@ -9,13 +12,9 @@ import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
-import { fileChanges } from "./file-changes.ts";
-import { assertAllRead, fileError, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
+import { assertAllRead, fileError, isThere, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
-import { type FileSystem, isThere, realFileSystem } from "./file-system.ts";
 import { LeaseSlot } from "./lease-slot.ts";
-import { monotonicMs } from "./monotonic.ts";
-import { nextTurn } from "./next-turn.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
 import type {

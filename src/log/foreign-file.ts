@@ -1,7 +1,13 @@
+import {
+  closeQuietly,
+  type FileSystem,
+  openForReading,
+  readPieces,
+  realFileSystem,
+} from "../fs/file-system.ts";
 import { type ForeignSource, foreignSourceIn } from "../jsonl/foreign-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { fileError } from "./file-errors.ts";
-import { closeQuietly, type FileSystem, openForReading, readPieces, realFileSystem } from "./file-system.ts";
 
 /** Bytes among which to look for the first records of another program; an error must not take long. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
+import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { isSessionError, type SessionError } from "../schema/errors.ts";
 import { fileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { type FileSystem, makeFolder } from "./file-system.ts";
 import { Lease, leaseTaken } from "./lease.ts";
 
 const DEFAULT_WAIT_MS = 10_000;

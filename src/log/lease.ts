@@ -1,24 +1,24 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { parseJson } from "../jsonl/decode.ts";
-import { SessionError } from "../schema/errors.ts";
-import { isJsonRecord } from "../schema/json.ts";
-import { nodeCrypto } from "./digest.ts";
-import { NotAPlainFileError } from "./file-errors.ts";
+import { monotonicMs } from "../fs/clock.ts";
+import { nodeCrypto } from "../fs/digest.ts";
 import {
   closeQuietly,
   createFile,
   type FileSystem,
+  hasErrorCode,
   ifPresent,
+  NotAPlainFileError,
   openForReading,
   readRange,
   removeQuietly,
   writeFully,
-} from "./file-system.ts";
-import { monotonicMs } from "./monotonic.ts";
-import { startOf, thisThread } from "./process-start.ts";
-import { hasErrorCode } from "./system-error.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
+} from "../fs/file-system.ts";
+import { startOf, thisThread } from "../fs/process-start.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { parseJson } from "../jsonl/decode.ts";
+import { SessionError } from "../schema/errors.ts";
+import { isJsonRecord } from "../schema/json.ts";
 
 /** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
 export type LeaseMode = "none" | "fail" | "read-only" | "wait";

@@ -1,6 +1,6 @@
+import { ifPresent, openForReading, readPieces, realFileSystem } from "../fs/file-system.ts";
 import { parseRecords } from "../jsonl/parse-records.ts";
 import type { FileEntry } from "../schema/entry.ts";
-import { ifPresent, openForReading, readPieces, realFileSystem } from "./file-system.ts";
 import { absolutePath } from "./session-paths.ts";
 
 /**

@@ -1,7 +1,12 @@
+import {
+  closeQuietly,
+  type FileSystem,
+  NotAPlainFileError,
+  openForReading,
+  readPieces,
+} from "../fs/file-system.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "../jsonl/line-scanner.ts";
-import { NotAPlainFileError } from "./file-errors.ts";
-import { closeQuietly, type FileSystem, openForReading, readPieces } from "./file-system.ts";
 
 /** Where a line stands in its file, in bytes. */
 export interface RawSpan {

@@ -1,7 +1,7 @@
 import { isAscii } from "node:buffer";
+import { type FileSystem, readInto } from "../fs/file-system.ts";
 import type { SpansByOrdinal } from "../jsonl/line-spans.ts";
 import { FileChangedError } from "./file-errors.ts";
-import { type FileSystem, readInto } from "./file-system.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
 /** Lines this near to each other are read at once. */

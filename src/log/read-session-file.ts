@@ -1,7 +1,7 @@
+import { type FileSystem, openForReading, readPieces, readRange } from "../fs/file-system.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { type FileSystem, openForReading, readPieces, readRange } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 
 /** A session file that was read whole; its descriptor is still open to read lines. */

@@ -1,5 +1,19 @@
 import type { Stats } from "node:fs";
 import { basename } from "node:path";
+import { isSameFile } from "../fs/file-identity.ts";
+import {
+  closeQuietly,
+  createFile,
+  type FileSystem,
+  NotAPlainFileError,
+  openForReading,
+  readPieces,
+  readRange,
+  realFileSystem,
+  removeQuietly,
+  writeFully,
+} from "../fs/file-system.ts";
+import { underFreeName } from "../fs/write-whole.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
@@ -13,25 +27,12 @@ import { assertOptions, FLAG, OBJECT } from "../schema/options.ts";
 import { isoTime } from "../schema/times.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, foreignFile, NotAPlainFileError, untilUnchanged } from "./file-errors.ts";
-import { isSameFile } from "./file-identity.ts";
-import {
-  closeQuietly,
-  createFile,
-  type FileSystem,
-  openForReading,
-  readPieces,
-  readRange,
-  realFileSystem,
-  removeQuietly,
-  writeFully,
-} from "./file-system.ts";
+import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { exclusively, replaceFile } from "./replace-file.ts";
 import { absolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
-import { underFreeName } from "./write-whole.ts";
 
 /** What was done, or would be done, about one kind of damage. */
 export interface RepairAction {

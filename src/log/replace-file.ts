@@ -1,8 +1,7 @@
 import { basename, dirname, join } from "node:path";
-import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
-import { sha256 } from "./digest.ts";
-import { FileChangedError, fileError } from "./file-errors.ts";
-import { isSameFile } from "./file-identity.ts";
+import { monotonicMs } from "../fs/clock.ts";
+import { sha256 } from "../fs/digest.ts";
+import { isSameFile } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   type FileSystem,
@@ -10,13 +9,14 @@ import {
   openForReading,
   readPieces,
   syncFolder,
-} from "./file-system.ts";
+} from "../fs/file-system.ts";
+import { removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
+import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "../fs/write-whole.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
+import { FileChangedError, fileError } from "./file-errors.ts";
 import { Lease, sleep } from "./lease.ts";
-import { monotonicMs } from "./monotonic.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
 import { type OldFile, takeOver } from "./take-over.ts";
-import { removeLeftovers, removeTemporary } from "./temporary-files.ts";
-import { type Content, linkOrCopy, tryLink, underFreeName, writeTemporary } from "./write-whole.ts";
 
 /** What replaces an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path"> {

@@ -1,5 +1,4 @@
-import type { FileSystem } from "./file-system.ts";
-import { hasErrorCode } from "./system-error.ts";
+import { type FileSystem, hasErrorCode } from "../fs/file-system.ts";
 
 /** Permissions of a replaced file. */
 const RETIRED_MODE = 0o400;

@@ -1,4 +1,6 @@
 import { dirname } from "node:path";
+import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "../fs/file-system.ts";
+import { copyOpenFile } from "../fs/write-whole.ts";
 import { linesInMemory } from "../jsonl/line-spans.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
@@ -20,7 +22,6 @@ import {
   takeFingerprint,
 } from "./file-fingerprint.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { type FileSystem, makeFolder, PIECE_BYTES, readRange, syncFolder } from "./file-system.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
@@ -29,7 +30,6 @@ import { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogChange, LogLine, TakeLine, TakeRecord, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
-import { copyOpenFile } from "./write-whole.ts";
 
 /** How long to wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;

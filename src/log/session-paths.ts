@@ -2,11 +2,11 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sha256 } from "../fs/digest.ts";
+import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertValidSessionId } from "../schema/ids.ts";
 import { type OptionRules, TEXT } from "../schema/options.ts";
-import { sha256 } from "./digest.ts";
-import { ifPresent, makeFolder, realFileSystem } from "./file-system.ts";
 
 /** Where sessions live, for programs that keep them elsewhere than pi does. */
 export interface SessionPlaces {

@@ -1,9 +1,9 @@
+import { type FileSystem, readRange } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { AppendFile, LINE_BREAK } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
-import { type FileSystem, readRange } from "./file-system.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
 import { retire } from "./retired-file.ts";

@@ -1,12 +1,12 @@
 import { basename } from "node:path";
+import { type FileSystem, NotAPlainFileError } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { decodeEntry } from "../jsonl/entry-body.ts";
 import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
 import { SessionError } from "../schema/errors.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { type CopyPlan, copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, NotAPlainFileError } from "./file-errors.ts";
-import type { FileSystem } from "./file-system.ts";
+import { fileError } from "./file-errors.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./take-over.ts";

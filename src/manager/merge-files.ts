@@ -1,14 +1,14 @@
 import { basename, dirname } from "node:path";
+import { closeQuietly, type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
-import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
-import { closeQuietly, type FileSystem, isThere, makeFolder, realFileSystem } from "../log/file-system.ts";
+import { fileError, foreignFile, isThere, untilUnchanged } from "../log/file-errors.ts";
 import { sourceOfFile } from "../log/foreign-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
 import { exclusively, replaceFile } from "../log/replace-file.ts";
 import { absolutePath } from "../log/session-paths.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
-import { writeWhole } from "../log/write-whole.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import { SessionError } from "../schema/errors.ts";
 

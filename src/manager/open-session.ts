@@ -1,8 +1,8 @@
 import { encodeRecord } from "../jsonl/encode.ts";
 import { copyLines } from "../log/canonical-copy.ts";
+import { isThere } from "../log/file-errors.ts";
 import { FileLog } from "../log/file-log.ts";
 import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
-import { isThere } from "../log/file-system.ts";
 import { MemoryLog } from "../log/memory-log.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { absolutePath } from "../log/session-paths.ts";

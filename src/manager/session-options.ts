@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
+import { makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { fileError } from "../log/file-errors.ts";
 import { FILE_LOG_RULES, type FileLogOptions } from "../log/file-log-options.ts";
-import { makeFolder, realFileSystem } from "../log/file-system.ts";
 import {
   absolutePath,
   PLACES_RULES,

@@ -1,12 +1,12 @@
 import { type CachedContext, ContextCache } from "../context/context-cache.ts";
 import type { EntryPath } from "../context/entry-path.ts";
 import type { SelectionIssue } from "../context/select-entries.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
-import { realFileSystem } from "../log/file-system.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { entryNotFound, isSessionError } from "../schema/errors.ts";

@@ -1,10 +1,11 @@
 import { forgetSession } from "../catalog/forget-session.ts";
 import { makeRedactor } from "../catalog/make-redactor.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { decodeText } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
-import { isThere, realFileSystem } from "../log/file-system.ts";
+import { isThere } from "../log/file-errors.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { assertOptions, FLAG, TEXT } from "../schema/options.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../log/digest.ts";
+import { sha256 } from "../fs/digest.ts";
 import { storable } from "../stores/line-facts.ts";
 
 /** Longer ids are stored as hashes: an index row has at most about 2,700 bytes. */

@@ -1,4 +1,4 @@
-import { sha256 } from "../log/digest.ts";
+import { sha256 } from "../fs/digest.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, type RunSql, tolerateLostConnections } from "./database.ts";

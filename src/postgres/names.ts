@@ -1,4 +1,4 @@
-import { sha256 } from "../log/digest.ts";
+import { sha256 } from "../fs/digest.ts";
 
 /** PostgreSQL truncates longer names, so that two could become one. */
 const MAX_NAME_BYTES = 63;

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { cachedTexts } from "../catalog/cache-files.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
+import { realFileSystem } from "../fs/file-system.ts";
 import { parseJson, parseRecord } from "../jsonl/decode.ts";
 import type { TextRedactor } from "../jsonl/text-redactor.ts";
-import { realFileSystem } from "../log/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import { IMPORT_CUSTOM_TYPE } from "../schema/import-origin.ts";
 import type { TextPlace } from "./text-places.ts";

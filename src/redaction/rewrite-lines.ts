@@ -1,17 +1,17 @@
 import { dirname } from "node:path";
-import type { TextRedactor } from "../jsonl/text-redactor.ts";
-import { FileChangedError } from "../log/file-errors.ts";
 import {
   closeQuietly,
   realFileSystem as fs,
   openForReading,
   readPieces,
   syncFolder,
-} from "../log/file-system.ts";
+} from "../fs/file-system.ts";
+import { removeTemporary } from "../fs/temporary-files.ts";
+import { writeTemporary } from "../fs/write-whole.ts";
+import type { TextRedactor } from "../jsonl/text-redactor.ts";
+import { FileChangedError } from "../log/file-errors.ts";
 import { eachRawLine, type RawSpan } from "../log/raw-lines.ts";
-import { removeTemporary } from "../log/temporary-files.ts";
 import { modeOfPlainFile } from "../log/upgrade-file.ts";
-import { writeTemporary } from "../log/write-whole.ts";
 
 /** A line that changes. */
 interface Edit extends RawSpan {

@@ -7,8 +7,8 @@ import { listSessions } from "../catalog/list-sessions.ts";
 import { listTrashed, type TrashedSession } from "../catalog/restore.ts";
 import { belongsTo, type CatalogScope, foldersOf } from "../catalog/session-files.ts";
 import { ignoreSkipped } from "../catalog/skipping.ts";
-import { ifPresent } from "../log/file-system.ts";
-import { TEMPORARY_FOLDER_PREFIX } from "../log/temporary-files.ts";
+import { ifPresent } from "../fs/file-system.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../fs/temporary-files.ts";
 import { isSessionError } from "../schema/errors.ts";
 
 /**

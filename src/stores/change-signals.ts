@@ -1,4 +1,4 @@
-import { WakeUps } from "../log/wake-ups.ts";
+import { WakeUps } from "../fs/wake-ups.ts";
 import { onAbort } from "../schema/abort.ts";
 
 /** How often to check without a signal, since signals may get lost. */

@@ -7,11 +7,7 @@ import { factsOfHeader } from "../catalog/session-facts.ts";
 import type { CatalogScope } from "../catalog/session-files.ts";
 import type { FileRow, SessionRow } from "../catalog/session-row.ts";
 import { deleteSession } from "../catalog/trash.ts";
-import { decodeText } from "../jsonl/decode.ts";
-import { encodeRecord } from "../jsonl/encode.ts";
-import { nodeCrypto } from "../log/digest.ts";
-import { fileError } from "../log/file-errors.ts";
-import { FileLog } from "../log/file-log.ts";
+import { nodeCrypto } from "../fs/digest.ts";
 import {
   createFile,
   openForReading,
@@ -19,9 +15,13 @@ import {
   realFileSystem,
   removeQuietly,
   writeFully,
-} from "../log/file-system.ts";
+} from "../fs/file-system.ts";
+import { writeWhole } from "../fs/write-whole.ts";
+import { decodeText } from "../jsonl/decode.ts";
+import { encodeRecord } from "../jsonl/encode.ts";
+import { fileError } from "../log/file-errors.ts";
+import { FileLog } from "../log/file-log.ts";
 import { logLineOf } from "../log/log-lines.ts";
-import { writeWhole } from "../log/write-whole.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import {
   ensureFolder,

@@ -1,4 +1,4 @@
-import { sha256 } from "../log/digest.ts";
+import { sha256 } from "../fs/digest.ts";
 import { entryFactsOf } from "./line-facts.ts";
 import type { NewEntryLine, NewLine, StoredLine } from "./session-backend.ts";
 

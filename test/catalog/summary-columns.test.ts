@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { FileSummary } from "../../src/catalog/file-summary.ts";
 import { listSessions } from "../../src/catalog/list-sessions.ts";
 import { columnsOf, readColumns } from "../../src/catalog/summary-columns.ts";
-import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/fs/atomic-json.ts";
 import fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { Chain, header, put } from "./support/sessions.ts";

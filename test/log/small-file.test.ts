@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { SessionManager } from "sessiontree";
 import { expect, test, vi } from "vitest";
+import { realFileSystem } from "../../src/fs/file-system.ts";
 import { EntryCache } from "../../src/log/entry-cache.ts";
 import { FileLog } from "../../src/log/file-log.ts";
-import { realFileSystem } from "../../src/log/file-system.ts";
 import { SessionState } from "../../src/manager/session-state.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW } from "../fault/support/sessions.ts";

@@ -34,7 +34,7 @@ export const labelCommand: Command = {
         })
       : view.labels.get(entryId)?.label;
     const entry = plainLine(entryId);
-    if (json) out.json({ ...named.location.json, entryId, label: label ?? null });
+    if (json) out.json({ id: view.header?.id, ...named.location.json, entry: entryId, label: label ?? null });
     else if (label === undefined) out.line(`Entry ${entry} has no label.`);
     else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
     return EXIT_CODES.ok;

@@ -11,6 +11,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
+import { issueJson } from "../session-json.ts";
 import type { NamedSession } from "../sessions.ts";
 import { wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -49,7 +50,7 @@ export const mergeCommand: Command = {
     }
     const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
     const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
-    if (call.json) call.out.json(result);
+    if (call.json) call.out.json(resultJson(result));
     else writeResult(call, result, a.location.text, b.location.text);
     return EXIT_CODES.ok;
   },
@@ -58,6 +59,20 @@ export const mergeCommand: Command = {
 /** Returns the path of a copy, or its lines if it has no file. */
 async function copyOf(session: NamedSession): Promise<string | LineSource> {
   return session.path ?? (await session.read()).log;
+}
+
+function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
+  return {
+    id: sessionId,
+    path,
+    entryCount: entries,
+    ...result,
+    conflicts: conflicts.map(({ id, entries: now }) => ({
+      entry: id,
+      entries: now.map(({ id: entry, from }) => ({ entry, from })),
+    })),
+    issues: { a: issues.a.map(issueJson), b: issues.b.map(issueJson) },
+  };
 }
 
 function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {

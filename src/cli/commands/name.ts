@@ -30,7 +30,7 @@ export const nameCommand: Command = {
           return session.getSessionName();
         })
       : view.name;
-    if (json) out.json({ ...named.location.json, name: name ?? null });
+    if (json) out.json({ id: view.header?.id, ...named.location.json, name: name ?? null });
     else if (name === undefined) out.line("The session has no name.");
     else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
     return EXIT_CODES.ok;

@@ -76,7 +76,8 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const recordId = await changeSession(named, (opened) => opened.redact(entryId, text));
   const leftovers = named.path === undefined ? [] : leftoversOf(named.path);
   if (call.json) {
-    call.out.json({ ...named.location.json, entryId, replacement: text, recordId, leftovers });
+    const facts = { entry: entryId, replacement: text, recordId, leftovers };
+    call.out.json({ id: session.header?.id, ...named.location.json, ...facts });
   } else writeDone(call, { what, text, recordId, leftovers });
   return EXIT_CODES.ok;
 }

@@ -145,7 +145,7 @@ function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" |
   if (call.json) {
     const ids = descendants.map(({ id }) => id);
     const beside = path === undefined ? {} : { descendants: ids, leftovers };
-    out.json({ ...location.json, ...(info && { id: info.id }), method, ...beside });
+    out.json({ ...(info && { id: info.id }), ...location.json, method, ...beside });
     return;
   }
   const where = method === "trash" ? "In the trash" : "Deleted for good";

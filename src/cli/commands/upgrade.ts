@@ -20,16 +20,16 @@ export const upgradeCommand: Command = {
   run: async ({ findFile, get, io, json, out }) => {
     const path = await findFile(get(SESSION));
     const session = fileSession(path, io);
-    const { version } = await session.read();
+    const { header, version } = await session.read();
     if (get(DRY_RUN)) {
       const isOld = version < CURRENT_SESSION_VERSION;
       const plan = `Would be upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; nothing was changed.`;
-      if (json) out.json({ path, version, wouldUpgrade: isOld });
+      if (json) out.json({ id: header?.id, path, version, wouldUpgrade: isOld });
       else out.line(isOld ? plan : nothingToDo(version));
       return EXIT_CODES.ok;
     }
     const backup = await changeSession(session, (opened) => opened.upgrade());
-    if (json) out.json({ path, version, backup: backup ?? null });
+    if (json) out.json({ id: header?.id, path, version, backup: backup ?? null });
     else if (backup === undefined) out.line(nothingToDo(version));
     else {
       out.line(`Upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; the original is`);

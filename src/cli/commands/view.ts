@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { TEMPORARY_FOLDER_PREFIX } from "../../log/temporary-files.ts";
+import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
@@ -139,7 +139,7 @@ async function writePage(call: CommandCall): Promise<void> {
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;
-  if (json) out.json({ path, entries });
+  if (json) out.json({ path, entryCount: entries });
   else {
     printPath(call, path);
     note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);

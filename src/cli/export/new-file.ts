@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
-import { fileError } from "../../log/file-errors.ts";
-import { closeQuietly, isThere, makeFolder, readRange, realFileSystem } from "../../log/file-system.ts";
-import { removeTemporary } from "../../log/temporary-files.ts";
-import { writeTemporary, writeWhole } from "../../log/write-whole.ts";
+import { closeQuietly, makeFolder, readRange, realFileSystem } from "../../fs/file-system.ts";
+import { removeTemporary } from "../../fs/temporary-files.ts";
+import { writeTemporary, writeWhole } from "../../fs/write-whole.ts";
+import { fileError, isThere } from "../../log/file-errors.ts";
 import { SessionError } from "../../schema/errors.ts";
 
 /**

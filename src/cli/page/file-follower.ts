@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { type FileIdentity, identityOf, isSameFile } from "../../log/file-identity.ts";
-import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../log/file-system.ts";
+import { type FileIdentity, identityOf, isSameFile } from "../../fs/file-identity.ts";
+import { closeQuietly, ifPresent, openForReading, readRange, realFileSystem } from "../../fs/file-system.ts";
 
 /** How a file has changed: bytes behind those that were read, or another file in its place. */
 export type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };

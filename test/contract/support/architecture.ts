@@ -12,8 +12,9 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["schema/"],
   ["tree/"],
   ["context/", "jsonl/"],
-  ["compaction/", "convert/", "log/", "merge/", "view/"],
-  ["catalog/", "import/"],
+  ["compaction/", "convert/", "fs/", "merge/", "view/"],
+  ["import/", "log/"],
+  ["catalog/"],
   ["manager/"],
   ["controller/", "stores/"],
   ["postgres/", "adapters/", "history/", "redaction/"],
@@ -28,7 +29,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   nanoid: ["src/schema/ids.ts"],
   uuid: ["src/schema/ids.ts"],
   zod: ["src/schema/", "src/manager/extension-state.ts"],
-  "write-file-atomic": ["src/log/"],
+  "write-file-atomic": ["src/fs/"],
   trash: ["src/catalog/trash.ts"],
   commander: ["src/cli/"],
   picocolors: ["src/cli/"],
@@ -110,8 +111,8 @@ function judgeFile(room: Room, target: string, rooms: ReadonlyMap<string, Room>)
   // Data that is made from the sources lies beside the file that reads it.
   if (target.endsWith(".json") && dirname(target) === dirname(room.path)) return undefined;
   if (other === undefined) return `imports ${target}, which is no file of src/ (write the extension .ts)`;
-  if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/log/"))) {
-    return `imports ${target}: core is floors 0 to 3 without log`;
+  if (room.path === "src/core.ts" && (other.floor > 3 || target.startsWith("src/fs/"))) {
+    return `imports ${target}: core is floors 0 to 3 without fs`;
   }
   const isGround = other.floor <= LAST_PURE_FLOOR || other.folder === "src/view";
   if (room.folder === PAGE && other.folder !== PAGE && target !== "src/core.ts" && !isGround) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { copyOpenFile, underFreeName, writeWhole } from "../../src/log/write-whole.ts";
+import { copyOpenFile, underFreeName, writeWhole } from "../../src/fs/write-whole.ts";
 import { watchedFs } from "../fault/support/faulty-fs.ts";
 import { names, place, sandbox, snapshot } from "../fault/support/sandbox.ts";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { summarizeFile } from "../../src/catalog/file-summary.ts";
 import { Pace } from "../../src/catalog/pace.ts";
 import { FileFollower, fileIdentity } from "../../src/cli/page/file-follower.ts";
-import { isSameFile } from "../../src/log/file-identity.ts";
+import { isSameFile } from "../../src/fs/file-identity.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message } from "../fault/support/sessions.ts";
 import { useOneFileNumber } from "../support/one-file-number.ts";

@@ -1,7 +1,5 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
-import { fileError } from "./file-errors.ts";
-import { hasErrorCode } from "./system-error.ts";
 
 /** The calls that a session file needs of a file system; `node:fs` has them all. Tests pass one that fails. */
 export type FileSystem = Pick<
@@ -39,19 +37,6 @@ const { O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_WRONLY } = nodeFs.constants;
 
 /** Bytes read at a time. */
 export const PIECE_BYTES = 256 * 1024;
-
-/**
- * Tells whether anything stands at a path.
- *
- * @throws {SessionError} `NOT_A_SESSION` if the system does not tell.
- */
-export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
-  try {
-    return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    throw fileError(path, "read", error);
-  }
-}
 
 /** Opens a file for reading; never waits on one that is a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {
@@ -171,4 +156,14 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   } catch (error) {
     if (!(error instanceof Error)) throw error;
   }
+}
+
+/** Thrown for a path that is no plain file. */
+export class NotAPlainFileError extends Error {}
+
+/** Tells whether a caught value is an error of the operating system with one of these codes. */
+export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
+  return (
+    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
+  );
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { readAtomicJson, writeAtomicJson } from "../../src/log/atomic-json.ts";
+import { readAtomicJson, writeAtomicJson } from "../../src/fs/atomic-json.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 let folder = "";

@@ -1,6 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { ifPresent } from "./file-system.ts";
-import { hasErrorCode } from "./system-error.ts";
+import { hasErrorCode, ifPresent } from "./file-system.ts";
 
 /**
  * Returns when a thread of a process on this machine started, in the system's units.

@@ -4,12 +4,12 @@ import {
   createFile,
   FILE_MODE,
   type FileSystem,
+  hasErrorCode,
   readPieces,
   removeQuietly,
   syncFolder,
   writeFully,
 } from "./file-system.ts";
-import { hasErrorCode } from "./system-error.ts";
 import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** Content for a new file. */
