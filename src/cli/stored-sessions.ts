@@ -10,8 +10,8 @@ import { SessionError } from "../schema/errors.ts";
 import type { ImportOrigin } from "../schema/import-origin.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
+import { type NamedSession, readInMemory, type SessionLocation } from "./named-session.ts";
 import { LATEST, looksLikePath } from "./session-argument.ts";
-import { type NamedSession, readInMemory, type SessionLocation } from "./sessions.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 /** How many candidates an error names. */

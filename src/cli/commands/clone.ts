@@ -5,9 +5,9 @@ import { newHeader } from "../../manager/session-options.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import type { NamedSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
-import type { NamedSession } from "../sessions.ts";
 import { writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");

@@ -6,9 +6,9 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import { writeNewFile } from "../export/new-file.ts";
 import type { ExportSource } from "../export/source.ts";
+import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
-import type { NamedSession } from "../sessions.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");

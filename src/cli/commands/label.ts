@@ -1,8 +1,8 @@
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
-import { changeSession } from "../sessions.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");

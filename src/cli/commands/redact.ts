@@ -6,8 +6,8 @@ import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { leftoversOf } from "../leftovers.ts";
+import { changeSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { changeSession } from "../sessions.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -5,6 +5,7 @@ import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
@@ -13,7 +14,6 @@ import { runProgram, withPath } from "../picker/run-program.ts";
 import type { PickerScope } from "../picker/state.ts";
 import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
-import { changeSession, fileSession } from "../sessions.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** More than anybody looks through; a longer text finds fewer. */

@@ -2,8 +2,8 @@ import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
-import { changeSession, fileSession } from "../sessions.ts";
 
 const SESSION = argument("<session>", "the session");
 const DRY_RUN = flag("--dry-run", "only say what would be done");

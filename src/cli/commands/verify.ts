@@ -13,12 +13,12 @@ import { plainLine } from "../../view/plain.ts";
 import { bytes, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
 import type { SessionView } from "../session-view.ts";
-import type { NamedSession, SessionLocation } from "../sessions.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS: Parameter<readonly string[]> = {

@@ -2,8 +2,8 @@ import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
+import { PIPED } from "../named-session.ts";
 import { findSession, sessionScope } from "../session-argument.ts";
-import { PIPED } from "../sessions.ts";
 import { type Candidate, candidatesFor, shortDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
 
