@@ -13,7 +13,6 @@ import {
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
-import type { SourceRecord } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
 /** Source of a session's records. */
@@ -40,6 +39,14 @@ export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
+
+/** Makes the body of a custom entry. */
+export function custom(customType: string, data?: unknown): EntryBody {
+  return { type: "custom", customType, ...(data !== undefined && { data }) };
+}
+
+/** A message without its time. */
+type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 
 /** Returns the key for the id of an entry that says which entry is the leaf. */
 function leafMarkerKey(leafId: string): string {
@@ -109,11 +116,7 @@ export class SessionBuilder {
       importedAt,
       counts: this.counts,
     };
-    this.add(sourceKeyOf(origin), null, this.#startedAt, {
-      type: "custom",
-      customType: IMPORT_CUSTOM_TYPE,
-      data,
-    });
+    this.add(sourceKeyOf(origin), null, this.#startedAt, custom(IMPORT_CUSTOM_TYPE, data));
   }
 
   /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
@@ -147,15 +150,10 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds a message; its own time is that of the entry. */
-  addMessage(
-    key: string,
-    parent: Draft | undefined,
-    time: unknown,
-    make: (timestamp: number) => AgentMessage,
-  ): Draft {
+  /** Adds a message, and sets its time to that of the entry. */
+  addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: Untimed<AgentMessage>): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
-    const message = make(Date.parse(timestamp));
+    const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     this.#count(message);
     return this.add(key, parent, timestamp, { type: "message", message });
   }
@@ -194,22 +192,19 @@ export class SessionBuilder {
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
-    this.add(leafMarkerKey(last.id), last, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
+    this.add(leafMarkerKey(last.id), last, undefined, custom(LEAF_CUSTOM_TYPE));
   }
 
-  /** Counts a record that is left out. */
-  drop(reason: string): void {
-    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + 1);
-    this.counts.dropped++;
+  /** Counts records that are left out. */
+  drop(reason: string, times = 1): void {
+    if (times === 0) return;
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + times);
+    this.counts.dropped += times;
   }
 
-  /** Reports a problem with a record. */
-  report(code: SessionIssue["code"], record: SourceRecord, message: string): void {
-    this.issues.push({ code, line: record.line, offset: record.offset, length: 0, message });
-  }
-
-  /** Finishes the session: nothing may be added after this. */
+  /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
   finish(): ImportedSession {
+    this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;
     return {
