@@ -96,10 +96,11 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #ids = new Set<string>();
-  /** For an entry, the one without its own place that was put after it: what follows the first follows the second. */
+  /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
   readonly #withdrawnIds = new Set<string>();
+  readonly #madeNameIds = new Set<string>();
   #time: string;
 
   constructor(origin: SessionOrigin) {
@@ -158,12 +159,22 @@ export class SessionBuilder {
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without its own place after the last one; what would follow that one follows this one. */
+  /** Adds an entry without its own position after the last one; what would follow that one follows this one. */
   addBehind(key: string, time: unknown, body: EntryBody): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body);
     this.#behind.set(tip, draft);
     return draft;
+  }
+
+  /**
+   * Names the session.
+   *
+   * @param isUsers - Whether the user gave the name, rather than the program.
+   */
+  addName(key: string, name: string, isUsers = false): void {
+    const { id } = this.addBehind(key, undefined, { type: "session_info", name });
+    if (!isUsers) this.#madeNameIds.add(id);
   }
 
   /** Returns the entry itself, or the last one that was put after it. */
@@ -222,6 +233,7 @@ export class SessionBuilder {
       leafId: entries.at(-1)?.id ?? null,
       parent,
       withdrawnIds: this.#withdrawnIds,
+      madeNameIds: this.#madeNameIds,
       counts: this.counts,
       dropped: Object.fromEntries(this.#dropped),
       issues: this.issues,

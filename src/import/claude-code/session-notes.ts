@@ -80,7 +80,7 @@ export class SessionNotes {
       return;
     }
     this.#name = name;
-    this.#builder.addBehind(`name ${this.#number++} ${name}`, undefined, { type: "session_info", name });
+    this.#builder.addName(`name ${this.#number++} ${name}`, name, type === "custom-title");
   }
 
   #keep(record: SourceRecord, type: string): void {

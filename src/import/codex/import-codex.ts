@@ -87,9 +87,8 @@ class ThreadImport {
       calls: new Map(),
       seen: new Map(),
     };
-    if (input.title !== undefined && input.title !== "") {
-      builder.addBehind(`codex name ${input.title}`, undefined, { type: "session_info", name: input.title });
-    }
+    if (input.title !== undefined && input.title !== "")
+      builder.addName(`codex name ${input.title}`, input.title);
     this.#linkParent(first);
   }
 

@@ -71,7 +71,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   builder.drop("thanks for a summary", log.thanks);
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = textOf(metadata["summary"]);
-  if (name !== undefined) builder.addBehind(`gemini name ${name}`, undefined, { type: "session_info", name });
+  if (name !== undefined) builder.addName(`gemini name ${name}`, name);
   return builder.finish();
 }
 
