@@ -122,7 +122,7 @@ const OUTSIDE = "It is outside of what was asked for; --all redacts it.";
 
 function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[], isDryRun: boolean): void {
   for (const { kind, path, entryIds } of places) {
-    if (json) out.json({ action: isDryRun ? "would redact" : "redact", kind, path, entryIds });
+    if (json) out.json({ action: isDryRun ? "would redact" : "redact", kind, path, entries: entryIds });
     else out.line(`${kind}  ${plainLine(path)}${entriesOf(entryIds)}`);
   }
   if (isDryRun && places.length > 0 && !json)

@@ -171,7 +171,7 @@ describe("search of one session", () => {
     const other = new Scribe(join(folder, "sessions"), ID(2), folder);
     other.user("Two of another");
     const found = jsonLines(await cli(["search", "two", ID(1), "--json"], settings));
-    expect(found.map((hit) => Object(hit).entryId)).toEqual([second]);
+    expect(found.map((hit) => Object(hit).entry)).toEqual([second]);
     const nothing = await cli(["search", "another", ID(1)], settings);
     expect([nothing.code, nothing.stdout]).toEqual([1, ""]);
     expect(nothing.stderr).toBe("Nothing found for another.\n");

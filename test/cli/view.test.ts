@@ -101,7 +101,7 @@ test("view and export replace no file", async () => {
 test("view opens at an entry that is named by its label", async () => {
   const { path, folder, first } = story();
   const result = await cli(["view", path, "--leaf", "start", "-o", "p.html", "--json"], { cwd: folder });
-  expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entries: 3 }]);
+  expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entryCount: 3 }]);
   expect(readFileSync(join(folder, "p.html"), "utf8")).toContain(`"leafId":"${first}"`);
   const missing = await cli(["view", path, "--leaf", "nobody"], { cwd: folder });
   expect(missing.code).toBe(1);

@@ -60,7 +60,7 @@ interface ExplainedPlan {
 
 /** What was appended. */
 interface Compacted {
-  readonly entryId: string;
+  readonly entry: string;
   readonly summary: string;
   /** An estimate of the context now. */
   readonly tokensAfter: number;
@@ -88,7 +88,7 @@ function compactSession(call: CommandCall, path: string, session: SessionManager
   const isDryRun = get(DRY_RUN);
   const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
   const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
-  const { json: location } = call.locationOf(path);
+  const location = { id: session.getSessionId(), ...call.locationOf(path).json };
   if (plan.kind === "skip") {
     if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
     else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
@@ -123,8 +123,8 @@ function portionOf(messages: readonly AgentMessage[]): Portion {
 /** Appends a summary that is made without a model. */
 function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
   const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
-  const entryId = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
-  return { entryId, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
+  const entry = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
+  return { entry, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
 }
 
 function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan): object {
@@ -146,7 +146,7 @@ function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan):
 function portionJson({ messages, tokens }: Portion): object {
   const byRole = new Map<string, number>();
   for (const { role } of messages) byRole.set(role, (byRole.get(role) ?? 0) + 1);
-  return { messages: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
+  return { messageCount: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
 }
 
 function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: Output): void {
@@ -174,7 +174,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   writeFiles("modified", modifiedFiles, out);
   out.line();
   if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
-  else out.line(`Compacted without a model: entry ${compacted.entryId} holds the summary.`);
+  else out.line(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
 }
 
 /** Writes a table of what is summarised and what stays. */

@@ -158,7 +158,7 @@ function writeJson({ out }: CommandCall, shown: ShownContext): void {
   const { model, thinkingLevel, lines, count: total, repairs, leftOut, size } = shown;
   const messages = lines.map(({ message }) => message);
   // In the order of the messages; null for one that was made to repair a tool pair.
-  const entryIds = lines.map(({ entryId = null }) => entryId);
+  const entries = lines.map(({ entryId = null }) => entryId);
   const { tokens, usageTokens, trailingTokens } = size;
   const context = { tokens, usageTokens, trailingTokens };
   out.json({
@@ -167,7 +167,7 @@ function writeJson({ out }: CommandCall, shown: ShownContext): void {
     context,
     total,
     messages,
-    entryIds,
+    entries,
     ...(repairs !== undefined && { repairs, leftOut }),
   });
 }

@@ -33,8 +33,8 @@ export const diffCommand: Command = {
     if (call.json) {
       call.out.json({
         commonAncestorId: diff.commonAncestorId,
-        x: { id: x, ...diff.x },
-        y: { id: y, ...diff.y },
+        x: { entry: x, ...diff.x },
+        y: { entry: y, ...diff.y },
       });
       return EXIT_CODES.ok;
     }

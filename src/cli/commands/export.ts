@@ -43,7 +43,7 @@ export const exportCommand: Command = {
       const path = resolve(io.cwd, file);
       writeNewFile(path, format.render(source));
       const entries = entriesIn(path, format, source);
-      if (json) out.json({ path, format: format.name, entries });
+      if (json) out.json({ path, format: format.name, entryCount: entries });
       else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
     }
     return EXIT_CODES.ok;

@@ -33,7 +33,8 @@ export const labelCommand: Command = {
         })
       : view.labels.get(entryId)?.label;
     const entry = plainLine(entryId);
-    if (json) out.json({ ...locationOf(view.path).json, entryId, label: label ?? null });
+    if (json)
+      out.json({ id: view.header?.id, ...locationOf(view.path).json, entry: entryId, label: label ?? null });
     else if (label === undefined) out.line(`Entry ${entry} has no label.`);
     else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
     return EXIT_CODES.ok;

@@ -10,6 +10,7 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
+import { sessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
 import { ago, isoTime } from "../text/times.ts";
@@ -101,25 +102,6 @@ async function listStored(call: CommandCall, stored: StoredSessions): Promise<Ex
   if (sessions.length > 0) writeList(call, sessions, isAll);
   else writeNothing(call, `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`, !isAll);
   return EXIT_CODES.ok;
-}
-
-function sessionJson(session: ListedRow): object {
-  const { id, path, store, cwd, name, parentSession } = session;
-  const { created, modified, messageCount, firstMessage, issueCount, source } = session;
-  return {
-    id,
-    ...(path !== undefined && { path }),
-    ...(store !== undefined && { store }),
-    cwd,
-    ...(name !== undefined && { name }),
-    ...(source !== undefined && { source }),
-    ...(parentSession !== undefined && { parentSession }),
-    created,
-    modified,
-    messageCount,
-    ...(firstMessage !== undefined && { firstMessage }),
-    ...((path !== undefined || issueCount !== undefined) && { issueCount: issueCount ?? 0 }),
-  };
 }
 
 /** Says on stderr that the list is empty, and where there may be others. */

@@ -10,6 +10,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
+import { issueJson } from "../session-json.ts";
 import { wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeFacts } from "../view/facts.ts";
@@ -47,11 +48,25 @@ export const mergeCommand: Command = {
     }
     const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
     const result = mergeSessions(a, b, { ...target, allowDifferentIds });
-    if (call.json) call.out.json(result);
+    if (call.json) call.out.json(resultJson(result));
     else writeResult(call, result, locationOf(a).text, locationOf(b).text);
     return EXIT_CODES.ok;
   },
 };
+
+function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
+  return {
+    id: sessionId,
+    path,
+    entryCount: entries,
+    ...result,
+    conflicts: conflicts.map(({ id, entries: now }) => ({
+      entry: id,
+      entries: now.map(({ id: entry, from }) => ({ entry, from })),
+    })),
+    issues: { a: issues.a.map(issueJson), b: issues.b.map(issueJson) },
+  };
+}
 
 function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
   const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;

@@ -29,7 +29,7 @@ export const nameCommand: Command = {
           return session.getSessionName();
         })
       : view.name;
-    if (json) out.json({ ...locationOf(view.path).json, name: name ?? null });
+    if (json) out.json({ id: view.header?.id, ...locationOf(view.path).json, name: name ?? null });
     else if (name === undefined) out.line("The session has no name.");
     else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
     return EXIT_CODES.ok;

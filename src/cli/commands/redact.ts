@@ -76,7 +76,8 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
   const leftovers = leftoversOf(path);
   if (call.json) {
-    call.out.json({ ...call.locationOf(path).json, entryId, replacement: text, recordId, leftovers });
+    const facts = { entry: entryId, replacement: text, recordId, leftovers };
+    call.out.json({ id: session.header?.id, ...call.locationOf(path).json, ...facts });
   } else writeDone(call, { what, text, recordId, leftovers });
   return EXIT_CODES.ok;
 }

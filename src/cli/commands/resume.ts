@@ -82,7 +82,7 @@ async function* findContents(
 
 function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
-  if (call.json) call.out.json({ path, id, cwd });
+  if (call.json) call.out.json({ id, path, cwd });
   else printPath(call, path);
   return EXIT_CODES.ok;
 }

@@ -131,7 +131,7 @@ function writeDeleted(call: CommandCall, candidate: Candidate, { path, method }:
   const leftovers = leftoversOf(path);
   if (call.json) {
     const ids = descendants.map(({ id }) => id);
-    out.json({ path, ...(info && { id: info.id }), method, descendants: ids, leftovers });
+    out.json({ ...(info && { id: info.id }), path, method, descendants: ids, leftovers });
     return;
   }
   const where = method === "trash" ? "In the trash" : "Deleted for good";

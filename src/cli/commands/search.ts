@@ -226,7 +226,7 @@ function hitJson({
 }: FoundEntry): object {
   return {
     session: { id, path, store, cwd, name },
-    entryId,
+    entry: entryId,
     role,
     snippet,
     match,

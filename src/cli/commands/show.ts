@@ -13,7 +13,7 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { SessionView } from "../session-view.ts";
-import { dateAndTime, span } from "../text/times.ts";
+import { dateAndTime, isoTime, span } from "../text/times.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
@@ -62,27 +62,26 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
   const [first, last] = timeRange(tree);
   const branches = [...tree.leaves()].length;
   const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
-  const named = [...labels].map(([entryId, { label }]) => ({ entryId, label }));
+  const named = [...labels].map(([entryId, { label }]) => ({ entry: entryId, label }));
   const issues = session.issues.length;
   if (json) {
     const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
-    const entries = tree.size;
     out.json({
       id: header?.id,
       ...location.json,
       name,
       cwd: header?.cwd,
-      timestamp: header?.timestamp,
+      created: header?.timestamp,
       parentSession: header?.parentSession,
       version,
       bytes: size,
-      entries,
+      entryCount: tree.size,
       kinds,
-      branches,
+      branchCount: branches,
       leafId,
       labels: named,
-      failures: counts.failed,
-      issues,
+      failureCount: counts.failed,
+      issueCount: issues,
     });
     return EXIT_CODES.ok;
   }
@@ -98,7 +97,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
     ["branches", count(branches)],
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
-    ["labels", named.map(({ entryId, label }) => `[${label}] on ${entryId}`).join(", ")],
+    ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
     [
       "failures",
       counts.failed === 0 ? "" : `${count(counts.failed)}: sessiontree search --failed lists them`,
@@ -115,7 +114,8 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   const entry = session.entryAt(ordinal);
   const head = tree.headAt(ordinal);
   if (json) {
-    out.json(entry ?? { ...head, isDamaged: true });
+    const { timestampMs, ...named } = head;
+    out.json(entry ?? { ...named, timestamp: isoTime(timestampMs) || null, isDamaged: true });
     return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
   }
   const { colours } = out;

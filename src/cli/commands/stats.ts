@@ -12,6 +12,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import type { SessionLocation } from "../session-location.ts";
 import { SessionView } from "../session-view.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
@@ -52,27 +53,43 @@ export const statsCommand: Command = {
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
     const { json: location } = locationOf(path);
-    const file =
-      "path" in location ? { sessionFile: location.path } : { sessionFile: undefined, store: location.store };
     const size = contextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
-    if (json)
-      out.json({ ...stats, ...file, leafId, context: { ...stats.context, estimatedTokens: size.tokens } });
-    else writeStats({ ...stats, ...file, leafId, size }, nowMs, out);
+    const shown: ShownStats = { ...stats, location, leafId, size };
+    if (json) out.json(statsJson(shown));
+    else writeStats(shown, nowMs, out);
     return EXIT_CODES.ok;
   },
 };
 
 interface ShownStats extends SessionStats {
-  readonly store?: string;
+  readonly location: SessionLocation["json"];
   /** The entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
   /** Size of the context, as `context` and the page tell it. */
   readonly size: ContextUsageEstimate;
 }
 
+function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
+  const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
+  const { contextWindow } = context;
+  const { tokens, usageTokens, trailingTokens } = size;
+  const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
+  return {
+    id: sessionId,
+    ...location,
+    name: sessionName,
+    created: createdAt,
+    leafId,
+    entryCount: entries,
+    ...counts,
+    inherited: { entryCount: inherited.entries, usage: inherited.usage },
+    context: { tokens, usageTokens, trailingTokens, contextWindow, percent },
+  };
+}
+
 function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
-  const { createdAt, usage, cacheHitRate, messages, toolCalls } = stats;
+  const { createdAt, location, usage, cacheHitRate, messages, toolCalls } = stats;
   const createdMs = createdAt?.getTime() ?? Number.NaN;
   const created = dateAndTime(createdMs);
   const age = ago(createdMs, nowMs);
@@ -81,8 +98,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
     [
       ["name", stats.sessionName ?? ""],
       ["id", stats.sessionId],
-      ["file", stats.sessionFile ?? ""],
-      ["store", stats.store ?? ""],
+      "path" in location ? ["file", location.path] : ["store", location.store],
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
       [
         "entries",

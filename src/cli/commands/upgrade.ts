@@ -19,16 +19,16 @@ export const upgradeCommand: Command = {
     ["upgrade session.jsonl --dry-run", "only say what would be done"],
   ],
   run: async ({ findKeptSession, get, io, json, out }) => {
-    const { path, version } = new SessionView(await findKeptSession(get(SESSION)));
+    const { header, path, version } = new SessionView(await findKeptSession(get(SESSION)));
     if (get(DRY_RUN)) {
       const isOld = version < CURRENT_SESSION_VERSION;
       const plan = `Would be upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; nothing was changed.`;
-      if (json) out.json({ path, version, wouldUpgrade: isOld });
+      if (json) out.json({ id: header?.id, path, version, wouldUpgrade: isOld });
       else out.line(isOld ? plan : nothingToDo(version));
       return EXIT_CODES.ok;
     }
     const backup = await changeSession(path, io, (session) => session.upgrade());
-    if (json) out.json({ path, version, backup: backup ?? null });
+    if (json) out.json({ id: header?.id, path, version, backup: backup ?? null });
     else if (backup === undefined) out.line(nothingToDo(version));
     else {
       out.line(`Upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; the original is`);

@@ -16,6 +16,7 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
+import { issueJson } from "../session-json.ts";
 import type { SessionLocation } from "../session-location.ts";
 import { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
@@ -32,7 +33,7 @@ const SCHEMA = flag("--schema", "also warn about entries that differ from the do
 interface Warning {
   readonly line: number;
   readonly offset: number;
-  readonly entryId: string;
+  readonly entry: string;
   readonly problems: readonly string[];
 }
 
@@ -73,7 +74,7 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   } catch (error) {
     if (!isSessionError(error)) throw error;
     const { code, message } = error;
-    if (json) out.json({ path: name, ok: false, error: { code, message } });
+    if (json) out.json({ wanted: name, ok: false, error: { code, message } });
     else out.line(`${out.colours.red("ERROR")}  ${code}  ${plainLine(message)}`);
     return false;
   }
@@ -92,7 +93,7 @@ function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict
     const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
     if (validation === undefined || validation.ok) return;
     const { line, offset } = places.at(ordinal);
-    warnings.push({ line, offset, entryId: tree.idAt(ordinal), problems: validation.problems });
+    warnings.push({ line, offset, entry: tree.idAt(ordinal), problems: validation.problems });
   });
   if (compactions.length > 0) checkCompactions(session, compactions);
   const location = locationOf(path);
@@ -132,13 +133,13 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
 function verdictJson({ location, session, issues, warnings }: Verdict): object {
   const { header, version, size, tree } = session;
   return {
+    id: header?.id,
     ...location.json,
     ok: issues.length === 0,
-    id: header?.id,
     version,
     bytes: size,
-    entries: tree.size,
-    issues,
+    entryCount: tree.size,
+    issues: issues.map(issueJson),
     ...(warnings.length > 0 && { warnings }),
   };
 }
@@ -151,9 +152,9 @@ function writeVerdict({ location, session, issues, warnings }: Verdict, out: Out
   if (issues.length === 0) out.line(`${colours.green("OK")}  ${place}  (${facts})`);
   else out.line(`${colours.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
-  for (const { line, offset, entryId, problems } of warnings) {
+  for (const { line, offset, entry, problems } of warnings) {
     out.line(
-      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entryId.slice(0, 40))}`,
+      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
     );
     for (const problem of problems) writeIndented(problem, out);
   }

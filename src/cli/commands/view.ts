@@ -139,7 +139,7 @@ async function writePage(call: CommandCall): Promise<void> {
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;
-  if (json) out.json({ path, entries });
+  if (json) out.json({ path, entryCount: entries });
   else {
     printPath(call, path);
     note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);

@@ -33,7 +33,7 @@ export async function writeNewSession(call: CommandCall, session: SessionManager
   await session.close();
   const location = path === undefined ? stored?.locationOf(id).json : { path };
   if (json) {
-    out.json({ id, ...location, parentSession, entries, leafId });
+    out.json({ id, ...location, parentSession, entryCount: entries, leafId });
     return;
   }
   printPath(call, path ?? id);
