@@ -108,7 +108,7 @@ function isVerbatim({ kind }: ContentPart): boolean {
 
 /** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
 function expectSameDrawing(path: string, model: SessionModel): void {
-  const session = new SessionView(path);
+  const session = SessionView.at(path);
   const { nodes } = treeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
   const boxes = [...nodes];
   const trunk = findTrunk(model.tree, model.leaf);

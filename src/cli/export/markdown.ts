@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { headOf, textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
@@ -56,7 +55,7 @@ function heading({ session, leaf }: ExportSource, path: Int32Array): string {
     ["Forked from", code(header?.parentSession ?? "")],
   ];
   const lines = facts.filter(([, value]) => value !== "").map(([fact, value]) => `- ${fact}: ${value}`);
-  return [`# ${escaped(name ?? basename(session.path))}`, "", ...lines].join("\n");
+  return [`# ${escaped(name ?? session.fileName)}`, "", ...lines].join("\n");
 }
 
 /** What is around an entry. */
