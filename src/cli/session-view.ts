@@ -32,6 +32,8 @@ export class SessionView {
   readonly path: string;
   readonly #log: FileLog;
   readonly #bookkeeping: LabelsAndName;
+  /** Of a small file, the entries that opening it has parsed, by ordinal. */
+  #parsed: readonly (AnySessionEntry | undefined)[] | undefined;
 
   /**
    * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
@@ -151,7 +153,13 @@ export class SessionView {
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
     const { index } = this.#log;
+    this.#parsed ??= index.takeParsed();
     for (const slice of runsOf(ordinals, SLICE)) {
+      const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
+      if (!known.includes(undefined)) {
+        for (const [i, ordinal] of slice.entries()) take(ordinal, known[i]);
+        continue;
+      }
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
@@ -168,7 +176,6 @@ export class SessionView {
         slice,
         (ordinal, bytes) => give(ordinal, decodeRecord(bytes)),
         (ordinal, text) => give(ordinal, parseRecord(text)),
-        give,
       );
       if (failures.length > 0) throw failures[0];
     }

@@ -17,14 +17,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
-import type {
-  LogChange,
-  LogLine,
-  ReadOnlyReason,
-  SessionLog,
-  TakeLine,
-  TakeText,
-} from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
