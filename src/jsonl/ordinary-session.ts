@@ -19,6 +19,9 @@ const COMPACTION = '\n{"type":"compaction","id":"';
 /** The first entry that a compaction keeps. */
 const FIRST_KEPT = /"firstKeptEntryId":"([^"]*)"/;
 
+/** Lines shorter than this are parsed if they are no messages: settings, labels and names. */
+const SHORT_LINE = 1024;
+
 /** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
 const SHORTEST_SLICE = 13;
 
@@ -193,7 +196,8 @@ export class OrdinarySession implements SessionHeads, SpansByOrdinal {
     const parentId = front[3] ?? null;
     const timestamp = front[4] ?? "";
     this.#isParsing ||= id === this.#firstKept;
-    const isNeeded = this.#isParsing || this.#isMixed || type !== "message";
+    const isSetting = type !== "message" && line.length < SHORT_LINE;
+    const isNeeded = this.#isParsing || this.#isMixed || isSetting;
     if (!isNeeded && isWholeBehind(line, front[0].length))
       return this.#addHead(type, id, parentId, detached(timestamp));
     const record: unknown = JSON.parse(line);

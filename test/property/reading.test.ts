@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { entryAt } from "../../src/jsonl/entry-body.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { NONE } from "../../src/tree/entry-tree.ts";
+import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { leastOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
@@ -129,11 +129,18 @@ describe("the index of heads", () => {
           expect([quick.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
           const path = quick.path(index.storedLeaf);
           expect(path).toEqual(before.tree.path(before.storedLeaf));
-          for (const ordinal of before.tree.ordinals()) expectSameHead(index, before, ordinal);
-          const entries = isAsked ? Array.from(path, (one) => index.takeParsed(one)) : [];
-          for (const [i, entry] of entries.entries()) {
-            if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, path[i] ?? NONE));
+          for (const ordinal of path) {
+            const { type, id, parentId } = before.tree.headAt(ordinal);
+            expect(quick.headAt(ordinal)).toEqual(before.tree.headAt(ordinal));
+            expect(quick.isHeadAt(ordinal, type, id, parentId)).toBe(true);
+            expect([quick.find(id), quick.idAt(ordinal), quick.typeAt(ordinal)]).toEqual([ordinal, id, type]);
+            expect(quick.hasType(type)).toBe(true);
+            expect(index.lines.offsetAt(ordinal)).toBe(before.lines.offsetAt(ordinal));
+            expect(index.lines.lengthAt(ordinal)).toBe(before.lines.lengthAt(ordinal));
           }
+          const entries = isAsked ? index.takeParsed() : [];
+          for (const [ordinal, entry] of entries.entries())
+            if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, ordinal));
 
           index.feed(bytes.subarray(cut));
           index.end();
@@ -141,8 +148,7 @@ describe("the index of heads", () => {
           if (heads.tree.size > before.tree.size) grown++;
           expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
           expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
-          for (const ordinal of index.tree.ordinals()) {
-            const record = index.takeParsed(ordinal);
+          for (const [ordinal, record] of index.takeParsed().entries()) {
             if (record === undefined) continue;
             expect(entryAt(record, index.tree, ordinal, index)).toEqual(readBody(heads, bytes, ordinal));
             untaken++;
