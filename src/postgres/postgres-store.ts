@@ -3,7 +3,7 @@ import type { SessionStore } from "../stores/session-store.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
 /** Options of a store in PostgreSQL, including retries. */
-export type PostgresStoreOptions = PostgresOptions & RemoteStoreOptions;
+export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
 
 /**
  * Makes a store of sessions in PostgreSQL. Create the tables with `migrate` first.

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
 import { FileTarget, importSessions } from "sessiontree/import";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import type { Told } from "./stress.ts";
 import { sourceBeside, sourceRecord } from "./stress-source.ts";
 
