@@ -8,5 +8,9 @@ export type {
   PostgresResult,
 } from "./postgres/client.ts";
 export { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./postgres/migrate.ts";
-export { type OpenPostgresOptions, openPostgresStore } from "./postgres/open-postgres-store.ts";
-export { type PostgresStoreOptions, postgresStore } from "./postgres/postgres-store.ts";
+export {
+  type OpenPostgresOptions,
+  openPostgresStore,
+  type PostgresStoreOptions,
+  postgresStore,
+} from "./postgres/open-postgres-store.ts";

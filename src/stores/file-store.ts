@@ -37,8 +37,7 @@ import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { beginningOf } from "./line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
-import { wordsOf } from "./search-words.ts";
-import { compareSessions, holdsText } from "./select-sessions.ts";
+import { compareSessions, holdsText, wordsOf } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
 import type {
   CreateInStoreOptions,
@@ -150,18 +149,7 @@ class FileStore implements SessionStore {
     id: string,
     { signal }: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const path = this.#require(id);
-    const stream = createReadStream(path);
-    try {
-      for await (const piece of stream) {
-        refuseAborted(signal);
-        if (piece instanceof Uint8Array) yield piece;
-      }
-    } catch (error) {
-      throw fileError(path, "read", error);
-    } finally {
-      stream.destroy();
-    }
+    yield* bytesOfFile(this.#require(id), signal);
   }
 
   async importBytes(
@@ -240,6 +228,24 @@ class FileStore implements SessionStore {
 
   #assertFree(id: string): void {
     if (this.#find(id) !== undefined) throw sessionExists(id);
+  }
+}
+
+/** Yields the bytes of a file. */
+export async function* bytesOfFile(
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = createReadStream(path);
+  try {
+    for await (const piece of stream) {
+      refuseAborted(signal);
+      if (piece instanceof Uint8Array) yield piece;
+    }
+  } catch (error) {
+    throw fileError(path, "read", error);
+  } finally {
+    stream.destroy();
   }
 }
 

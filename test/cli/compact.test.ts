@@ -66,11 +66,11 @@ test("--json tells plan and result with all files and roles", async () => {
   const [result] = jsonLines(await cli(["compact", path, "--keep", "60", "--json"]));
   expect(result).toMatchObject({
     ...{ path, isDryRun: false, isSplitTurn: true, updatesSummary: false, tokensBefore: 15 },
-    summarised: { messages: 12, byRole: { user: 2, assistant: 6, toolResult: 4 } },
-    turnPrefix: { messages: 5 },
-    kept: { messages: 1, estimatedTokens: 60 },
+    summarised: { messageCount: 12, byRole: { user: 2, assistant: 6, toolResult: 4 } },
+    turnPrefix: { messageCount: 5 },
+    kept: { messageCount: 1, estimatedTokens: 60 },
     ...{ readFiles: [], modifiedFiles: ["one.ts", "three.ts", "two.ts"] },
-    compacted: { entryId: SessionManager.open(path).getLeafId(), summary: expect.any(String) },
+    compacted: { entry: SessionManager.open(path).getLeafId(), summary: expect.any(String) },
   });
 });
 
@@ -85,7 +85,7 @@ test("where there is nothing to compact, it says why and does nothing", async ()
   expect(readFileSync(path, "utf8")).toBe(before);
   await cli(["compact", path, "--keep", "60"]);
   expect(jsonLines(await cli(["compact", path, "--keep", "60", "--json"]))).toEqual([
-    { path, isDryRun: false, skipped: "justCompacted" },
+    { id: "0198aaaa-0000-7000-8000-000000000001", path, isDryRun: false, skipped: "justCompacted" },
   ]);
 });
 

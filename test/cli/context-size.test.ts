@@ -27,7 +27,7 @@ test("stats and context tell one number, and how it is known, also after a compa
     const [json] = jsonLines(await cli(["stats", path, "--json"]));
     const [contextJson] = jsonLines(await cli(["context", path, "--json"]));
     expect(json).toMatchObject({
-      context: { estimatedTokens: (contextJson as { context: { tokens: number } }).context.tokens },
+      context: { tokens: (contextJson as { context: { tokens: number } }).context.tokens },
     });
   }
 });

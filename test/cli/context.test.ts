@@ -134,7 +134,7 @@ test("--json gives what an agent would load", async () => {
   const entryIds = scribe.session
     .buildSessionProjection()
     .entries.flatMap(({ sourceEntry, messages }) => messages.map(() => sourceEntry.id));
-  expect(context).toEqual({ ...size, total: entryIds.length, entryIds, ...Object(loaded) });
+  expect(context).toEqual({ ...size, total: entryIds.length, entries: entryIds, ...Object(loaded) });
 });
 
 test("--llm gives a valid request, and says what was repaired", async () => {

@@ -39,7 +39,7 @@ describe("fork", () => {
     const { path, root, right } = branched();
     for (const more of [[], ["works"]]) {
       const [made] = jsonLines(await cli(["fork", path, ...more, "--json"]));
-      expect(made).toMatchObject({ parentSession: path, entries: 3 });
+      expect(made).toMatchObject({ parentSession: path, entryCount: 3 });
       expect(pathIds(Object(made).path).slice(0, 2)).toEqual([root, right]);
     }
   });
@@ -64,7 +64,7 @@ describe("clone", () => {
     const { path, root, right, before } = branched();
     const [made] = jsonLines(await cli(["clone", path, "--json"]));
     expect(pathIds(Object(made).path).slice(0, 2)).toEqual([root, right]);
-    expect(Object(made).entries).toBe(3);
+    expect(Object(made).entryCount).toBe(3);
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
@@ -145,7 +145,7 @@ describe("upgrade", () => {
       "Would be upgraded from version 1 to 3; nothing was changed.\n",
     ]);
     expect(jsonLines(await cli(["upgrade", path, "--dry-run", "--json"]))).toEqual([
-      { path, version: 1, wouldUpgrade: true },
+      { id: "old", path, version: 1, wouldUpgrade: true },
     ]);
     expect(readFileSync(path, "utf8")).toBe(text);
     const { code, lines } = await cli(["upgrade", path]);
@@ -153,7 +153,9 @@ describe("upgrade", () => {
     expect(lines).toEqual(["Upgraded from version 1 to 3; the original is", `${path}.v1.bak`]);
     expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(text);
     expect(readFileSync(path, "utf8")).toContain('"version":3');
-    expect(jsonLines(await cli(["upgrade", path, "--json"]))).toEqual([{ path, version: 3, backup: null }]);
+    expect(jsonLines(await cli(["upgrade", path, "--json"]))).toEqual([
+      { id: "old", path, version: 3, backup: null },
+    ]);
   });
 
   test("leaves a session of the current version alone", async () => {

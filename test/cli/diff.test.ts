@@ -35,8 +35,8 @@ describe("diff", () => {
     const [diff] = jsonLines(await cli(["diff", path, "left", "@leaf", "--json"]));
     expect(diff).toMatchObject({
       commonAncestorId: root,
-      x: { id: left, readFiles: ["plan.md"], modifiedFiles: [] },
-      y: { id: right, modifiedFiles: ["wall.ts"] },
+      x: { entry: left, readFiles: ["plan.md"], modifiedFiles: [] },
+      y: { entry: right, modifiedFiles: ["wall.ts"] },
     });
     expect((await cli(["diff", path, "zzzz", "@leaf"])).stderr).toContain("Entry zzzz not found");
   });

@@ -46,7 +46,7 @@ describe("merge", () => {
     );
     expect(result).toMatchObject({
       path: join(folder, "m.jsonl"),
-      entries: 3,
+      entryCount: 3,
       onlyInA: 1,
       onlyInB: 1,
       inBoth: 1,

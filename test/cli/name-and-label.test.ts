@@ -4,8 +4,10 @@ import { SessionManager } from "../../src/manager/session-manager.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
+const ID = "0198aaaa-0000-7000-8000-000000000001";
+
 function started() {
-  const scribe = new Scribe(temporaryFolder());
+  const scribe = new Scribe(temporaryFolder(), ID);
   const first = scribe.user("start");
   scribe.assistant("ok");
   return { path: scribe.path, first };
@@ -33,8 +35,10 @@ describe("name", () => {
 
   test("--json tells it, and null where there is none", async () => {
     const { path } = started();
-    expect(jsonLines(await cli(["name", path, "--json"]))).toEqual([{ path, name: null }]);
-    expect(jsonLines(await cli(["name", path, "Spring", "--json"]))).toEqual([{ path, name: "Spring" }]);
+    expect(jsonLines(await cli(["name", path, "--json"]))).toEqual([{ id: ID, path, name: null }]);
+    expect(jsonLines(await cli(["name", path, "Spring", "--json"]))).toEqual([
+      { id: ID, path, name: "Spring" },
+    ]);
   });
 });
 
@@ -53,9 +57,9 @@ describe("label", () => {
   test("--json tells it, and null where there is none", async () => {
     const { path, first } = started();
     const result = jsonLines(await cli(["label", path, first, "works", "--json"]));
-    expect(result).toEqual([{ path, entryId: first, label: "works" }]);
+    expect(result).toEqual([{ id: ID, path, entry: first, label: "works" }]);
     const cleared = jsonLines(await cli(["label", path, "works", "--clear", "--json"]));
-    expect(cleared).toEqual([{ path, entryId: first, label: null }]);
+    expect(cleared).toEqual([{ id: ID, path, entry: first, label: null }]);
   });
 
   test("an entry that is not there is told, and nothing is written", async () => {

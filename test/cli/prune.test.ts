@@ -143,7 +143,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const lines = jsonLines(result);
     expect(lines).toHaveLength(8);
     expect(lines).toContainEqual(
-      expect.objectContaining({ action: "delete", path: a, size: expect.any(Number) }),
+      expect.objectContaining({ action: "delete", path: a, bytes: expect.any(Number) }),
     );
     expect(lines).toContainEqual(expect.objectContaining({ action: "keep", reason: "recent", path: d }));
     expect(lines).toContainEqual({ action: "deleted", path: a, method: "trash" });

@@ -43,7 +43,7 @@ test("--text says what stands there instead, and an entry may be named by its be
   const result = await cli(["redact", path, secret.slice(0, 7), "--text", "(a secret)", "--yes", "--json"]);
   expect(jsonLines(result)).toEqual([
     {
-      ...{ path, entryId: secret, replacement: "(a secret)", leftovers: [] },
+      ...{ path, entry: secret, replacement: "(a secret)", leftovers: [] },
       recordId: SessionManager.open(path).getLeafId(),
     },
   ]);
@@ -165,9 +165,9 @@ describe("--matching", () => {
     const { path, secret, summary } = withCopies();
     const result = await cli(["redact", path, "--matching", "tulip", "--yes", "--json", "--text", "x"]);
     expect(jsonLines(result)).toEqual([
-      { action: "redact", kind: "session", path, entryIds: [secret, summary] },
-      { action: "redact", kind: "session", path: expect.any(String), entryIds: [secret, summary] },
-      { action: "redact", kind: "backup", path: `${path}.bak`, entryIds: [secret, summary] },
+      { action: "redact", kind: "session", path, entries: [secret, summary] },
+      { action: "redact", kind: "session", path: expect.any(String), entries: [secret, summary] },
+      { action: "redact", kind: "backup", path: `${path}.bak`, entries: [secret, summary] },
       { standing: 0 },
     ]);
   });
@@ -230,7 +230,7 @@ describe("--matching", () => {
     const id = session.getSessionId();
     const args = ["redact", "--matching", "tulip", "--store", "postgres://h/d", "--yes", "--json", id];
     expect(jsonLines(await cli(args, { stores }))).toEqual([
-      { action: "redact", kind: "stored", path: id, entryIds: [session.getLeafId()] },
+      { action: "redact", kind: "stored", path: id, entries: [session.getLeafId()] },
       { standing: 0 },
     ]);
   });

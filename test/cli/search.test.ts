@@ -40,7 +40,7 @@ test("looks into this project's sessions, and into all with --all", async () => 
   const { folder, sessions, third } = tulips();
   const place = { cwd: join(folder, "two"), env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
   const own = await cli(["search", "--pretty", "tulip", "--json"], place);
-  expect(jsonLines(own).map((hit) => Object(hit).entryId)).toEqual([third]);
+  expect(jsonLines(own).map((hit) => Object(hit).entry)).toEqual([third]);
   expect(jsonLines(await cli(["search", "--pretty", "tulip", "--json", "--all"], place))).toHaveLength(3);
 });
 
@@ -48,7 +48,7 @@ test("--case, --role, --limit and --regex narrow it", async () => {
   const { sessions, asked, answered } = tulips();
   const found = async (...args: string[]) => {
     const result = await cli(["search", "--pretty", ...args, "--dir", sessions, "--json"]);
-    return jsonLines(result).map((hit): unknown => Object(hit).entryId);
+    return jsonLines(result).map((hit): unknown => Object(hit).entry);
   };
   expect(await found("Tulip", "--case")).toEqual([answered]);
   expect(await found("tulip", "--role", "assistant")).toEqual([answered]);
@@ -62,7 +62,7 @@ test("--json tells where each hit is", async () => {
   expect(jsonLines(await cli(["search", "--pretty", "tulip,", "--dir", sessions, "--json"]))).toEqual([
     {
       session: { id: ID(2), path: second.path, cwd: second.session.getCwd(), name: "Flowers" },
-      ...{ entryId: third, role: "user", snippet: "A tulip, please", match: { start: 2, length: 6 } },
+      ...{ entry: third, role: "user", snippet: "A tulip, please", match: { start: 2, length: 6 } },
       offset: expect.any(Number),
     },
   ]);
@@ -91,7 +91,7 @@ describe("--failed", () => {
     const settings = { cwd: folder, env: { PI_CODING_AGENT_SESSION_DIR: sessions } };
     const ids = async (...args: string[]) => {
       const found = jsonLines(await cli(["search", "--failed", ...args, "--json"], settings));
-      return found.map((hit): unknown => Object(hit).entryId);
+      return found.map((hit): unknown => Object(hit).entry);
     };
     return { scribe, settings, ids, result, failed, answer, silent };
   }
@@ -178,7 +178,7 @@ describe("--failed", () => {
     expect(all.code).toBe(2);
     expect(all.stderr).toContain("name one session of the database");
     const one = await cli(["search", "--failed", "", ID(1), "--json"], { stores, env });
-    expect(jsonLines(one)[0]).toMatchObject({ entryId: result });
+    expect(jsonLines(one)[0]).toMatchObject({ entry: result });
   });
 });
 

@@ -29,16 +29,16 @@ test("shows what a session is and what is in it", async () => {
       path: scribe.path,
       name: "Work on it",
       cwd: folder,
-      timestamp: "2026-02-03T22:01:00.000Z",
+      created: "2026-02-03T22:01:00.000Z",
       version: 3,
       bytes: expect.any(Number),
-      entries: 7,
+      entryCount: 7,
       kinds: { user: 1, assistant: 2, "tool result": 2, label: 1, name: 1 },
-      branches: 2,
+      branchCount: 2,
       leafId: session.getLeafId(),
-      labels: [{ entryId: root, label: "here" }],
-      failures: 0,
-      issues: 0,
+      labels: [{ entry: root, label: "here" }],
+      failureCount: 0,
+      issueCount: 0,
     },
   ]);
 });
@@ -48,7 +48,7 @@ test("an empty session is shown", async () => {
   const { code, stdout } = await cli(["show", path]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^entries {3}0$/m);
-  expect(jsonLines(await cli(["show", path, "--json"]))[0]).toMatchObject({ entries: 0, leafId: null });
+  expect(jsonLines(await cli(["show", path, "--json"]))[0]).toMatchObject({ entryCount: 0, leafId: null });
 });
 
 test("an entry is named by id, by the beginning of it, by label, or as @leaf", async () => {

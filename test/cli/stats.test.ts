@@ -65,7 +65,7 @@ test("--leaf counts the path to an entry, and tells the size of the context ther
   expect(cells(lines, "context")?.[1]).toBe("4,200 tokens, counted by the model");
   expect(lines.at(-1)).toMatch(/\$1\.50$/);
   const [json] = jsonLines(await cli(["stats", path, "--leaf", third, "--json"]));
-  expect(json).toMatchObject({ leafId: third, entries: 4, usage: { cost: 0 } });
+  expect(json).toMatchObject({ leafId: third, entryCount: 4, usage: { cost: 0 } });
   expect(jsonLines(await cli(["stats", path, "--json"]))[0]).not.toHaveProperty("leafId");
   expect((await cli(["stats", path, "--leaf", "gone"])).stderr).toContain("Entry gone not found");
 });
@@ -86,7 +86,7 @@ test("--json gives what the library counts", async () => {
   const { path } = counted();
   const [stats] = jsonLines(await cli(["stats", path, "--json"]));
   expect(stats).toMatchObject({
-    ...{ sessionFile: path, sessionName: "Counting", entries: 6 },
+    ...{ path, name: "Counting", entryCount: 6 },
     messages: { total: 5, byRole: { user: 1, assistant: 3, toolResult: 1 } },
     toolCalls: { total: 1, failed: 1, byName: { bash: 1 } },
     usage: { count: 3, input: 2010, totalTokens: 5315 },

@@ -94,8 +94,8 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       expect(json).not.toHaveProperty("path");
     }
     const [stats] = jsonLines(await sql("stats", ID, "--json"));
-    expect(stats).toMatchObject({ sessionId: ID, store: SHOWN_STORE, entries: 3 });
-    expect(stats).not.toHaveProperty("sessionFile");
+    expect(stats).toMatchObject({ id: ID, store: SHOWN_STORE, entryCount: 3 });
+    expect(stats).not.toHaveProperty("path");
     expect((await sql("verify", "@last")).stdout).toContain(`OK  ${ID} in ${SHOWN_STORE}  (3 entries`);
     expect((await sql("show", "@last")).stdout).toContain(SHOWN_STORE);
     expect((await sql("stats", "@last")).stdout).toContain(SHOWN_STORE);
@@ -126,7 +126,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const [hit] = jsonLines(await sql("search", "rounded", "--json"));
     expect(hit).toMatchObject({
       session: { id: ID, store: SHOWN_STORE, cwd: PROJECT, name: "Fix the totals" },
-      entryId: entries[1],
+      entry: entries[1],
       role: "assistant",
     });
     expect((await sql("search", "TOTALS wrong", "--role", "user", "--pretty")).lines.at(-1)).toBe(
@@ -135,7 +135,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     const nothing = await sql("search", "rounded", "--role", "user");
     expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("Nothing found")]);
     const inOne = jsonLines(await sql("search", "wrong", ID, "--json"));
-    expect(inOne).toMatchObject([{ session: { id: ID, store: SHOWN_STORE }, entryId: entries[0] }]);
+    expect(inOne).toMatchObject([{ session: { id: ID, store: SHOWN_STORE }, entry: entries[0] }]);
     expect(inOne).not.toHaveProperty("[0].session.path");
     for (const option of ["--regex", "--case"]) expect((await sql("search", "a", option)).code).toBe(2);
   });
@@ -150,7 +150,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
     expect(compacted).toMatchObject({ id: ID, store: SHOWN_STORE, isDryRun: false });
     expect(compacted).toHaveProperty("compacted");
     const [redacted] = jsonLines(await sql("redact", ID, entries[1], "--yes", "--json"));
-    expect(redacted).toMatchObject({ id: ID, store: SHOWN_STORE, entryId: entries[1], leftovers: [] });
+    expect(redacted).toMatchObject({ id: ID, store: SHOWN_STORE, entry: entries[1], leftovers: [] });
     const bytes = await database.bytes(ID);
     expect(bytes).toContain('"Totals"');
     expect(bytes).not.toContain("The sum is rounded.");
@@ -160,7 +160,12 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
   test("fork and clone make sessions there, which know where they come from", async () => {
     const { sql, run, database, entries } = scene;
     const [forked] = jsonLines(await sql("fork", ID, entries[0], "--json"));
-    expect(forked).toMatchObject({ store: SHOWN_STORE, parentSession: ID, entries: 1, leafId: entries[0] });
+    expect(forked).toMatchObject({
+      store: SHOWN_STORE,
+      parentSession: ID,
+      entryCount: 1,
+      leafId: entries[0],
+    });
     expect(forked).not.toHaveProperty("path");
     const cloned = await sql("clone", ID);
     expect(await database.ids()).toContain(cloned.stdout.trim());
@@ -169,7 +174,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       cwd: "/projects/b",
     });
     const [own] = jsonLines(here);
-    expect(own).toMatchObject({ store: SHOWN_STORE, parentSession: ID, entries: 3 });
+    expect(own).toMatchObject({ store: SHOWN_STORE, parentSession: ID, entryCount: 3 });
     expect(await database.ids()).toHaveLength(4);
     const listed = jsonLines(await run(["list", "--json", "--store", URL_OF_STORE], { cwd: "/projects/b" }));
     expect(listed).toMatchObject([{ parentSession: ID, cwd: "/projects/b" }]);

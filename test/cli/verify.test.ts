@@ -75,15 +75,15 @@ test("--json gives one object per file with all its issues", async () => {
     id: "damaged.jsonl",
     version: 3,
     bytes: statSync(path).size,
-    entries: 4,
+    entryCount: 4,
   });
   expect(first).toHaveProperty("issues.0", {
     code: "BODY_DAMAGED",
     ...place,
     message: expect.any(String),
-    entryId: "00000002",
+    entry: "00000002",
   });
-  expect(second).toMatchObject({ path: healthy, ok: true, entries: 1, issues: [] });
+  expect(second).toMatchObject({ path: healthy, ok: true, entryCount: 1, issues: [] });
   expect(third).toMatchObject({
     ok: false,
     error: { code: "SESSION_NOT_FOUND", message: expect.any(String) },
@@ -122,7 +122,7 @@ test("compactions must keep entries of their own path", async () => {
   ]);
   const [verdict] = jsonLines(await cli(["verify", path, "--json"]));
   expect(verdict).toMatchObject({
-    issues: ["c3", "c4", "c6"].map((entryId) => ({ code: "KEPT_ENTRY_MISSING", entryId })),
+    issues: ["c3", "c4", "c6"].map((entry) => ({ code: "KEPT_ENTRY_MISSING", entry })),
   });
 });
 
@@ -139,8 +139,8 @@ test("messages of another SDK are reported; what is merely odd in a message is n
   expect(verdict).toMatchObject({
     ok: false,
     issues: [
-      { code: "MESSAGE_FOREIGN", entryId: "a", message: expect.stringContaining("tool_calls: no field") },
-      { code: "MESSAGE_FOREIGN", entryId: "b", message: expect.stringContaining('role: "tool"') },
+      { code: "MESSAGE_FOREIGN", entry: "a", message: expect.stringContaining("tool_calls: no field") },
+      { code: "MESSAGE_FOREIGN", entry: "b", message: expect.stringContaining('role: "tool"') },
     ],
   });
 });
@@ -158,7 +158,7 @@ test("--schema warns of what differs from the format, and that is no failure", a
   expect(jsonLines(await cli(["verify", path, "--schema", "--json"]))[0]).toMatchObject({
     ok: true,
     warnings: [
-      { line: 3, entryId: "b", problems: expect.arrayContaining([expect.stringContaining("timestamp")]) },
+      { line: 3, entry: "b", problems: expect.arrayContaining([expect.stringContaining("timestamp")]) },
     ],
   });
 });
@@ -211,8 +211,8 @@ test("an image of oh-my-pi that is not beside the sessions is an issue, and one 
   expect(jsonLines(done)).toMatchObject([
     {
       issues: [
-        { code: "IMAGE_MISSING", entryId: "a", message: expect.stringContaining(missing) },
-        { code: "IMAGE_MISSING", entryId: "a" },
+        { code: "IMAGE_MISSING", entry: "a", message: expect.stringContaining(missing) },
+        { code: "IMAGE_MISSING", entry: "a" },
       ],
     },
   ]);

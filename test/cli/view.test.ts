@@ -101,7 +101,7 @@ test("view and export replace no file", async () => {
 test("view opens at an entry that is named by its label", async () => {
   const { path, folder, first } = story();
   const result = await cli(["view", path, "--leaf", "start", "-o", "p.html", "--json"], { cwd: folder });
-  expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entries: 3 }]);
+  expect(jsonLines(result)).toEqual([{ path: join(folder, "p.html"), entryCount: 3 }]);
   expect(readFileSync(join(folder, "p.html"), "utf8")).toContain(`"leafId":"${first}"`);
   const missing = await cli(["view", path, "--leaf", "nobody"], { cwd: folder });
   expect(missing.code).toBe(1);
@@ -126,11 +126,12 @@ test("what is no session is refused before anything is written", async () => {
 
 test("a session that is too large for a page is refused, and the message says what to do", () => {
   const { path } = story();
-  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
+  const session = { path, fileName: "story.jsonl" };
+  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
     /too much for one page.*export SESSION --jsonl/,
   );
-  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
+  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
-  expect(sessionPage(path, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
+  expect(sessionPage(session, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
 });

@@ -7,7 +7,7 @@ import {
 } from "../../compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../compaction/settings.ts";
 import { estimateAll, estimateProjectedContextTokens } from "../../compaction/tokens.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { type SessionManager, sessionOverLog } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { countKinds, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
@@ -16,9 +16,9 @@ import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { column, truncate } from "../text/width.ts";
 import { paintOf } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -60,7 +60,7 @@ interface ExplainedPlan {
 
 /** What was appended. */
 interface Compacted {
-  readonly entryId: string;
+  readonly entry: string;
   readonly summary: string;
   /** An estimate of the context now. */
   readonly tokensAfter: number;
@@ -76,19 +76,21 @@ export const compactCommand: Command = {
     ["compact session.jsonl --dry-run --json", "the plan with all files, as JSON"],
   ],
   run: async (call) => {
-    const { path } = new SessionView(await call.findSession(call.get(SESSION)));
-    if (call.get(DRY_RUN)) compactSession(call, path, SessionManager.open(path, { mode: "read-only" }));
-    else await call.changeSession(path, (session) => compactSession(call, path, session));
+    const named = await call.findSession(call.get(SESSION));
+    const { location } = named;
+    const { log } = await named.read();
+    if (call.get(DRY_RUN)) compactSession(call, location, sessionOverLog(log, {}));
+    else await changeSession(named, (session) => compactSession(call, location, session));
     return EXIT_CODES.ok;
   },
 };
 
-function compactSession(call: CommandCall, path: string, session: SessionManager): void {
+function compactSession(call: CommandCall, { json: where }: SessionLocation, session: SessionManager): void {
   const { out, json, get } = call;
   const isDryRun = get(DRY_RUN);
   const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
   const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
-  const { json: location } = call.locationOf(path);
+  const location = { id: session.getSessionId(), ...where };
   if (plan.kind === "skip") {
     if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
     else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);
@@ -123,8 +125,8 @@ function portionOf(messages: readonly AgentMessage[]): Portion {
 /** Appends a summary that is made without a model. */
 function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
   const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
-  const entryId = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
-  return { entryId, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
+  const entry = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
+  return { entry, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
 }
 
 function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan): object {
@@ -146,7 +148,7 @@ function planJson({ preparation, summarised, turnPrefix, kept }: ExplainedPlan):
 function portionJson({ messages, tokens }: Portion): object {
   const byRole = new Map<string, number>();
   for (const { role } of messages) byRole.set(role, (byRole.get(role) ?? 0) + 1);
-  return { messages: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
+  return { messageCount: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
 }
 
 function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: Output): void {
@@ -174,7 +176,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   writeFiles("modified", modifiedFiles, out);
   out.line();
   if (compacted === undefined) out.line("Nothing was changed; this is the plan.");
-  else out.line(`Compacted without a model: entry ${compacted.entryId} holds the summary.`);
+  else out.line(`Compacted without a model: entry ${compacted.entry} holds the summary.`);
 }
 
 /** Writes a table of what is summarised and what stays. */

@@ -18,6 +18,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { choiceOption, flag, type Parameter, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { pathOf, sessionScope } from "../session-argument.ts";
+import { issueJson } from "../session-json.ts";
 import { parseDuration } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -202,7 +203,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
 
 function importJson(one: SessionImport): object {
   const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
-  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues };
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(issueJson) };
 }
 
 function writeTallies({ out }: CommandCall, tallies: ReadonlyMap<SourceName, Tally>, isDry: boolean): void {

@@ -14,6 +14,7 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { knownSessions } from "../known-sessions.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
+import { sessionJson } from "../session-json.ts";
 import { SessionView } from "../session-view.ts";
 import { ago, parseDuration } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
@@ -106,7 +107,7 @@ function rowOf(session: FileRow): Row {
 /** One that cannot be read counts as labelled, and so stays. */
 function hasLabels(path: string): boolean {
   try {
-    return new SessionView(path).labels.size > 0;
+    return SessionView.at(path).labels.size > 0;
   } catch (error) {
     if (!isSessionError(error)) throw error;
     return true;
@@ -128,7 +129,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
         continue;
       }
       const { method } = await deleteSession(path);
-      if (call.json) call.out.json({ action: "deleted", path, method });
+      if (call.json) call.out.json({ action: "deleted", id: row.id, path, method });
       done++;
     } catch (error) {
       if (!isSessionError(error)) throw error;
@@ -160,8 +161,8 @@ function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
   out.line(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
 }
 
-function rowJson({ path, id, name, modified, size }: Row, fate: Fate): object {
-  const facts = { path, id, ...(name !== undefined && { name }), modified, size };
+function rowJson({ size, ...row }: Row, fate: Fate): object {
+  const facts = { ...sessionJson(row), bytes: size };
   return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
 }
 

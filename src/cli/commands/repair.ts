@@ -5,6 +5,8 @@ import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
+import { issueJson } from "../session-json.ts";
+import { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSION = argument("<session>", "the session to repair");
@@ -22,12 +24,17 @@ export const repairCommand: Command = {
   ],
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
-    const report = repairSession(await call.findKeptSession(call.get(SESSION)), { isDryRun });
-    if (call.json) call.out.json({ ...report, isDryRun });
+    const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
+    if (call.json) call.out.json(reportJson(report, isDryRun));
     else writeReport(report, isDryRun, call.out);
     return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
 };
+
+function reportJson({ path, actions, ...files }: RepairReport, isDryRun: boolean): object {
+  const done = actions.map(({ issue, action }) => ({ issue: issueJson(issue), action }));
+  return { id: SessionView.at(path).header?.id, path, actions: done, ...files, isDryRun };
+}
 
 function writeReport(
   { path, actions, backup, sideFile }: RepairReport,

@@ -10,6 +10,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
+import { sessionJson } from "../session-json.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { shortId, shortIdLength, WHOLE_ID } from "../view/short-ids.ts";
@@ -83,17 +84,7 @@ function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: C
 }
 
 function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession): object {
-  const { id, cwd, name, modified, messageCount, firstMessage } = session;
-  const facts = {
-    id,
-    path,
-    trashPath,
-    deleted: deleted ?? null,
-    size,
-    cwd,
-    ...(name !== undefined && { name }),
-  };
-  return { ...facts, modified, messageCount, ...(firstMessage !== undefined && { firstMessage }) };
+  return { ...sessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
 }
 
 /** One line for each session: short id, when it was deleted, name or first message, and where it was. */

@@ -10,10 +10,11 @@ import { answerText, usageTexts } from "../../view/usage.ts";
 import { bytes, count } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
-import { dateAndTime, span } from "../text/times.ts";
+import type { SessionView } from "../session-view.ts";
+import { dateAndTime, isoTime, span } from "../text/times.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
@@ -38,9 +39,10 @@ export const showCommand: Command = {
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],
   run: async (call) => {
-    const session = new SessionView(await call.findSession(call.get(SESSION)));
+    const named = await call.findSession(call.get(SESSION));
+    const session = await named.read();
     const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
-    if (name === undefined && tail === undefined) return showSession(call, session);
+    if (name === undefined && tail === undefined) return showSession(call, session, named.location.json);
     const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
     return showEntries(call, session, session.pathTo(last, tail ?? 1));
   },
@@ -55,41 +57,43 @@ function showEntries(call: CommandCall, session: SessionView, ordinals: readonly
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
 
-function showSession({ out, json, locationOf }: CommandCall, session: SessionView): ExitCode {
+function showSession(
+  { out, json }: CommandCall,
+  session: SessionView,
+  location: SessionLocation["json"],
+): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
-  const location = locationOf(session.path);
   const counts = countKinds(readKinds(session));
   const [first, last] = timeRange(tree);
   const branches = [...tree.leaves()].length;
   const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
-  const named = [...labels].map(([entryId, { label }]) => ({ entryId, label }));
+  const named = [...labels].map(([entryId, { label }]) => ({ entry: entryId, label }));
   const issues = session.issues.length;
   if (json) {
     const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
-    const entries = tree.size;
     out.json({
       id: header?.id,
-      ...location.json,
+      ...location,
       name,
       cwd: header?.cwd,
-      timestamp: header?.timestamp,
+      created: header?.timestamp,
       parentSession: header?.parentSession,
       version,
       bytes: size,
-      entries,
+      entryCount: tree.size,
       kinds,
-      branches,
+      branchCount: branches,
       leafId,
       labels: named,
-      failures: counts.failed,
-      issues,
+      failureCount: counts.failed,
+      issueCount: issues,
     });
     return EXIT_CODES.ok;
   }
   const facts: Facts = [
     ["name", name ?? ""],
     ["id", header?.id ?? ""],
-    "path" in location.json ? ["file", location.json.path] : ["store", location.json.store],
+    "path" in location ? ["file", location.path] : ["store", location.store],
     ["size", `${bytes(size)}, version ${version}`],
     ["project", header?.cwd ?? ""],
     ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],
@@ -98,7 +102,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
     ["branches", count(branches)],
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
-    ["labels", named.map(({ entryId, label }) => `[${label}] on ${entryId}`).join(", ")],
+    ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
     [
       "failures",
       counts.failed === 0 ? "" : `${count(counts.failed)}: sessiontree search --failed lists them`,
@@ -115,12 +119,13 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   const entry = session.entryAt(ordinal);
   const head = tree.headAt(ordinal);
   if (json) {
-    out.json(entry ?? { ...head, isDamaged: true });
+    const { timestampMs, ...named } = head;
+    out.json(entry ?? { ...named, timestamp: isoTime(timestampMs) || null, isDamaged: true });
     return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
   }
   const { colours } = out;
   const kind = kindOf(entry);
-  const details = entry === undefined ? { facts: [], blocks: [] } : detailsOf(entry);
+  const details = detailsOf(entry);
   const { line, offset } = places.at(ordinal);
   out.line(`${paintOf(colours, kind.style)(kind.word)}  ${plainLine(id)}`);
   const facts: Facts = [
@@ -133,14 +138,12 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
     ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
-  for (const { title, text } of details.blocks) {
+  for (const { title, text, isError } of details.blocks) {
     out.line();
-    if (title !== undefined) out.line(colours.bold(title));
-    out.line(text);
+    if (title !== "") out.line(colours.bold(title));
+    out.line(isError ? colours.red(text) : text);
   }
-  if (entry !== undefined) return EXIT_CODES.ok;
-  out.line(colours.red("\nThe body of this entry cannot be read; it keeps its place in the tree."));
-  return EXIT_CODES.failed;
+  return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
 /** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */

@@ -1,7 +1,7 @@
 import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { sessionOverLog } from "../../manager/session-manager.ts";
 import { contextSizeText } from "../../view/context-size.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { modelName } from "../../view/usage.ts";
@@ -9,10 +9,10 @@ import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import type { SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
 import { writeFacts } from "../view/facts.ts";
@@ -41,38 +41,55 @@ export const statsCommand: Command = {
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],
-  run: async ({ findSession, get, io, json, locationOf, out }) => {
-    const path = await findSession(get(SESSION));
-    const session = SessionManager.open(path, { mode: "read-only" });
+  run: async ({ findSession, get, io, json, out }) => {
+    const named = await findSession(get(SESSION));
+    const view = await named.read();
+    const session = sessionOverLog(view.log, {});
     const leaf = get(LEAF);
-    if (leaf !== undefined) session.branch(new SessionView(path).findEntry(leaf));
+    if (leaf !== undefined) session.branch(view.findEntry(leaf));
     const nowMs = io.now?.() ?? Date.now();
     const stats = collectStats(
       { session, counter: undefined, nowMs, isInherited: undefined },
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
-    const { json: location } = locationOf(path);
-    const file =
-      "path" in location ? { sessionFile: location.path } : { sessionFile: undefined, store: location.store };
+    const { json: location } = named.location;
     const size = contextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
-    if (json)
-      out.json({ ...stats, ...file, leafId, context: { ...stats.context, estimatedTokens: size.tokens } });
-    else writeStats({ ...stats, ...file, leafId, size }, nowMs, out);
+    const shown: ShownStats = { ...stats, location, leafId, size };
+    if (json) out.json(statsJson(shown));
+    else writeStats(shown, nowMs, out);
     return EXIT_CODES.ok;
   },
 };
 
 interface ShownStats extends SessionStats {
-  readonly store?: string;
+  readonly location: SessionLocation["json"];
   /** The entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
   /** Size of the context, as `context` and the page tell it. */
   readonly size: ContextUsageEstimate;
 }
 
+function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
+  const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
+  const { contextWindow } = context;
+  const { tokens, usageTokens, trailingTokens } = size;
+  const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
+  return {
+    id: sessionId,
+    ...location,
+    name: sessionName,
+    created: createdAt,
+    leafId,
+    entryCount: entries,
+    ...counts,
+    inherited: { entryCount: inherited.entries, usage: inherited.usage },
+    context: { tokens, usageTokens, trailingTokens, contextWindow, percent },
+  };
+}
+
 function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
-  const { createdAt, usage, cacheHitRate, messages, toolCalls } = stats;
+  const { createdAt, location, usage, cacheHitRate, messages, toolCalls } = stats;
   const createdMs = createdAt?.getTime() ?? Number.NaN;
   const created = dateAndTime(createdMs);
   const age = ago(createdMs, nowMs);
@@ -81,8 +98,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
     [
       ["name", stats.sessionName ?? ""],
       ["id", stats.sessionId],
-      ["file", stats.sessionFile ?? ""],
-      ["store", stats.store ?? ""],
+      "path" in location ? ["file", location.path] : ["store", location.store],
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
       [
         "entries",

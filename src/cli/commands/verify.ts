@@ -13,11 +13,12 @@ import { plainLine } from "../../view/plain.ts";
 import { bytes, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
-import type { SessionLocation } from "../session-location.ts";
-import { SessionView } from "../session-view.ts";
+import { issueJson } from "../session-json.ts";
+import type { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS: Parameter<readonly string[]> = {
@@ -32,7 +33,7 @@ const SCHEMA = flag("--schema", "also warn about entries that differ from the do
 interface Warning {
   readonly line: number;
   readonly offset: number;
-  readonly entryId: string;
+  readonly entry: string;
   readonly problems: readonly string[];
 }
 
@@ -66,36 +67,36 @@ export const verifyCommand: Command = {
 async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   const { out, json } = call;
   try {
-    const verdict = inspectSession(call, await call.findSession(name));
+    const verdict = await inspectSession(call, await call.findSession(name));
     if (json) out.json(verdictJson(verdict));
     else writeVerdict(verdict, out);
     return verdict.issues.length === 0;
   } catch (error) {
     if (!isSessionError(error)) throw error;
     const { code, message } = error;
-    if (json) out.json({ path: name, ok: false, error: { code, message } });
+    if (json) out.json({ wanted: name, ok: false, error: { code, message } });
     else out.line(`${out.colours.red("ERROR")}  ${code}  ${plainLine(message)}`);
     return false;
   }
 }
 
-function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict {
+async function inspectSession({ get }: CommandCall, named: NamedSession): Promise<Verdict> {
   const withSchema = get(SCHEMA);
-  const session = new SessionView(path);
+  const { location } = named;
+  const session = await named.read();
   const { tree, places } = session;
   const warnings: Warning[] = [];
   const compactions: [number, AnySessionEntry][] = [];
   session.readEntries(tree.ordinals(), (ordinal, entry) => {
     if (entry?.type === "compaction") compactions.push([ordinal, entry]);
     if (entry?.type === "message") checkMessage(session, ordinal, entry);
-    if (entry !== undefined) checkImages(session, path, ordinal, entry);
+    if (entry !== undefined) checkImages(session, ordinal, entry);
     const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
     if (validation === undefined || validation.ok) return;
     const { line, offset } = places.at(ordinal);
-    warnings.push({ line, offset, entryId: tree.idAt(ordinal), problems: validation.problems });
+    warnings.push({ line, offset, entry: tree.idAt(ordinal), problems: validation.problems });
   });
   if (compactions.length > 0) checkCompactions(session, compactions);
-  const location = locationOf(path);
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
@@ -106,11 +107,12 @@ function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEn
 }
 
 /** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
-function checkImages(session: SessionView, path: string, ordinal: number, entry: AnySessionEntry): void {
+function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
+  const { path } = session;
   const { message, content } = fieldsOf(entry);
   for (const digest of [...blobDigests(fieldsOf(message)["content"]), ...blobDigests(content)]) {
-    const image = digest === undefined ? undefined : readBlobImage(realFileSystem, path, digest);
-    if (image === undefined) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
+    const isThere = path !== undefined && digest !== undefined && readBlobImage(realFileSystem, path, digest);
+    if (!isThere) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
   }
 }
 
@@ -132,13 +134,13 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
 function verdictJson({ location, session, issues, warnings }: Verdict): object {
   const { header, version, size, tree } = session;
   return {
+    id: header?.id,
     ...location.json,
     ok: issues.length === 0,
-    id: header?.id,
     version,
     bytes: size,
-    entries: tree.size,
-    issues,
+    entryCount: tree.size,
+    issues: issues.map(issueJson),
     ...(warnings.length > 0 && { warnings }),
   };
 }
@@ -151,9 +153,9 @@ function writeVerdict({ location, session, issues, warnings }: Verdict, out: Out
   if (issues.length === 0) out.line(`${colours.green("OK")}  ${place}  (${facts})`);
   else out.line(`${colours.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
-  for (const { line, offset, entryId, problems } of warnings) {
+  for (const { line, offset, entry, problems } of warnings) {
     out.line(
-      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entryId.slice(0, 40))}`,
+      `  ${colours.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
     );
     for (const problem of problems) writeIndented(problem, out);
   }

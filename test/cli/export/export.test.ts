@@ -42,7 +42,7 @@ test("--jsonl --full writes all branches, byte for byte", async () => {
   expect(stdout).toBe(readFileSync(path, "utf8"));
   const out = join(folder, "whole.jsonl");
   expect(jsonLines(await cli(["export", path, "--jsonl", "--full", "-o", out, "--json"]))).toEqual([
-    { path: out, format: "jsonl", entries: 4 },
+    { path: out, format: "jsonl", entryCount: 4 },
   ]);
   expect(readFileSync(out, "utf8")).toBe(stdout);
 });
