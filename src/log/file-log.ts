@@ -13,7 +13,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { AppendFile, type OpenToRead } from "./append-file.ts";
+import { AppendFile } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
 import {
@@ -186,7 +186,7 @@ export class FileLog implements SessionLog {
       this.#state.readLines(ordinals, take);
       return;
     }
-    const { fd, close } = this.#openToRead();
+    const { fd, close } = this.#found(() => this.#file.openToRead());
     try {
       const spans = this.#spansForCallers(this.#state.index);
       this.#translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
@@ -211,8 +211,7 @@ export class FileLog implements SessionLog {
   }
 
   isReplaced(): boolean {
-    this.#findLines();
-    return this.#state.index !== this.#index;
+    return this.#found(() => this.#state.index !== this.#index);
   }
 
   refresh(): LogChange | undefined {
@@ -467,17 +466,14 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens the file at the path for reading lines. */
-  #openToRead(): OpenToRead {
-    return untilUnchanged(() => {
-      this.#findLines();
-      return this.#translated("read", () => this.#file.openToRead());
-    });
-  }
-
-  /** Finds where the lines of known entries are now: in the file that has replaced the one that was read, if one has. */
-  #findLines(): void {
-    untilUnchanged(() => this.#translated("read", () => this.#pollOnce("read", true)));
+  /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
+  #found<T>(call: () => T): T {
+    return untilUnchanged(() =>
+      this.#translated("read", () => {
+        this.#pollOnce("read", true);
+        return call();
+      }),
+    );
   }
 
   /** Returns the positions of lines in the current file by the ordinals that callers know. */

@@ -190,8 +190,8 @@ export class OpenFile {
   /**
    * Calls with the file as it was read, for a replacement.
    *
-   * The only call during which another file may take the path on behalf of this session. A system that replaces no open file
-   * needs the descriptors closed here.
+   * The only call during which this session puts another file at the path, so the one to close descriptors in where the system
+   * replaces no open file.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;
