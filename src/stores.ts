@@ -45,4 +45,4 @@ export type {
   StoreSessionOptions,
   StoreSupport,
 } from "./stores/session-store.ts";
-export { sessionExists, sessionNotFound } from "./stores/store-errors.ts";
+export { sessionExists, sessionNotFound, writesLost } from "./stores/store-errors.ts";
