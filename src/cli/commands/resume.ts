@@ -3,9 +3,9 @@ import { searchSessions } from "../../catalog/search.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
@@ -58,7 +58,8 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: previewOf,
-    rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
+    rename: (path, name) =>
+      changeSession(fileSession(path, io), (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),
   });
   if (chosen === undefined) return EXIT_CODES.cancelled;

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { basename } from "node:path";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
@@ -122,11 +123,14 @@ export class PageServer {
   #writeSession(response: ServerResponse, path: string): void {
     const file = fileIdentity(path) ?? "";
     const href = this.#hrefOf(path);
-    const page = sessionPage(path, {
-      hrefOf: this.#hrefOf,
-      liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
-      indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
-    });
+    const page = sessionPage(
+      { path, fileName: basename(path) },
+      {
+        hrefOf: this.#hrefOf,
+        liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
+        indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
+      },
+    );
     writeBody(response, 200, "text/html", page);
   }
 

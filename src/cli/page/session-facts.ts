@@ -32,7 +32,7 @@ export class FactsReader {
 }
 
 function readFacts(path: string): SessionFacts {
-  const session = new SessionView(path);
+  const session = SessionView.at(path);
   let [failed, cost] = [0, 0];
   session.readEntries(session.tree.ordinals(), (_, entry) => {
     if (isFailure(entry)) failed++;
