@@ -17,15 +17,7 @@ import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { exclusively, finishReplacement } from "./replace-file.ts";
 import { SessionFile } from "./session-file.ts";
-import type {
-  LogChange,
-  LogLine,
-  ReadOnlyReason,
-  SessionLog,
-  TakeLine,
-  TakeRecord,
-  TakeText,
-} from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
@@ -172,8 +164,8 @@ export class FileLog implements SessionLog {
     return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
-    this.#file.readLines(ordinals, take, takeText, takeRecord);
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
+    this.#file.readLines(ordinals, take, takeText);
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {

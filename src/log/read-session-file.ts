@@ -32,30 +32,6 @@ export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: n
 }
 
 /**
- * Feeds an index a small file in steps: as text if nothing in it is odd, else as bytes.
- *
- * @param total - Size of the file, for those who wait.
- * @returns Yields the bytes read and `total` after each step, at least once.
- */
-export function* feedSmall(
-  index: SessionIndex,
-  bytes: Uint8Array,
-  stepBytes: number,
-  total: number,
-): Generator<[read: number, total: number], void> {
-  let most = 0;
-  for (const read of index.readOrdinary(bytes, stepBytes)) {
-    most = read;
-    yield [read, total];
-  }
-  while (index.position < bytes.length && !index.isRejected) {
-    index.feed(bytes.subarray(index.position, index.position + stepBytes));
-    yield [Math.max(most, index.position), total];
-  }
-  yield [index.position, total];
-}
-
-/**
  * Feeds an index the next bytes, as many as fit into the buffer.
  *
  * @param size - The file's size as last known; checked again once that much was read.

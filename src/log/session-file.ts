@@ -25,10 +25,10 @@ import type { FileLogOptions } from "./file-log-options.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
-import { feedFile, feedSmall, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
+import { feedFile, feedSome, feedToEnd, feedWhole, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
-import type { LogChange, LogLine, TakeLine, TakeRecord, TakeText } from "./session-log.ts";
+import type { LogChange, LogLine, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 
 /** How long to wait for another process that is replacing the file. */
@@ -120,7 +120,7 @@ export class SessionFile {
       let small: Uint8Array | undefined;
       if (total <= SMALL_FILE_BYTES) {
         [small, total] = this.#readSmall(total, intent);
-        yield* feedSmall(index, small, stepBytes, total);
+        for (const read of index.readWhole(small, stepBytes)) yield [read, total];
       }
       const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
       const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));
@@ -197,26 +197,22 @@ export class SessionFile {
   }
 
   /** Reads the lines of entries; see `SessionLog`. */
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     const unwritten = this.#unwritten;
     if (unwritten !== undefined) {
       const readBytes = (offset: number, length: number) => unwritten.read(offset, length);
       linesInMemory(readBytes, this.#index.spans, ordinals, take);
       return;
     }
-    const { tree } = this.#index;
+    const asked = this.#index;
     const unpin = this.#pinSettled();
     try {
-      const { tree: treeNow, spans } = this.#index;
-      const now = (ordinal: number) => treeNow.find(tree.idAt(ordinal));
-      const there = treeNow === tree ? spans : movedSpans(spans, now);
-      const read = (some: Iterable<number>) =>
-        this.#translated("read", () =>
-          this.#file.read((fd) => readLinesOf(this.#fs, fd, there, some, take, takeText)),
-        );
-      if (treeNow === tree && takeRecord !== undefined && this.#index.untaken.size > 0)
-        takeRecords(this.#index, ordinals, takeRecord, read);
-      else read(ordinals);
+      const index = this.#index;
+      const now = (ordinal: number) => index.heads.find(asked.heads.idAt(ordinal));
+      const there = index === asked ? index.lines : movedSpans(index.lines, now);
+      this.#translated("read", () =>
+        this.#file.read((fd) => readLinesOf(this.#fs, fd, there, ordinals, take, takeText)),
+      );
     } finally {
       unpin();
     }
@@ -506,28 +502,4 @@ export class SessionFile {
       throw fileError(this.path, intent, error);
     }
   }
-}
-
-/** Passes on the records that the index has parsed, and reads the other lines, all in the given order. */
-function takeRecords(
-  index: SessionIndex,
-  ordinals: Iterable<number>,
-  take: TakeRecord,
-  read: (ordinals: readonly number[]) => void,
-): void {
-  let missing: number[] = [];
-  const readMissing = () => {
-    if (missing.length > 0) read(missing);
-    missing = [];
-  };
-  for (const ordinal of ordinals) {
-    const record = index.takeParsed(ordinal);
-    if (record === undefined) {
-      missing.push(ordinal);
-      continue;
-    }
-    readMissing();
-    take(ordinal, record, index.spans.lengthAt(ordinal));
-  }
-  readMissing();
 }

@@ -35,7 +35,7 @@ import { exportCopy } from "./fork.ts";
 import { guardReceivers } from "./guard-receivers.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { redactionRecord } from "./redaction-record.ts";
-import type { SessionEventName, SessionListener } from "./session-events.ts";
+import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   coreOptions,
@@ -487,7 +487,7 @@ export class SessionManager {
    *
    * @returns A function that removes the listener.
    */
-  on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
     return this.#state.events.on(name, listener);
   }
 

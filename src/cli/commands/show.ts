@@ -125,7 +125,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   }
   const { colours } = out;
   const kind = kindOf(entry);
-  const details = entry === undefined ? { facts: [], blocks: [] } : detailsOf(entry);
+  const details = detailsOf(entry);
   const { line, offset } = places.at(ordinal);
   out.line(`${paintOf(colours, kind.style)(kind.word)}  ${plainLine(id)}`);
   const facts: Facts = [
@@ -138,14 +138,12 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
     ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
-  for (const { title, text } of details.blocks) {
+  for (const { title, text, isError } of details.blocks) {
     out.line();
-    if (title !== undefined) out.line(colours.bold(title));
-    out.line(text);
+    if (title !== "") out.line(colours.bold(title));
+    out.line(isError ? colours.red(text) : text);
   }
-  if (entry !== undefined) return EXIT_CODES.ok;
-  out.line(colours.red("\nThe body of this entry cannot be read; it keeps its place in the tree."));
-  return EXIT_CODES.failed;
+  return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
 /** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */

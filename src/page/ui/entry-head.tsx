@@ -5,14 +5,12 @@ import type { JsonRecord } from "../../schema/json.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
-import type { ItemState } from "../model/path-items.ts";
+import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
-import { EntryActions } from "./entry-actions.tsx";
-import { EntryId } from "./entry-id.tsx";
+import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { BackIcon, ChevronIcon } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
-import { STATE_WORDS } from "./state-words.ts";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 
 interface EntryHeadProps {
   readonly entry: AnySessionEntry;

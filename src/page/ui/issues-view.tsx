@@ -1,7 +1,7 @@
 import { counted } from "../../view/words.ts";
-import { rawTextOf } from "../model/raw-line.ts";
+import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 /** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */

@@ -1,3 +1,5 @@
+import { useEffect, useRef } from "preact/hooks";
+
 /** What a key asks for. */
 export type KeyCommand =
   | "next"
@@ -123,4 +125,24 @@ function canScroll(target: EventTarget | null, key: string): boolean {
   const style = getComputedStyle(target);
   const overflow = whole === "scrollWidth" ? style.overflowX : style.overflowY;
   return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
+}
+
+/** Listens to the keys of the whole page; see `commandOf`. */
+export function useKeys(
+  isConversation: boolean,
+  commands: { readonly [command in KeyCommand]: () => void },
+): void {
+  const latest = useRef({ isConversation, commands });
+  latest.current = { isConversation, commands };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const command = commandOf(event, latest.current.isConversation);
+      // An open dialog has the keys to itself.
+      if (command === undefined || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      latest.current.commands[command]();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
 }

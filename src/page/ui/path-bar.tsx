@@ -1,18 +1,19 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
-import type { AnySessionEntry } from "../../core.ts";
+import type { AnySessionEntry, ContextUsageEstimate } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { contextSizeText } from "../../view/context-size.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
+import { tokens } from "../model/format.ts";
 import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { ContextSize } from "./context-size.tsx";
 import { DownIcon, UpIcon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
-import { usePage } from "./use-page.ts";
 
 interface PathBarProps {
   readonly path: PathView;
@@ -136,6 +137,19 @@ function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
       {rest.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}
+    </span>
+  );
+}
+
+/** The size of the context at the end of the path, and how it is known; short where all is about the context. */
+function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: boolean }) {
+  const { tokens: all, usageTokens, trailingTokens } = size;
+  const isExact = usageTokens > 0 && trailingTokens === 0;
+  return (
+    <span title={`Context: ${contextSizeText(size)}`}>
+      {isShort ? "" : "context "}
+      {isExact ? "" : "about "}
+      {tokens(all)} tokens
     </span>
   );
 }

@@ -1,5 +1,4 @@
 import { ThemeIcon } from "./icons.tsx";
-import { toggleTheme } from "./theme.ts";
 
 /** Changes between light and dark. */
 export function ThemeButton() {
@@ -14,4 +13,12 @@ export function ThemeButton() {
       <ThemeIcon />
     </button>
   );
+}
+
+/** Changes between light and dark, from what the system prefers. */
+export function toggleTheme(): void {
+  const root = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const current = root.dataset["theme"] ?? (prefersDark ? "dark" : "light");
+  root.dataset["theme"] = current === "dark" ? "light" : "dark";
 }

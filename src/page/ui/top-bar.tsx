@@ -15,9 +15,9 @@ import {
   UpIcon,
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 import { ThemeButton } from "./theme-button.tsx";
-import { usePage } from "./use-page.ts";
 import type { Search } from "./use-search.ts";
 
 interface TopBarProps {
