@@ -13,7 +13,7 @@ import {
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { CloseIcon, SearchIcon } from "./icons.tsx";
+import { CloseIcon, IconButton, SearchIcon } from "./icons.tsx";
 import { commandOf } from "./keys.ts";
 import { ThemeButton } from "./theme-button.tsx";
 
@@ -75,16 +75,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
               if (event.key === "Escape") change("");
             }}
           />
-          {text !== "" && (
-            <button
-              type="button"
-              class="icon-button"
-              aria-label="Clear the search"
-              onClick={() => change("")}
-            >
-              <CloseIcon />
-            </button>
-          )}
+          {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => change("")} />}
         </search>
         <ThemeButton />
       </header>
