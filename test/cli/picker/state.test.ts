@@ -147,9 +147,7 @@ describe("the filter", () => {
 
 describe("choosing and leaving", () => {
   test("enter chooses what is highlighted; nothing if nothing fits", () => {
-    expect(press(filled(3), "down", "enter").tasks).toEqual([
-      { kind: "choose", session: session(2) },
-    ]);
+    expect(press(filled(3), "down", "enter").tasks).toEqual([{ kind: "choose", session: session(2) }]);
     expect(press(filled(3), { text: "zzz" }, "enter", "rename", "delete").tasks).toEqual([]);
   });
 
