@@ -37,6 +37,8 @@ export class SessionView {
   /** Name of its file, or of one that is made of it. */
   readonly fileName: string;
   readonly #labelsAndName: LabelsAndName;
+  /** Of a small file, the entries that opening it has parsed, by ordinal. */
+  #parsed: readonly (AnySessionEntry | undefined)[] | undefined;
 
   private constructor(log: SessionLog, fileName: string) {
     this.log = log;
@@ -187,7 +189,13 @@ export class SessionView {
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
     const { index } = this.log;
+    this.#parsed ??= index.takeParsed();
     for (const slice of runsOf(ordinals, SLICE)) {
+      const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
+      if (!known.includes(undefined)) {
+        for (const [i, ordinal] of slice.entries()) take(ordinal, known[i]);
+        continue;
+      }
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
@@ -204,7 +212,6 @@ export class SessionView {
         slice,
         (ordinal, bytes) => give(ordinal, decodeRecord(bytes)),
         (ordinal, text) => give(ordinal, parseRecord(text)),
-        give,
       );
       if (failures.length > 0) throw failures[0];
     }
