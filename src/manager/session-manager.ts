@@ -5,7 +5,6 @@ import { foldSystemMessages } from "../context/system-message.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
-import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
@@ -30,6 +29,7 @@ import { assertDraft, assertMessage, assertReplacement } from "./append-checks.t
 import type { AppendableMessage } from "./appendable-message.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
+import { endable } from "./endable.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { guardReceivers } from "./guard-receivers.ts";
