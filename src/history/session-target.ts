@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { uptime } from "node:os";
 import { join } from "node:path";
-import { importedRoot } from "../catalog/data-folder.ts";
 import { firstEntryIn, firstEntryOf } from "../catalog/deleted-imports.ts";
 import { readHeaderOf } from "../catalog/read-header.ts";
+import { importedRoot } from "../catalog/user-folders.ts";
 import { ifPresent, realFileSystem } from "../fs/file-system.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { sourceOf } from "../jsonl/line-source.ts";
