@@ -6,7 +6,7 @@ import { ListScan } from "./list-scan.ts";
 import { closeFile, type FileMark, type OpenFile, openFile, piecesOf } from "./open-file.ts";
 import { Pace } from "./pace.ts";
 import { readSource } from "./read-entries.ts";
-import { type FileRow, fileRow } from "./session-row.ts";
+import { type FileRow, sessionRow } from "./session-row.ts";
 import { isSystemError } from "./skipping.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
@@ -78,6 +78,14 @@ export async function summarizeSession(
 ): Promise<FileRow | undefined> {
   const file = absolutePath(path);
   return fileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
+}
+
+/** Makes the row of a session file; undefined if it is no session. */
+export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
+  if (summary === undefined) return undefined;
+  const row = sessionRow(summary, mtimeMs);
+  if (issueCount > 0) row.issueCount = issueCount;
+  return Object.assign(row, { path });
 }
 
 /** The findings of one reading, and the last bytes of the file. */

@@ -1,4 +1,3 @@
-import type { FileSummary } from "./file-summary.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
 /** A session as a list shows it, wherever it is kept. */
@@ -27,14 +26,6 @@ export interface SessionRow {
 /** The row of a session that is kept in a file. */
 export interface FileRow extends SessionRow {
   readonly path: string;
-}
-
-/** Makes the row of a session file; undefined if it is no session. */
-export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
-  if (summary === undefined) return undefined;
-  const row = sessionRow(summary, mtimeMs);
-  if (issueCount > 0) row.issueCount = issueCount;
-  return Object.assign(row, { path });
 }
 
 /**
