@@ -12,11 +12,9 @@ import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** Where to write a merged session: to a free path, or in place of the first copy. */
-export type MergeTarget = { readonly to: string } | { readonly inPlace: true };
-
-/** Options of a merge of two files. */
-export type MergeFilesOptions = MergeOptions & MergeTarget & { readonly fs?: FileSystem };
+/** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
+export type MergeFilesOptions = MergeOptions &
+  ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
 
 /** The result of a merge of two files. */
 export interface MergeFilesResult extends MergeReport {

@@ -6,7 +6,6 @@ import { foldSystemMessages } from "../context/system-message.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
-import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
@@ -34,11 +33,12 @@ import {
   assertReplacement,
   editableContent,
 } from "./append-checks.ts";
+import { endable } from "./endable.ts";
 import type { AppendableMessage, DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { redactionRecord } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
-import type { SessionEventName, SessionListener } from "./session-events.ts";
+import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import type { DerivedSessions, LogSessionOptions } from "./session-options.ts";
 import {
@@ -485,7 +485,7 @@ export class SessionManager {
    *
    * @returns A function that removes the listener.
    */
-  on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
     return this.#state.events.on(name, listener);
   }
 
