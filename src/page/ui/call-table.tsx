@@ -6,7 +6,7 @@ import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
 import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 
-/** So many calls are listed until somebody asks for all. */
+/** So many calls are listed until the reader asks for all. */
 const FIRST = 20;
 
 const ORDERS: readonly (readonly [CallOrder, string])[] = [

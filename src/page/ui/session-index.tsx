@@ -59,7 +59,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
       <header class="top-bar">
         <div class="title">
           <h1>Sessions</h1>
-          <p title={list.place}>{list.place}</p>
+          <p title={list.name}>{list.name}</p>
         </div>
         <search class="search">
           <SearchIcon />
@@ -133,7 +133,7 @@ function NoSessions({ list, contents, text }: NoSessionsProps) {
     <div class="index-empty">
       {list.sessions.length === 0 ? (
         <>
-          <p>There are no sessions in {list.place}.</p>
+          <p>There are no sessions in {list.name}.</p>
           <p>
             Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
             another folder, <code>sessiontree view --all</code> all projects, and{" "}
@@ -179,8 +179,8 @@ function SessionRow({ session, wanted, hits }: SessionRowProps) {
           {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
         </p>
       </a>
-      {hits.slice(0, MOST_HITS).map(({ href: place, word, snippet: [before, match, after] }) => (
-        <a key={place} class="session-hit" href={place}>
+      {hits.slice(0, MOST_HITS).map(({ href: address, word, snippet: [before, match, after] }) => (
+        <a key={address} class="session-hit" href={address}>
           <span class="tree-kind">{word}</span> {before}
           <mark>{match}</mark>
           {after}
@@ -259,8 +259,8 @@ function useContents(searchUrl: string): [Contents, (text: string) => void, () =
     running.current?.abort();
     setContents({ state: "idle" });
   };
-  const search = (given: string) => {
-    const text = given.trim();
+  const search = (wanted: string) => {
+    const text = wanted.trim();
     forget();
     if (text === "") return;
     const controller = new AbortController();

@@ -17,7 +17,7 @@ export function UsageView({ path }: { path: PathView }) {
   const calls = useMemo(() => modelCalls(session), [session]);
   const all = useMemo(() => sumUsage(calls), [calls]);
   const here = useMemo(
-    () => sumUsage(calls.filter(({ ordinal }) => path.places.has(ordinal))),
+    () => sumUsage(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
     [calls, path],
   );
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
