@@ -13,8 +13,8 @@ import {
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { CloseIcon, IconButton, SearchIcon } from "./icons.tsx";
 import { commandOf } from "./keys.ts";
+import { SearchBox } from "./search-box.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
 /** Hits of a session that are shown. */
@@ -61,22 +61,17 @@ export function SessionIndex({ list }: { list: SessionList }) {
           <h1>Sessions</h1>
           <p title={list.name}>{list.name}</p>
         </div>
-        <search class="search">
-          <SearchIcon />
-          <input
-            ref={field}
-            type="text"
-            placeholder="Filter; Enter searches contents (/)"
-            aria-label="Filter sessions; Enter searches their contents"
-            value={text}
-            onInput={({ currentTarget }) => change(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter") search(text);
-              if (event.key === "Escape") change("");
-            }}
-          />
-          {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => change("")} />}
-        </search>
+        <SearchBox
+          field={field}
+          placeholder="Filter; Enter searches contents (/)"
+          label="Filter sessions; Enter searches their contents"
+          text={text}
+          onText={change}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") search(text);
+            if (event.key === "Escape") change("");
+          }}
+        />
         <ThemeButton />
       </header>
       <main class="index-main">

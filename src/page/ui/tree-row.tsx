@@ -86,7 +86,7 @@ export function TreeRowView(props: TreeRowProps) {
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
-        {isFailed && <span class="tree-failed">failed</span>}
+        {isFailed && <span class="chip is-failed">failed</span>}
         <span class="tree-text">{text}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
       </button>
