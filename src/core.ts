@@ -39,11 +39,11 @@ export {
   planCompaction,
   prepareCompaction,
 } from "./compaction/plan.ts";
+export type { SummaryKind } from "./compaction/prompts.ts";
 export type {
   Summarize,
   SummarizeReply,
   SummarizeRequest,
-  SummaryKind,
 } from "./compaction/request-summary.ts";
 export {
   type CompactionLimits,

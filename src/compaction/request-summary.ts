@@ -4,10 +4,7 @@ import { isUsage } from "../context/usage.ts";
 import { untilAborted } from "../schema/abort.ts";
 import type { Usage } from "../schema/content.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
-import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
-
-/** Kind of text. */
-export type SummaryKind = "history" | "turnPrefix" | "branch";
+import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 
 /** One text to be written by a model. */
 export interface SummarizeRequest {

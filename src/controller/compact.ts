@@ -5,8 +5,7 @@ import { type CompactionResult, compact } from "../compaction/summarize.ts";
 import { estimateAll } from "../compaction/tokens.ts";
 import { aborted, refuseAborted, untilAborted } from "../schema/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../schema/entry.ts";
-import { messageOf, SessionError } from "../schema/errors.ts";
-import { isAborted, joinSignals } from "./abort.ts";
+import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
 import {
   assertNotCompacted,
   assertNotLeft,
@@ -15,7 +14,7 @@ import {
   firstAppendedSince,
   takeSnapshot,
 } from "./branch-snapshot.ts";
-import type { ControllerHost } from "./controller-host.ts";
+import { type ControllerHost, joinSignals } from "./controller-host.ts";
 import { checkExtensionCompaction } from "./extension-compaction.ts";
 import type { CompactionReason, ExtensionCompaction, SessionBeforeCompactEvent } from "./hook-events.ts";
 
@@ -139,7 +138,7 @@ export class Compactor {
       await hooks.emit("session_compact", { compactionEntry, fromExtension, reason, willRetry });
       return done;
     } catch (error) {
-      const isCancelled = isAborted(error);
+      const isCancelled = isSessionError(error, "ABORTED");
       await hooks.emit("session_compact_failed", {
         reason,
         aborted: isCancelled,
@@ -177,7 +176,7 @@ export class Compactor {
       return this.#commit(attempt, result);
     } catch (error) {
       // An abort that the caller did not request means that the session was left.
-      if (isAborted(error)) assertSameSession(attempt.snapshot, this.#host.session);
+      if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.session);
       throw error;
     }
   }
@@ -199,7 +198,7 @@ export class Compactor {
       if (answer?.cancel === true) throw aborted(CANCELLED);
       return answer?.compaction ?? undefined;
     } catch (error) {
-      throw isAborted(error) ? aborted(CANCELLED, error) : error;
+      throw isSessionError(error, "ABORTED") ? aborted(CANCELLED, error) : error;
     }
   }
 

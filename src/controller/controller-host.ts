@@ -2,6 +2,8 @@ import type { Summarize } from "../compaction/request-summary.ts";
 import type { CompactionSettings } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
+import type { SessionEntry } from "../schema/entry.ts";
+import { entryNotFound } from "../schema/errors.ts";
 import type { SessionHooks } from "./hooks.ts";
 
 /** Sizes that the prompt of a branch summary must fit, in tokens. */
@@ -23,4 +25,20 @@ export interface ControllerHost {
   readonly settings: CompactionSettings;
   readonly branchSummary: BranchSummaryLimits;
   readonly counter: TokenCounter | undefined;
+}
+
+/** Joins the signal of the session that may be left with the caller's, if there is one. */
+export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
+}
+
+/**
+ * Returns an entry that must exist.
+ *
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ */
+export function requireEntry(session: SessionManager, id: string): SessionEntry {
+  const entry = session.getEntry(id);
+  if (entry === undefined) throw entryNotFound(id);
+  return entry;
 }

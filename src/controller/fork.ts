@@ -2,7 +2,7 @@ import { textsOf } from "../context/content-text.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, choice } from "../schema/options.ts";
-import { requireEntry } from "./require-entry.ts";
+import { requireEntry } from "./controller-host.ts";
 import { goTo, isCancelled, type SwitchHost, type SwitchResult } from "./switch-session.ts";
 
 /** Where a fork ends. */

@@ -3,13 +3,11 @@ import { textsOf } from "../context/content-text.ts";
 import { fieldsOf } from "../context/entry-fields.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../schema/entry.ts";
-import { SessionError } from "../schema/errors.ts";
+import { isSessionError, SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
-import { isAborted, joinSignals } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
-import type { ControllerHost } from "./controller-host.ts";
+import { type ControllerHost, joinSignals, requireEntry } from "./controller-host.ts";
 import type { BeforeTreeResult, ExtensionBranchSummary, TreePreparation } from "./hook-events.ts";
-import { requireEntry } from "./require-entry.ts";
 
 /** How to navigate. */
 export interface NavigateTreeOptions {
@@ -83,7 +81,7 @@ export async function navigateTree(
     if (label !== undefined && label !== "") session.assertWritable();
     return await move(host, target, label, summary);
   } catch (error) {
-    if (!isAborted(error)) throw error;
+    if (!isSessionError(error, "ABORTED")) throw error;
     assertSameSession(snapshot, host.session);
     return { cancelled: true, aborted: true };
   }
