@@ -46,7 +46,6 @@ export interface CompactionRequest extends CompactCommandOptions {
   readonly willRetry: boolean;
 }
 
-/** A running compaction. */
 interface Attempt {
   readonly request: CompactionRequest;
   readonly snapshot: BranchSnapshot;
@@ -123,7 +122,7 @@ export class Compactor {
   async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
     refuseAborted(request.signal, CANCELLED);
     if (this.#running !== undefined) return "running";
-    this.#host.session.assertWritable();
+    this.#host.current.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
     // In a later turn: a handler that requests a compaction must find this one running.
@@ -151,7 +150,8 @@ export class Compactor {
   }
 
   #plan(request: CompactionRequest): Attempt | CompactionSkipReason {
-    const { session, settings, counter, leaving } = this.#host;
+    const { current, settings, counter } = this.#host;
+    const { session, leaving } = current;
     const branchEntries = session.getBranch();
     const { model } = session.buildSessionContext();
     const plan = planCompaction(branchEntries, settings, { counter, model });
@@ -176,7 +176,7 @@ export class Compactor {
       return this.#commit(attempt, result);
     } catch (error) {
       // An abort that the caller did not request means that the session was left.
-      if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.session);
+      if (isSessionError(error, "ABORTED")) assertSameSession(attempt.snapshot, this.#host.current.session);
       throw error;
     }
   }
@@ -217,7 +217,7 @@ export class Compactor {
   #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
     const { snapshot, fromExtension } = attempt;
     const { session } = snapshot;
-    assertNotLeft(snapshot, this.#host.session);
+    assertNotLeft(snapshot, this.#host.current.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
     // Keeping nothing applies to what was summarised: later entries stay.
@@ -241,6 +241,6 @@ export class Compactor {
   }
 
   #estimate(): number {
-    return estimateAll(this.#host.session.buildSessionContext().messages, this.#host.counter);
+    return estimateAll(this.#host.current.session.buildSessionContext().messages, this.#host.counter);
   }
 }

@@ -4,6 +4,7 @@ import type { TokenCounter } from "../compaction/tokens.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { entryNotFound } from "../schema/errors.ts";
+import type { CurrentSession } from "./current-session.ts";
 import type { SessionHooks } from "./hooks.ts";
 
 /** Sizes that the prompt of a branch summary must fit, in tokens. */
@@ -16,11 +17,10 @@ export interface BranchSummaryLimits {
 
 /** What all commands of a controller use. */
 export interface ControllerHost {
-  /** The current session. */
-  readonly session: SessionManager;
-  /** Aborted when that session is left. */
-  readonly leaving: AbortSignal;
+  readonly current: CurrentSession;
   readonly hooks: SessionHooks;
+  /** Ids of the entries that a fork in memory began with, which no parent's file can tell. */
+  readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
   readonly summarize: Summarize | undefined;
   readonly settings: CompactionSettings;
   readonly branchSummary: BranchSummaryLimits;

@@ -32,12 +32,10 @@ export interface NavigateTreeResult {
   summaryEntry?: BranchSummaryEntry;
 }
 
-/** A summary that is ready to be appended. */
 interface ReadySummary extends ExtensionBranchSummary {
   readonly fromExtension: boolean;
 }
 
-/** Where a navigation ends. */
 interface Destination {
   readonly leafId: string | null;
   readonly editorText?: string;
@@ -62,11 +60,11 @@ export async function navigateTree(
     label: TEXT,
     signal: SIGNAL,
   });
-  const { session } = host;
+  const { session } = host.current;
   const target = requireEntry(session, targetId);
   if (targetId === session.getLeafId()) return { cancelled: false };
   const snapshot = takeSnapshot(session);
-  const signal = joinSignals(host.leaving, options.signal);
+  const signal = joinSignals(host.current.leaving, options.signal);
   const preparation = prepare(host, targetId, options);
   try {
     refuseAborted(signal, CANCELLED);
@@ -75,20 +73,20 @@ export async function navigateTree(
     if (answer?.cancel === true) return { cancelled: true };
     const summary = await summaryFor(host, preparation, answer, signal);
     refuseAborted(signal, CANCELLED);
-    assertNotLeft(snapshot, host.session);
+    assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
     // Checked before the leaf moves: a rejected label would come too late.
     if (label !== undefined && label !== "") session.assertWritable();
     return await move(host, target, label, summary);
   } catch (error) {
     if (!isSessionError(error, "ABORTED")) throw error;
-    assertSameSession(snapshot, host.session);
+    assertSameSession(snapshot, host.current.session);
     return { cancelled: true, aborted: true };
   }
 }
 
 function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
-  const { session } = host;
+  const { session } = host.current;
   const oldLeafId = session.getLeafId();
   const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
   const { summarize = false, customInstructions, replaceInstructions, label } = options;
@@ -145,7 +143,7 @@ function noSummarizer(): never {
 
 /** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
 async function move(
-  { session, hooks }: ControllerHost,
+  { current: { session }, hooks }: ControllerHost,
   target: SessionEntry,
   label: string | undefined,
   summary: ReadySummary | undefined,

@@ -24,7 +24,6 @@ export interface MergedEntries {
   readonly order: Int32Array;
 }
 
-/** A line for an entry. */
 interface Spelling {
   readonly line: Uint8Array | string;
   readonly isDamaged: boolean;

@@ -26,7 +26,6 @@ export interface SavedChat {
 /** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
-/** Roles of which a chat is made. */
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
 /**

@@ -160,7 +160,6 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
   );
 }
 
-/** Normalises equivalent forms of a message. */
 function plainMessage(message: object): object {
   const { parts, ...rest } = fieldsOf(message);
   const list: readonly object[] = Array.isArray(parts) ? parts : [];
