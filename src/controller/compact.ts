@@ -168,10 +168,10 @@ export class Compactor {
 
   async #perform(attempt: Attempt): Promise<CompletedCompaction> {
     try {
-      const given = await this.#askHooks(attempt);
-      attempt.fromExtension = given !== undefined;
+      const made = await this.#askHooks(attempt);
+      attempt.fromExtension = made !== undefined;
       const result =
-        given === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(given, attempt);
+        made === undefined ? await this.#summarize(attempt) : checkExtensionCompaction(made, attempt);
       refuseAborted(attempt.signal, CANCELLED);
       return this.#commit(attempt, result);
     } catch (error) {

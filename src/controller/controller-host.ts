@@ -9,9 +9,9 @@ import type { SessionHooks } from "./hooks.ts";
 
 /** Sizes that the prompt of a branch summary must fit, in tokens. */
 export interface BranchSummaryLimits {
-  /** Context window of the model that summarises; 128,000 unless given. */
+  /** Context window of the model that summarises. Default: 128,000. */
   readonly contextWindow?: number;
-  /** The part of it reserved for the prompt and the reply; 16,384 unless given. */
+  /** The part of it reserved for the prompt and the reply. Default: 16,384. */
   readonly reserveTokens?: number;
 }
 

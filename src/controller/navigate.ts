@@ -127,9 +127,9 @@ async function summaryFor(
   return { summary, details: { readFiles, modifiedFiles }, usage, fromExtension: false };
 }
 
-function usable(given: ExtensionBranchSummary): ExtensionBranchSummary {
-  const text: unknown = given.summary;
-  if (typeof text === "string" && text.trim() !== "") return given;
+function usable(input: ExtensionBranchSummary): ExtensionBranchSummary {
+  const text: unknown = input.summary;
+  if (typeof text === "string" && text.trim() !== "") return input;
   throw new SessionError(
     "SUMMARY_FAILED",
     "A handler of session_before_tree gave a summary without text; nothing was changed. Correct the extension.",
@@ -138,7 +138,7 @@ function usable(given: ExtensionBranchSummary): ExtensionBranchSummary {
 }
 
 function noSummarizer(): never {
-  throw new Error("the controller was given no summarizer");
+  throw new Error("the controller has no summarizer");
 }
 
 /** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */

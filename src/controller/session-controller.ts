@@ -27,18 +27,18 @@ import { newSession, type SwitchResult, type SwitchSessionOptions, switchSession
 export interface SessionControllerOptions {
   /** The first session. The controller closes it when it switches to another one. */
   readonly session: SessionManager;
-  /** Where handlers are registered; its own unless given. */
+  /** Where handlers are registered. Default: its own. */
   readonly hooks?: SessionHooks | undefined;
   /**
    * Asks a model for a summary. Without it, compactions are extracts made without a model, and branch summaries come from
    * handlers only.
    */
   readonly summarize?: Summarize | undefined;
-  /** When to compact and how much to keep; `DEFAULT_COMPACTION_SETTINGS` unless given. */
+  /** When to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`. */
   readonly settings?: CompactionSettings | undefined;
   /** Sizes that the prompt of a branch summary must fit. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
-  /** Counts tokens in place of the estimate. */
+  /** Counts tokens instead of estimating them. */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: (() => number) | undefined;

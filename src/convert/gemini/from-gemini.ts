@@ -102,8 +102,8 @@ class ContentReader {
     this.#history.dropFields(index, others, "a content");
   }
 
-  #addAnswer(given: readonly object[], index: number): void {
-    const original = withCallIds(given, String(index));
+  #addAnswer(parts: readonly object[], index: number): void {
+    const original = withCallIds(parts, String(index));
     const content = readAnswerParts(original);
     this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
     this.#history.answer(index, content, { original });

@@ -49,7 +49,7 @@ export class PatchLog {
   replaced = 0;
   /** Messages that came in lists rather than as separate records. */
   listed = 0;
-  /** Those of them that the program added after a summary as the model's thanks for it, and that nobody said. */
+  /** Those of them that the program added after a summary as the model's thanks for it, which it did not say. */
   thanks = 0;
   /** Current state of the session. */
   #current: LogNode[] = [];
