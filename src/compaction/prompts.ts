@@ -1,10 +1,5 @@
 import { wellFormedText } from "../schema/well-formed-text.ts";
 
-/**
- * What a text summarises: the history, the beginning of a split turn that stays in part, or a branch that the user left.
- */
-export type SummaryKind = "history" | "turnPrefix" | "branch";
-
 /** The variable parts of a prompt. */
 export interface PromptParts {
   /** The messages to summarise, as text. */
@@ -82,11 +77,14 @@ const BRANCH_INSTRUCTIONS = `The user has left this line of work and goes on fro
 
 ${NOTES_FORMAT}`;
 
-const INSTRUCTIONS: { readonly [kind in SummaryKind]: string } = {
+const INSTRUCTIONS = {
   history: HISTORY_INSTRUCTIONS,
   turnPrefix: TURN_PREFIX_INSTRUCTIONS,
   branch: BRANCH_INSTRUCTIONS,
 };
+
+/** What a text summarises: the history, the beginning of a split turn that stays in part, or a branch that was left. */
+export type SummaryKind = keyof typeof INSTRUCTIONS;
 
 /** Returns the prompt that asks for a text, or for an update of the previous summary. */
 export function promptOf(kind: SummaryKind, parts: PromptParts): string {

@@ -10,7 +10,7 @@ import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 export interface SummarizeRequest {
   systemPrompt: string;
   prompt: string;
-  kind: SummaryKind;
+  kind: "history" | "turnPrefix" | "branch";
   /** Aborted when the text is no longer wanted. */
   signal?: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { isSessionError, SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
 import { type ControllerHost, joinSignals, requireEntry } from "./controller-host.ts";
-import type { BeforeTreeResult, ExtensionBranchSummary, TreePreparation } from "./hook-events.ts";
+import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
 
 /** How to navigate. */
 export interface NavigateTreeOptions {
@@ -31,6 +31,9 @@ export interface NavigateTreeResult {
   editorText?: string;
   summaryEntry?: BranchSummaryEntry;
 }
+
+/** A planned navigation. */
+type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
 
 interface ReadySummary extends ExtensionBranchSummary {
   readonly fromExtension: boolean;
@@ -106,7 +109,7 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
 async function summaryFor(
   host: ControllerHost,
   preparation: TreePreparation,
-  answer: BeforeTreeResult | undefined,
+  answer: SessionHookResults["session_before_tree"] | undefined,
   signal: AbortSignal,
 ): Promise<ReadySummary | undefined> {
   if (!preparation.userWantsSummary) return undefined;

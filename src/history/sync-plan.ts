@@ -15,11 +15,11 @@ import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
 import { isNameType, nameIn } from "../schema/session-name.ts";
 import { isoTime } from "../schema/times.ts";
 
-/** What became of a session at its target. */
-export type SyncStatus = "new" | "grown" | "unchanged";
-
 /** What an import did to a session; `deleted` if it was left out because it was deleted here. */
-export type ImportStatus = SyncStatus | "deleted";
+export type ImportStatus = "new" | "grown" | "unchanged" | "deleted";
+
+/** What became of a session at its target. */
+export type SyncStatus = Exclude<ImportStatus, "deleted">;
 
 /** How to update a session to match its source. */
 export type SyncPlan =

@@ -3,7 +3,6 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import type { JsonRecord } from "../schema/json.ts";
 
 /** An entry on its way into a log. */
 export interface LogLine {
@@ -19,9 +18,6 @@ export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
-
-/** Takes the record that the line of an entry was parsed into, and the length of the line in bytes. */
-export type TakeRecord = (ordinal: number, record: JsonRecord, bytes: number) => void;
 
 /**
  * Why a log is read-only: it was opened so, its version is too new, another program wrote the file, or it is closed.
@@ -49,7 +45,7 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log notices that others wrote, which may happen during any call. */
+  /** Called when the log notices that others wrote, which may happen during any call but `readLines`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or works again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
@@ -57,24 +53,26 @@ export interface SessionLog extends LineSource {
   readonly isDegraded: boolean;
   /** Whether entries are kept as the objects that they are, even if JSON cannot hold them. */
   readonly keepsObjects?: boolean;
-  /** The index of the lines. A change of kind `reloaded` replaces this object. */
+  /** The index of the lines. Only a change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 
   /**
-   * Reads the lines of entries, as bytes without line breaks.
+   * Reads the lines of entries, as bytes without line breaks. They are as they are stored now, even if others have replaced
+   * them; other entries are found by the next call that may report a change.
    *
    * @param ordinals - Which entries; ascending order is fastest.
    * @param take - Called for each, in the given order.
    * @param takeText - Called instead by a log that has the text at hand; the text equals `decodeText` of the bytes.
-   * @param takeRecord - Called instead, once per entry, by a log that has already parsed the line.
    */
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void;
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Keeps the lines readable and the ordinals valid, whatever others write, until the returned function is called.
-   * For copies.
+   * Tells whether others have replaced lines that were read. `readLines` then reads the new ones; what was made of the old
+   * ones before may hold what was redacted, until `refresh` reports the change.
+   *
+   * @remarks Cost: O(1), and once O(bytes) if they were.
    */
-  pin(): () => void;
+  isReplaced(): boolean;
 
   /**
    * Appends entries in one write, all or none.

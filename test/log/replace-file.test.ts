@@ -1,8 +1,7 @@
 import { chmodSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
-import { deleteSession } from "sessiontree/catalog";
-import { mergeSessions } from "sessiontree/merge";
+import { deleteSession, mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test, vi } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../fault/support/sandbox.ts";
@@ -192,6 +191,7 @@ describe("while a file is replaced", () => {
       );
       const session = SessionManager.open(path, { fs });
       expect(session.getEntry("00000000")).toMatchObject({ message: { content: "[redacted]" } });
+      session.refresh();
       expect((await SessionManager.load(path)).getEntryCount()).toBe(session.getEntryCount());
     }
   });

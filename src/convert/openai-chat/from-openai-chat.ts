@@ -4,7 +4,7 @@ import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer
 import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
-import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
+import { type ConvertedMessages, History, type SdkForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import {
@@ -25,7 +25,7 @@ import type {
   OpenAIChatResponseLike,
 } from "./openai-chat-types.ts";
 
-const FORM: MessageForm = {
+const FORM: SdkForm = {
   name: "openaiChat",
   api: "openai-completions",
   provider: "openai",
