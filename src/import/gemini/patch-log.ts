@@ -38,7 +38,7 @@ export function applyPatches(files: readonly (readonly SourceRecord[])[]): Patch
 }
 
 /** The messages of a session, as patches make them. */
-export class PatchLog {
+class PatchLog {
   /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
   readonly metadata: JsonRecord = {};
   /** In order of arrival. */
