@@ -6,11 +6,19 @@ import { Descent } from "./descent.ts";
 import type { RecordedCall, SessionCalls } from "./session-calls.ts";
 import type { SessionRow } from "./session-row.ts";
 
-/** By what usage can be grouped. */
-export const USAGE_KEYS = ["day", "week", "month", "model", "project", "source", "session"] as const;
-
 /** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
-export type UsageKey = (typeof USAGE_KEYS)[number];
+export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
+
+/** All of them. */
+export const USAGE_KEYS: readonly UsageKey[] = [
+  "day",
+  "week",
+  "month",
+  "model",
+  "project",
+  "source",
+  "session",
+];
 
 /**
  * Returns the price of one call in US dollars; undefined if it is not known.
@@ -25,26 +33,24 @@ export type PriceFunction = (
   time: Date | null,
 ) => number | undefined;
 
-/** The keys of a group, those that were asked for; null if the records do not say. */
-export interface UsageBy {
-  /** `2026-11-23` */
-  day?: string | null;
-  /** ISO week: `2026-W48` */
-  week?: string | null;
-  /** `2026-11` */
-  month?: string | null;
-  /** `provider/model`, or what is known of it. */
-  model?: string | null;
-  /** Working directory. */
-  project?: string | null;
-  /** The program that the session was imported from; null for one that was not. */
-  source?: string | null;
-  session?: SessionRow;
-}
-
 /** What calls of models used, added up. */
 export interface UsageGroup {
-  readonly by: UsageBy;
+  /** The keys that were asked for; null where the records do not say. */
+  readonly by: {
+    /** `2026-11-23` */
+    readonly day?: string | null;
+    /** ISO week: `2026-W48` */
+    readonly week?: string | null;
+    /** `2026-11` */
+    readonly month?: string | null;
+    /** `provider/model`, or what is known of it. */
+    readonly model?: string | null;
+    /** Working directory. */
+    readonly project?: string | null;
+    /** The program that the session was imported from; null for one that was not. */
+    readonly source?: string | null;
+    readonly session?: SessionRow;
+  };
   /** By session only: the session whose group has these calls, too, because it started this one as a subagent. */
   readonly subagentOf?: SessionRow;
   /** Sessions with such calls, each subagent's counted as one. */
@@ -169,7 +175,7 @@ function isCopy(a: RecordedCall, b: RecordedCall): boolean {
 
 /** A group while it grows. */
 interface GrowingGroup {
-  readonly by: UsageBy;
+  readonly by: UsageGroup["by"];
   readonly subagentOf: SessionRow | undefined;
   /** Key of the group of that session. */
   readonly parentKey: string | undefined;
@@ -179,7 +185,7 @@ interface GrowingGroup {
   unpriced: number;
 }
 
-function newGroup(by: UsageBy = {}, subagentOf?: SessionRow, parentKey?: string): GrowingGroup {
+function newGroup(by: UsageGroup["by"] = {}, subagentOf?: SessionRow, parentKey?: string): GrowingGroup {
   return { by, subagentOf, parentKey, sessions: new Set(), sum: noUsage(), estimated: null, unpriced: 0 };
 }
 

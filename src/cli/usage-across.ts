@@ -9,8 +9,8 @@ import {
   groupCalls,
   type PriceFunction,
   USAGE_KEYS,
-  type UsageBy,
   type UsageGroup,
+  type UsageKey,
 } from "../catalog/usage-groups.ts";
 import { SOURCE_NAMES } from "../import/imported-session.ts";
 import { plainLine } from "../view/plain.ts";
@@ -216,7 +216,7 @@ function nameJson({ id, path }: SessionRow): object {
 }
 
 interface Shown {
-  readonly by: readonly (keyof UsageBy)[];
+  readonly by: readonly UsageKey[];
   readonly total: UsageGroup;
   /** Groups that are not shown. */
   readonly left: number;
@@ -279,7 +279,7 @@ const NOT_SAID = {
 } as const;
 
 /** Names groups by their keys, in columns; the last key takes as much as it needs. */
-function namesOf(groups: readonly UsageGroup[], by: readonly (keyof UsageBy)[]): string[] {
+function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
   const idLength = shortIdLength(
     groups.flatMap(({ by: { session } }) => session?.id ?? []),
     WHOLE_ID,
