@@ -1,4 +1,4 @@
-import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { fieldsOf, listOf, numberOf } from "../context/entry-fields.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../import/imported-session.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { importOriginIn } from "../schema/import-origin.ts";
@@ -30,8 +30,8 @@ export interface SessionCalls {
 /** The entries that may say where a session is from: imports write them first. */
 const FRONT_ENTRIES = 3;
 
-/** Numbers of a call in the cached form. */
-const STRIDE = 10;
+/** Whole numbers of a call in the cached form. */
+const STRIDE = 9;
 
 /** Gathers the calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
@@ -109,48 +109,62 @@ function wholeOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? Math.trunc(value) : null;
 }
 
-/** Writes calls as a text for the cache, which is only parsed where calls are asked for. */
+/**
+ * Writes calls as a text for the cache, which is only parsed where calls are asked for.
+ *
+ * Times are differences and costs stand apart, since small whole numbers are read several times as fast as others.
+ */
 export function encodeCalls({ calls, source, isSubagent }: SessionCalls): string {
-  const models = new Map<string, readonly [number, string | null, string | null]>();
-  const numbers = calls.flatMap((call) => {
-    const { provider, model } = call;
-    const key = JSON.stringify([provider, model]);
-    const known = models.get(key) ?? [models.size, provider, model];
-    models.set(key, known);
-    const tokens = [call.input, call.output, call.cacheRead, call.cacheWrite, call.cacheWrite1h];
-    return [known[0], call.timeMs, ...tokens, call.reasoning, call.totalTokens, call.cost];
-  });
-  const names = Array.from(models.values(), ([, ...name]) => name);
-  return JSON.stringify([source, isSubagent, names, calls.map(({ id = null }) => id), numbers]);
+  const names: string[] = [];
+  const places = new Map<string, number>();
+  const numbers: (number | null)[] = [];
+  let lastMs = 0;
+  for (const call of calls) {
+    const { provider, model, timeMs } = call;
+    const name = JSON.stringify([provider, model]);
+    const place = places.get(name) ?? names.push(name) - 1;
+    places.set(name, place);
+    numbers.push(place, timeMs === null ? null : timeMs - lastMs, call.input, call.output, call.cacheRead);
+    numbers.push(call.cacheWrite, call.cacheWrite1h, call.reasoning, call.totalTokens);
+    lastMs = timeMs ?? lastMs;
+  }
+  const ids = calls.map(({ id = null }) => id);
+  const costs = calls.map(({ cost }) => cost);
+  return JSON.stringify([source, isSubagent, names, ids, numbers, costs]);
 }
 
 /** Reads what `encodeCalls` wrote; undefined if it is anything else. */
 export function decodeCalls(text: string): SessionCalls | undefined {
   const parsed = parseJson(text)?.value;
-  const [source, isSubagent, names, ids, numbers] = Array.isArray(parsed) ? parsed : [];
-  if (!Array.isArray(names) || !Array.isArray(ids) || !Array.isArray(numbers)) return undefined;
-  if (numbers.length !== ids.length * STRIDE) return undefined;
-  const calls = ids.map((id: unknown, i): RecordedCall => {
+  if (!Array.isArray(parsed)) return undefined;
+  const [source, isSubagent, ...lists] = parsed;
+  const [names = [], ids = [], numbers = [], costs = []] = lists.map(listOf);
+  if (numbers.length !== ids.length * STRIDE || costs.length !== ids.length) return undefined;
+  const models = names.map((name) => listOf(parseJson(String(name))?.value).map(nameOrNull));
+  const calls: RecordedCall[] = [];
+  let lastMs = 0;
+  for (let i = 0; i < ids.length; i++) {
     const at = i * STRIDE;
-    const number = (place: number) => numberOf(numbers[at + place]);
-    const [provider, model] = [names[number(0)]].flat();
-    const [timeMs, cost] = [numbers[at + 1], numbers[at + STRIDE - 1]];
-    return {
+    const [provider = null, model = null] = models[numberOf(numbers[at])] ?? [];
+    const [id, cost, sinceLast] = [ids[i], costs[i], numbers[at + 1]];
+    const timeMs = typeof sinceLast === "number" ? lastMs + sinceLast : null;
+    lastMs = timeMs ?? lastMs;
+    calls.push({
       id: typeof id === "string" ? id : undefined,
-      timeMs: typeof timeMs === "number" ? timeMs : null,
-      provider: nameOrNull(provider),
-      model: nameOrNull(model),
+      timeMs,
+      provider,
+      model,
       count: 1,
-      input: number(2),
-      output: number(3),
-      cacheRead: number(4),
-      cacheWrite: number(5),
-      cacheWrite1h: number(6),
-      reasoning: number(7),
-      totalTokens: number(8),
+      input: numberOf(numbers[at + 2]),
+      output: numberOf(numbers[at + 3]),
+      cacheRead: numberOf(numbers[at + 4]),
+      cacheWrite: numberOf(numbers[at + 5]),
+      cacheWrite1h: numberOf(numbers[at + 6]),
+      reasoning: numberOf(numbers[at + 7]),
+      totalTokens: numberOf(numbers[at + 8]),
       cost: typeof cost === "number" ? cost : null,
-    };
-  });
+    });
+  }
   return { calls, source: nameOrNull(source), isSubagent: isSubagent === true };
 }
 

@@ -151,18 +151,24 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
 
 /** The calls of the sessions so far, to know copies of them. */
 class SeenCalls {
-  readonly #byTime = new Map<number, RecordedCall[]>();
+  readonly #firsts = new Map<number, RecordedCall>();
+  /** Calls of the same time as another one: few, so that most times take no list. */
+  readonly #others = new Map<number, RecordedCall[]>();
 
   has(call: RecordedCall): boolean {
-    const others = call.timeMs === null ? undefined : this.#byTime.get(call.timeMs);
-    return others?.some((other) => isCopy(call, other)) === true;
+    if (call.timeMs === null) return false;
+    const first = this.#firsts.get(call.timeMs);
+    if (first === undefined) return false;
+    return (
+      isCopy(call, first) || this.#others.get(call.timeMs)?.some((other) => isCopy(call, other)) === true
+    );
   }
 
   add(call: RecordedCall): void {
-    if (call.timeMs === null) return;
-    const others = this.#byTime.get(call.timeMs);
-    if (others === undefined) this.#byTime.set(call.timeMs, [call]);
-    else others.push(call);
+    const { timeMs } = call;
+    if (timeMs === null) return;
+    if (!this.#firsts.has(timeMs)) this.#firsts.set(timeMs, call);
+    else this.#others.set(timeMs, [...(this.#others.get(timeMs) ?? []), call]);
   }
 }
 
@@ -211,14 +217,17 @@ class Grouping {
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
     const line = this.#by.includes("session") ? this.#lineOf(node) : [node];
+    let groups: GrowingGroup[] = [];
+    let before: RecordedCall | undefined;
     for (const call of calls) {
       const { timeMs } = call;
       if (isBounded && (timeMs === null || timeMs < fromMs || timeMs >= toMs)) continue;
       const estimated = call.cost === null ? priceOf(call, prices) : undefined;
       addCall(this.#total, node, call, estimated);
-      line.forEach((of, i) => {
-        addCall(this.#groupOf(node, call, of, line[i + 1]), node, call, estimated);
-      });
+      if (before === undefined || !isAlike(call, before))
+        groups = line.map((of, i) => this.#groupOf(node, call, of, line[i + 1]));
+      before = call;
+      for (const group of groups) addCall(group, node, call, estimated);
     }
   }
 
@@ -280,6 +289,14 @@ class Grouping {
     }
     return spent(b) - spent(a) || b.sum.totalTokens - a.sum.totalTokens;
   }
+}
+
+/** Whether two calls of a session are in the same groups for sure. */
+function isAlike(a: RecordedCall, b: RecordedCall): boolean {
+  if (a.model !== b.model || a.provider !== b.provider) return false;
+  return a.timeMs === null || b.timeMs === null
+    ? a.timeMs === b.timeMs
+    : quarterOf(a.timeMs) === quarterOf(b.timeMs);
 }
 
 /** Calls without a time come behind the others. */
@@ -346,6 +363,10 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
+function quarterOf(timeMs: number): number {
+  return Math.floor(timeMs / QUARTER_MS);
+}
+
 /** Names days, weeks and months, of this system or of UTC. */
 class Calendar {
   readonly #isUtc: boolean;
@@ -356,7 +377,7 @@ class Calendar {
   }
 
   of(timeMs: number): CalendarNames {
-    const quarter = Math.floor(timeMs / QUARTER_MS);
+    const quarter = quarterOf(timeMs);
     const known = this.#known.get(quarter) ?? this.#namesAt(new Date(timeMs));
     this.#known.set(quarter, known);
     return known;

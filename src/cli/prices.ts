@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { PriceFunction } from "../catalog/usage-groups.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { fieldsOf, numberOf } from "../context/entry-fields.ts";
 import { hasErrorCode } from "../fs/file-system.ts";
 import { parseJson } from "../jsonl/decode.ts";
 import { messageOf } from "../schema/errors.ts";
@@ -86,19 +86,66 @@ const PACKAGE: string = "@pydantic/genai-prices";
 export async function installedPrices(): Promise<PriceFunction | undefined> {
   const calcPrice = await loadCalcPrice();
   if (calcPrice === undefined) return undefined;
+  const rates = new Map<string, Rates>();
   return (provider, model, usage, time) => {
-    const { input, output, cacheRead, cacheWrite } = usage;
-    const tokens = {
-      input_tokens: input + cacheRead + cacheWrite,
-      cache_read_tokens: cacheRead,
-      cache_write_tokens: cacheWrite,
-      output_tokens: output,
-    };
     const options = time === null ? {} : { timestamp: time };
-    const named = provider === null ? null : calcPrice(tokens, model, { ...options, providerId: provider });
-    const { total_price: price } = fieldsOf(named ?? calcPrice(tokens, model, options));
-    return typeof price === "number" ? price : undefined;
+    const resultFor = (tokens: object) => {
+      const named = provider === null ? null : calcPrice(tokens, model, { ...options, providerId: provider });
+      return fieldsOf(named ?? calcPrice(tokens, model, options));
+    };
+    const key = `${provider}/${model}`;
+    const known = rates.get(key) ?? ratesOf(resultFor);
+    rates.set(key, known);
+    if (known === "unknown") return undefined;
+    if (known === "varying") return numberOrNothing(resultFor(tokensIn(usage))["total_price"]);
+    const { input, output, cacheRead, cacheWrite } = usage;
+    return (
+      input * known.input +
+      cacheRead * known.cacheRead +
+      cacheWrite * known.cacheWrite +
+      output * known.output
+    );
   };
+}
+
+/** Dollars per token, where they depend on neither the time nor the size of a call. */
+type Rates = "unknown" | "varying" | Readonly<Record<(typeof PRICED)[number], number>>;
+
+/** Asks for prices of single kinds of tokens: one question to the package takes longer than thousands of sums. */
+function ratesOf(resultFor: (tokens: object) => JsonRecord): Rates {
+  const rateOf = (kind: (typeof PRICED)[number]) => {
+    const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    return numberOf(resultFor(tokensIn({ ...none, [kind]: MILLION }))["total_price"]) / MILLION;
+  };
+  const {
+    total_price: price,
+    model,
+    model_price: prices,
+  } = resultFor(tokensIn({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }));
+  if (numberOrNothing(price) === undefined) return "unknown";
+  const isFixed = !Array.isArray(fieldsOf(model)["prices"]);
+  const isFlat = Object.values(fieldsOf(prices)).every((one) => typeof one === "number");
+  if (!isFixed || !isFlat) return "varying";
+  return {
+    input: rateOf("input"),
+    output: rateOf("output"),
+    cacheRead: rateOf("cacheRead"),
+    cacheWrite: rateOf("cacheWrite"),
+  };
+}
+
+/** Returns tokens as the package counts them: its input includes what a cache had. */
+function tokensIn({ input, output, cacheRead, cacheWrite }: Record<(typeof PRICED)[number], number>): object {
+  return {
+    input_tokens: input + cacheRead + cacheWrite,
+    cache_read_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    output_tokens: output,
+  };
+}
+
+function numberOrNothing(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
 }
 
 async function loadCalcPrice(): Promise<((...given: unknown[]) => unknown) | undefined> {
