@@ -34,7 +34,7 @@ export interface CliStores {
    * @param to - Version to go to; undefined for the newest.
    */
   migrate(url: string, to: number | undefined): Promise<{ readonly from: number; readonly to: number }>;
-  /** Gives the statements that `migrate` would run now; none if there is nothing to do. */
+  /** Returns the statements that `migrate` would run now; none if there is nothing to do. */
   migrationSql(url: string, to: number | undefined): Promise<string[]>;
 }
 
@@ -48,16 +48,16 @@ export interface CliIo {
   readonly env: { readonly [name: string]: string | undefined };
   /** Folder where relative paths start. */
   readonly cwd: string;
-  /** Gives Unix milliseconds; default: the clock. */
+  /** Returns Unix milliseconds; default: the clock. */
   readonly now?: () => number;
-  /** Asks the person at the terminal; gives the empty text if there is no answer. Missing where nobody is there. */
+  /** Asks the person at the terminal; returns the empty text if there is no answer. Missing where nobody is there. */
   readonly ask?: (question: string) => Promise<string>;
   /** What a picker is drawn on; missing where nobody is there. */
   readonly terminal?: CliTerminal;
-  /** Opens a file as a double click would; gives whether that can be done. Missing where nobody is there. */
+  /** Opens a file as a double click would; returns whether that can be done. Missing where nobody is there. */
   readonly open?: (path: string) => Promise<boolean>;
   /** Default: PostgreSQL, by the package `pg`. */
   readonly stores?: CliStores;
-  /** Gives a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
+  /** Returns a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;
 }
