@@ -1,5 +1,5 @@
+import { readMessageDocument } from "../schema/foreign-form.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
-import { readMessageDocument } from "../schema/message-form.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 import { hasEssential } from "./stranger.ts";

@@ -1,6 +1,6 @@
-import { converterFor } from "../schema/foreign-message.ts";
+import { converterFor } from "../schema/foreign-form.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { messageProblems, storedMessageProblems } from "../schema/message-shape.ts";
+import { messageProblems, storedMessageProblems } from "../schema/message-check.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 

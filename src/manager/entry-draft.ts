@@ -2,7 +2,29 @@ import type { AnySessionEntry, SessionEntryBase } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import type { AgentMessage } from "../schema/message.ts";
+import type { AgentMessage, BranchSummaryMessage, CompactionSummaryMessage } from "../schema/message.ts";
+
+/** A message whose time may be left out. */
+type Untimed<Message> = Message extends { timestamp: number }
+  ? Omit<Message, "timestamp"> & { timestamp?: number | undefined }
+  : Message;
+
+/**
+ * A message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of
+ * its entry.
+ */
+export type AppendableMessage = Untimed<
+  Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>
+>;
+
+/** Returns the message with a time: its own, or else the passed one, in Unix milliseconds. */
+export function timed(message: AppendableMessage, timestampMs: number): AgentMessage {
+  return hasTime(message) ? message : { ...message, timestamp: timestampMs };
+}
+
+function hasTime(message: AppendableMessage): message is AppendableMessage & AgentMessage {
+  return message.timestamp !== undefined;
+}
 
 /** An entry before it has an id, a parent and a time. An entry of another session is accepted and gets new ones. */
 export type EntryDraft = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;

@@ -13,7 +13,7 @@ import { entryNotFound, isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 import { LabelsAndName } from "../tree/labels-and-name.ts";
-import type { AppendableMessage } from "./appendable-message.ts";
+import type { AppendableMessage } from "./entry-draft.ts";
 import { type DraftMaker, type EntryDraft, isConversation, prepared } from "./entry-draft.ts";
 import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } from "./entry-maker.ts";
 import { broughtBy, placeIn } from "./log-changes.ts";

@@ -1,19 +1,15 @@
 import type * as content from "../../../src/schema/content.ts";
-import * as contentSchema from "../../../src/schema/content-schema.ts";
 import type * as entry from "../../../src/schema/entry.ts";
-import * as entrySchema from "../../../src/schema/entry-schema.ts";
+import * as entries from "../../../src/schema/entry-shapes.ts";
 import type { SessionHeader } from "../../../src/schema/header.ts";
-import { sessionHeaderSchema } from "../../../src/schema/header-schema.ts";
 import type * as message from "../../../src/schema/message.ts";
-import * as messageSchema from "../../../src/schema/message-schema.ts";
+import * as messages from "../../../src/schema/message-shapes.ts";
+import type { AnyObjectShape } from "../../../src/schema/shape.ts";
 
-/** A value with every field of its interface, the schema that judges it, and the fields that it may lack. */
+/** A value with every field of its interface, the shape that it has, and the fields that it may lack. */
 export interface Sample {
   readonly name: string;
-  readonly schema: {
-    readonly shape: object;
-    safeParse(value: unknown): { success: boolean; data?: unknown };
-  };
+  readonly shape: AnyObjectShape;
   readonly value: { readonly [key: string]: unknown };
   readonly optional: readonly string[];
 }
@@ -216,23 +212,18 @@ const header: Required<SessionHeader> = {
 
 function sample(
   name: string,
-  schema: Sample["schema"],
+  shape: AnyObjectShape,
   value: object,
   optional: readonly string[] = [],
 ): Sample {
-  return { name, schema, value: { ...value }, optional };
+  return { name, shape, value: { ...value }, optional };
 }
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", messageSchema.systemMessageSchema, system, [
-    "sections",
-    "toolsAdded",
-    "toolsRemoved",
-    "details",
-  ]),
-  sample("user", messageSchema.userMessageSchema, user, ["details"]),
-  sample("assistant", messageSchema.assistantMessageSchema, assistant, [
+  sample("system", messages.systemMessage, system, ["sections", "toolsAdded", "toolsRemoved", "details"]),
+  sample("user", messages.userMessage, user, ["details"]),
+  sample("assistant", messages.assistantMessage, assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
@@ -240,48 +231,40 @@ export const MESSAGE_SAMPLES: readonly Sample[] = [
     "errorMessage",
     "details",
   ]),
-  sample("toolResult", messageSchema.toolResultMessageSchema, toolResult, [
-    "details",
-    "usage",
-    "nestedCalls",
-  ]),
-  sample("bashExecution", messageSchema.bashExecutionMessageSchema, bash, [
+  sample("toolResult", messages.toolResultMessage, toolResult, ["details", "usage", "nestedCalls"]),
+  sample("bashExecution", messages.bashExecutionMessage, bash, [
     "exitCode",
     "fullOutputPath",
     "excludeFromContext",
   ]),
-  sample("custom", messageSchema.customMessageSchema, custom, ["details"]),
-  sample("branchSummary", messageSchema.branchSummaryMessageSchema, branchSummary),
-  sample("compactionSummary", messageSchema.compactionSummaryMessageSchema, compactionSummary),
+  sample("custom", messages.customMessage, custom, ["details"]),
+  sample("branchSummary", messages.branchSummaryMessage, branchSummary),
+  sample("compactionSummary", messages.compactionSummaryMessage, compactionSummary),
 ];
 
 /** Every entry type, whole. */
 export const ENTRY_SAMPLES: readonly Sample[] = [
-  sample("message", entrySchema.sessionMessageEntrySchema, messageEntry),
-  sample("thinking_level_change", entrySchema.thinkingLevelChangeEntrySchema, levelEntry),
-  sample("model_change", entrySchema.modelChangeEntrySchema, modelEntry),
-  sample("usage", entrySchema.usageEntrySchema, usageEntry, ["note"]),
-  sample("compaction", entrySchema.compactionEntrySchema, compactionEntry, [
+  sample("message", entries.messageEntry, messageEntry),
+  sample("thinking_level_change", entries.thinkingLevelChangeEntry, levelEntry),
+  sample("model_change", entries.modelChangeEntry, modelEntry),
+  sample("usage", entries.usageEntry, usageEntry, ["note"]),
+  sample("compaction", entries.compactionEntry, compactionEntry, [
     "details",
     "fromHook",
     "usage",
     "systemMessage",
     "retainedTail",
   ]),
-  sample("branch_summary", entrySchema.branchSummaryEntrySchema, branchEntry, [
-    "details",
-    "fromHook",
-    "usage",
-  ]),
-  sample("custom", entrySchema.customEntrySchema, customEntry, ["data"]),
-  sample("custom_message", entrySchema.customMessageEntrySchema, customMessageEntry, ["details"]),
-  sample("context_edit", entrySchema.contextEditEntrySchema, editEntry),
-  sample("label", entrySchema.labelEntrySchema, labelEntry, ["label"]),
-  sample("session_info", entrySchema.sessionInfoEntrySchema, infoEntry, ["name"]),
+  sample("branch_summary", entries.branchSummaryEntry, branchEntry, ["details", "fromHook", "usage"]),
+  sample("custom", entries.customEntry, customEntry, ["data"]),
+  sample("custom_message", entries.customMessageEntry, customMessageEntry, ["details"]),
+  sample("context_edit", entries.contextEditEntry, editEntry),
+  sample("label", entries.labelEntry, labelEntry, ["label"]),
+  sample("session_info", entries.sessionInfoEntry, infoEntry, ["name"]),
 ];
 
 /** The header, whole. */
-export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, header, [
+export const HEADER_SAMPLE: Sample = sample("header", entries.sessionHeader, header, [
   "version",
   "parentSession",
   "branchedFrom",
@@ -294,11 +277,11 @@ export const HEADER_SAMPLE: Sample = sample("header", sessionHeaderSchema, heade
 
 /** Content blocks, usage, and the other parts of messages, whole. */
 export const PART_SAMPLES: readonly Sample[] = [
-  sample("text", contentSchema.textContentSchema, text, ["textSignature"]),
-  sample("image", contentSchema.imageContentSchema, image),
-  sample("thinking", contentSchema.thinkingContentSchema, thinking, ["thinkingSignature", "redacted"]),
-  sample("toolCall", contentSchema.toolCallSchema, toolCall, ["thoughtSignature", "namespace"]),
-  sample("usage", contentSchema.usageSchema, usage, ["cacheWrite1h", "reasoning"]),
-  sample("tool declaration", messageSchema.toolDeclarationSchema, declaration),
-  sample("nested tool call", messageSchema.nestedToolCallSchema, nestedCall, ["arguments"]),
+  sample("text", messages.textContent, text, ["textSignature"]),
+  sample("image", messages.imageContent, image),
+  sample("thinking", messages.thinkingContent, thinking, ["thinkingSignature", "redacted"]),
+  sample("toolCall", messages.toolCall, toolCall, ["thoughtSignature", "namespace"]),
+  sample("usage", messages.usage, usage, ["cacheWrite1h", "reasoning"]),
+  sample("tool declaration", messages.toolDeclaration, declaration),
+  sample("nested tool call", messages.nestedToolCall, nestedCall, ["arguments"]),
 ];
