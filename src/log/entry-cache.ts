@@ -82,11 +82,7 @@ export class EntryCache {
   /** Returns many entries, reading those that are not held together. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const { index } = this.#log;
-    if (index.hasParsed) {
-      // Others may have replaced the file since it was read, and have redacted what was in it.
-      this.#log.refresh();
-      if (this.#log.index === index) this.#takeParsed(index);
-    }
+    if (index.hasParsed && !this.#log.isReplaced()) this.#takeParsed(index);
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
     /** The place of each that is missing. */
@@ -100,11 +96,9 @@ export class EntryCache {
       places.push(place);
     }
     if (missing.length > 0) {
-      // Reading may refresh the log and change ordinals: what was asked for stays the same.
       const { heads } = index;
       let taken = 0;
-      this.#readTexts(this.#ordinalsNow(index, missing), (_, text) => {
-        const ordinal = missing[taken] ?? NONE;
+      this.#readTexts(missing, (ordinal, text) => {
         // The second request for an entry finds it in the cache.
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(heads, ordinal, text);
       });
@@ -196,12 +190,6 @@ export class EntryCache {
     index.takeParsed().forEach((entry, ordinal) => {
       if (entry !== undefined) this.#strong.add(ordinal, entry, lines.lengthAt(ordinal));
     });
-  }
-
-  /** Returns the current ordinals of entries whose ordinals are those of an index. */
-  #ordinalsNow({ heads }: SessionIndex, ordinals: readonly number[]): readonly number[] {
-    const { heads: now } = this.#log.index;
-    return now === heads ? ordinals : ordinals.map((ordinal) => now.find(heads.idAt(ordinal)));
   }
 
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */

@@ -14,21 +14,12 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
     const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
-    feedFile(fs, fd, index, fs.fstatSync(fd).size);
+    feedToEnd(fs, fd, index);
     return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
   }
-}
-
-/** Feeds an index the bytes that it has not read yet, up to `end`. Stops early if the file is not a session. */
-export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: number): void {
-  for (const piece of readPieces(fs, fd, index.position, end)) {
-    index.feed(piece);
-    if (index.isRejected) return;
-  }
-  index.end();
 }
 
 /**
@@ -51,9 +42,13 @@ export function feedSome(
   return index.position < size ? size : fs.fstatSync(fd).size;
 }
 
-/** Feeds an index everything in a file that it has not read yet. */
+/** Feeds an index everything in a file that it has not read yet. Stops early if the file is not a session. */
 export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
-  feedFile(fs, fd, index, fs.fstatSync(fd).size);
+  for (const piece of readPieces(fs, fd, index.position, fs.fstatSync(fd).size)) {
+    index.feed(piece);
+    if (index.isRejected) return;
+  }
+  index.end();
 }
 
 /** Feeds an index all bytes of a session. */

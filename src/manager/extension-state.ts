@@ -4,7 +4,7 @@ import type { CustomEntry, SessionEntry } from "../schema/entry.ts";
 import { messageOf, SessionError } from "../schema/errors.ts";
 import type { SessionIssue } from "../schema/issue.ts";
 import { isJsonRecord } from "../schema/json.ts";
-import { linesOfProblems, type Problem } from "../schema/problems.ts";
+import { linesOfProblems } from "../schema/problems.ts";
 
 /** What extension state needs of a session; a `SessionManager` has it. */
 export interface StateSession {
@@ -24,29 +24,26 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1;
     readonly vendor: string;
     /** Returns what the value becomes, or what is wrong with it. A promise is refused: entries are read without waiting. */
-    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly validate: (value: unknown) =>
+      | { readonly value: Output; readonly issues?: undefined }
+      | {
+          readonly issues: readonly {
+            readonly message: string;
+            readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+          }[];
+        }
+      | Promise<unknown>;
     /** For the compiler alone. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
 
-type StandardResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] };
-
-interface StandardIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
-
-/** What a schema takes. */
-type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
-
-/** What a schema makes of it. */
-type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
-
 /** A kind of state that an extension stores in sessions, typed by its schema. */
-export interface EntryType<Schema extends StandardSchema> {
+export interface EntryType<
+  Schema extends StandardSchema,
+  Input = NonNullable<Schema["~standard"]["types"]>["input"],
+  Output = NonNullable<Schema["~standard"]["types"]>["output"],
+> {
   /** Name under which the state is stored. */
   readonly customType: string;
   readonly schema: Schema;
@@ -59,7 +56,7 @@ export interface EntryType<Schema extends StandardSchema> {
    *   written.
    * @throws {TypeError} If the value has a cycle or a BigInt.
    */
-  append(session: StateSession, data: InputOf<Schema>): string;
+  append(session: StateSession, data: Input): string;
 
   /**
    * Returns the latest value on the active path that fits the schema; undefined if there is none.
@@ -68,15 +65,21 @@ export interface EntryType<Schema extends StandardSchema> {
    *
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
-  latest(session: StateSession): OutputOf<Schema> | undefined;
+  latest(session: StateSession): Output | undefined;
 
   /**
    * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
-  all(session: StateSession): OutputOf<Schema>[];
+  all(session: StateSession): Output[];
 }
+
+/** What a schema takes. */
+type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"];
+
+/** What a schema makes of it. */
+type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
 
 type Reading<Value> =
   | { readonly ok: true; readonly value: Value }
@@ -179,15 +182,15 @@ function read<Schema extends StandardSchema>(schema: Schema, value: unknown): Re
       return { ok: false, problems: [ASYNCHRONOUS] };
     }
     if (result.issues === undefined) return { ok: true, value: result.value };
-    return { ok: false, problems: linesOfProblems(result.issues.map(problemOf)) };
+    const problems = result.issues.map(({ path = [], message }) => ({
+      path: path.map((key) => (typeof key === "object" ? key.key : key)),
+      message,
+    }));
+    return { ok: false, problems: linesOfProblems(problems) };
   } catch (cause) {
     // A transform or refinement of the extension threw because of this value.
     return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };
   }
-}
-
-function problemOf({ path = [], message }: StandardIssue): Problem {
-  return { path: path.map((key) => (typeof key === "object" ? key.key : key)), message };
 }
 
 function reportOnce(session: StateSession, entry: CustomEntry, problems: readonly string[]): void {

@@ -123,6 +123,8 @@ export class SessionState {
 
   /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
+    // What was redacted since must not be in a context, even if its body is in the cache.
+    if (this.#log.isReplaced()) this.#log.refresh();
     const { heads } = this.#log.index;
     return pathIn(heads, this.#cache, heads.path(this.#leaf));
   }

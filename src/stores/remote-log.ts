@@ -151,8 +151,8 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  pin(): () => void {
-    return () => undefined;
+  isReplaced(): boolean {
+    return false;
   }
 
   rewrite(change: LineChange, more: () => readonly LogLine[]): void {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { treeGraph } from "../../src/cli/export/graph.ts";
-import { FactsReader } from "../../src/cli/page/session-facts.ts";
 import { SessionView } from "../../src/cli/session-view.ts";
 import { makeSessionModel, pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
@@ -13,6 +12,7 @@ import { callText, excerptOf } from "../../src/view/excerpt.ts";
 import { imageText } from "../../src/view/images.ts";
 import { plainText } from "../../src/view/plain.ts";
 import { prettyJson } from "../../src/view/pretty-json.ts";
+import { totalsOf } from "../../src/view/session-totals.ts";
 import { findTrunk } from "../../src/view/trunk.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { cli, jsonLines } from "../cli/support/cli.ts";
@@ -72,7 +72,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
     });
     await expectSameContent(path, model);
     expectSameDrawing(path, model);
-    const { failed, cost } = new FactsReader().factsOf(path);
+    const { failed, cost } = totalsOf(SessionView.at(path));
     expect([model.failures.length, sumUsage(modelCalls(model)).cost]).toEqual([failed, cost]);
   },
 );

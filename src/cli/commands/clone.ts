@@ -42,13 +42,8 @@ async function cloneHere({ io, stored }: CommandCall, session: NamedSession): Pr
   const { log } = await session.read();
   const parentSession = session.path ?? session.id ?? log.index.header?.id ?? "";
   const header = newHeader(io.cwd, (io.now ?? Date.now)(), { parentSession });
-  const unpin = log.pin();
-  try {
-    const id = await store.importBytes(encoded(copyLines(log, planWhole(log, header))));
-    return await store.open(id, { mode: "read-only" });
-  } finally {
-    unpin();
-  }
+  const id = await store.importBytes(encoded(copyLines(log, planWhole(log, header))));
+  return await store.open(id, { mode: "read-only" });
 }
 
 async function* encoded(lines: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void> {

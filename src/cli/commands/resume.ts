@@ -12,7 +12,6 @@ import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import { previewOf } from "../picker/preview.ts";
 import { runProgram, withPath } from "../picker/run-program.ts";
 import type { PickerScope } from "../picker/state.ts";
-import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -84,7 +83,7 @@ async function* findContents(
 function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
   if (call.json) call.out.json({ id, path, cwd });
-  else printPath(call, path);
+  else call.out.path(path);
   return EXIT_CODES.ok;
 }
 

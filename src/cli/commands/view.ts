@@ -11,7 +11,6 @@ import { writeNewFile, writePageAt } from "../export/new-file.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { printPath } from "../print-path.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -141,7 +140,7 @@ async function writePage(call: CommandCall): Promise<void> {
   const entries = session.tree.size;
   if (json) out.json({ path, entryCount: entries });
   else {
-    printPath(call, path);
+    out.path(path);
     note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
   }
   await openPage(call, path);

@@ -15,16 +15,11 @@ export function* jsonl({
   leaf,
   isFull,
 }: ExportSource): Generator<string | Uint8Array, void> {
-  const unpin = log.pin();
-  try {
-    const whole = wholeCopy(log.index);
-    if (isFull) {
-      yield* copyLines(log, whole);
-      return;
-    }
-    const state = new SessionState(log, coreOptions({}));
-    yield* branchLines(state, planBranch(state, leaf, whole.header));
-  } finally {
-    unpin();
+  const whole = wholeCopy(log.index);
+  if (isFull) {
+    yield* copyLines(log, whole);
+    return;
   }
+  const state = new SessionState(log, coreOptions({}));
+  yield* branchLines(state, planBranch(state, leaf, whole.header));
 }

@@ -4,8 +4,7 @@ import { basename } from "node:path";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
-import { FactsReader } from "./session-facts.ts";
-import { indexPage, searchIndex } from "./session-index.ts";
+import { indexPage, searchIndex, TotalsReader } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
 /** Nobody but this machine can reach it. */
@@ -38,7 +37,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions by the key in their addresses. */
   readonly #paths = new Map<string, string>();
-  readonly #facts = new FactsReader();
+  readonly #totals = new TotalsReader();
   readonly #server: Server;
   #port = 0;
 
@@ -107,7 +106,7 @@ export class PageServer {
     const path = this.#paths.get(key);
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
-      if (part === "facts") return (_, response) => writeJson(response, this.#facts.factsOf(path));
+      if (part === "totals") return (_, response) => writeJson(response, this.#totals.totalsOf(path));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;

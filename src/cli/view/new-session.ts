@@ -2,7 +2,6 @@ import type { SessionManager } from "../../manager/session-manager.ts";
 import { plainLine } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
 import type { CommandCall } from "../command.ts";
-import { printPath } from "../print-path.ts";
 
 /** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */
 export async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
@@ -17,7 +16,7 @@ export async function writeNewSession(call: CommandCall, session: SessionManager
     out.json({ id, ...location, parentSession, entryCount: entries, leafId });
     return;
   }
-  printPath(call, path ?? id);
+  out.path(path ?? id);
   note(`Copied ${counted(entries, "entry", "entries")} into ${whereOf(id, path, stored?.address)}.`);
 }
 

@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../../core.ts";
 import { answerOf } from "../../view/tool-calls.ts";
-import { EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
+import { EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import { linkTo } from "./use-place.ts";
 
@@ -19,25 +19,19 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
   const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
-      <button
-        type="button"
-        class="icon-button"
-        title={`${seen} (m)`}
-        aria-label={seen}
+      <IconButton
+        icon={EyeIcon}
+        hint={`${seen} (m)`}
+        label={seen}
         onClick={() => go({ go: "context", ordinal })}
-      >
-        <EyeIcon />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        title={isEnd ? "The path ends here" : "End the path here (x)"}
-        aria-label="End the path here"
-        disabled={isEnd}
+      />
+      <IconButton
+        icon={EndHereIcon}
+        hint={isEnd ? "The path ends here" : "End the path here (x)"}
+        label="End the path here"
+        isDisabled={isEnd}
         onClick={() => go({ go: "end", ordinal })}
-      >
-        <EndHereIcon />
-      </button>
+      />
       <a
         class="icon-button"
         href={linkTo(entry.id)}

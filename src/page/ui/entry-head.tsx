@@ -8,7 +8,7 @@ import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
 import { EntryActions, EntryId } from "./entry-actions.tsx";
-import { BackIcon, ChevronIcon } from "./icons.tsx";
+import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { usePage } from "./page-context.ts";
 
@@ -64,20 +64,11 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   };
   return (
     <span class="branch-switch">
-      <button
-        type="button"
-        class="icon-button no-print"
-        aria-label="Previous branch"
-        onClick={() => toOther(-1)}
-      >
-        <BackIcon />
-      </button>
+      <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
       <span>
         branch {at + 1} of {siblings.length}
       </span>
-      <button type="button" class="icon-button no-print" aria-label="Next branch" onClick={() => toOther(1)}>
-        <ChevronIcon />
-      </button>
+      <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
 import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
@@ -31,7 +32,7 @@ export function IssuesView() {
                 <span>
                   {issue.line > 0 ? `line ${issue.line}, ` : ""}offset {issue.offset}
                 </span>
-                {ordinal !== undefined && (
+                {ordinal !== NONE && (
                   <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
                     Show entry {issue.entryId}
                   </button>

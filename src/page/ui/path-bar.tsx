@@ -11,7 +11,7 @@ import { tokens } from "../model/format.ts";
 import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { DownIcon, UpIcon } from "./icons.tsx";
+import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 
@@ -195,24 +195,13 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
         {place}
         {count(failures.length)} failed
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Previous failure"
-        title="Previous failure (F)"
+      <IconButton
+        icon={UpIcon}
+        label="Previous failure"
+        hint="Previous failure (F)"
         onClick={() => onFailure(-1)}
-      >
-        <UpIcon />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Next failure"
-        title="Next failure (f)"
-        onClick={() => onFailure(1)}
-      >
-        <DownIcon />
-      </button>
+      />
+      <IconButton icon={DownIcon} label="Next failure" hint="Next failure (f)" onClick={() => onFailure(1)} />
     </span>
   );
 }

@@ -1,18 +1,8 @@
-import { ThemeIcon } from "./icons.tsx";
+import { IconButton, ThemeIcon } from "./icons.tsx";
 
 /** Changes between light and dark. */
 export function ThemeButton() {
-  return (
-    <button
-      type="button"
-      class="icon-button"
-      aria-label="Light or dark"
-      title="Light or dark (d)"
-      onClick={toggleTheme}
-    >
-      <ThemeIcon />
-    </button>
-  );
+  return <IconButton icon={ThemeIcon} label="Light or dark" hint="Light or dark (d)" onClick={toggleTheme} />;
 }
 
 /** Changes between light and dark, from what the system prefers. */
