@@ -50,30 +50,26 @@ type Known<Entry extends SessionEntryBase, Fields> = Omit<Entry, keyof Fields> &
 /** Shape of `UnknownEntry`: the head, and anything. */
 export const unknownEntry = object<UnknownEntry>({ type: string, ...head });
 
-/** Shape of `SessionMessageEntry`, with the eight roles that this library knows. */
-export const messageEntry = object<Known<SessionMessageEntry, { message: KnownMessage }>>({
+const messageEntry = object<Known<SessionMessageEntry, { message: KnownMessage }>>({
   type: words("message"),
   ...head,
   message: agentMessage,
 });
 
-/** Shape of `ThinkingLevelChangeEntry`. */
-export const thinkingLevelChangeEntry = object<ThinkingLevelChangeEntry>({
+const thinkingLevelChangeEntry = object<ThinkingLevelChangeEntry>({
   type: words("thinking_level_change"),
   ...head,
   thinkingLevel: string,
 });
 
-/** Shape of `ModelChangeEntry`. */
-export const modelChangeEntry = object<ModelChangeEntry>({
+const modelChangeEntry = object<ModelChangeEntry>({
   type: words("model_change"),
   ...head,
   provider: string,
   modelId: string,
 });
 
-/** Shape of `UsageEntry`. */
-export const usageEntry = object<UsageEntry>({
+const usageEntry = object<UsageEntry>({
   type: words("usage"),
   ...head,
   kind: string,
@@ -83,8 +79,7 @@ export const usageEntry = object<UsageEntry>({
   note: optional(string),
 });
 
-/** Shape of `CompactionEntry`, whatever its details. */
-export const compactionEntry = object<Known<CompactionEntry, { retainedTail?: KnownMessage[] }>>({
+const compactionEntry = object<Known<CompactionEntry, { retainedTail?: KnownMessage[] }>>({
   type: words("compaction"),
   ...head,
   summary: string,
@@ -97,8 +92,7 @@ export const compactionEntry = object<Known<CompactionEntry, { retainedTail?: Kn
   retainedTail: optional(listOf(agentMessage)),
 });
 
-/** Shape of `BranchSummaryEntry`, whatever its details. */
-export const branchSummaryEntry = object<BranchSummaryEntry>({
+const branchSummaryEntry = object<BranchSummaryEntry>({
   type: words("branch_summary"),
   ...head,
   fromId: string,
@@ -108,16 +102,14 @@ export const branchSummaryEntry = object<BranchSummaryEntry>({
   usage: optional(usage),
 });
 
-/** Shape of `CustomEntry`, whatever its data. */
-export const customEntry = object<CustomEntry>({
+const customEntry = object<CustomEntry>({
   type: words("custom"),
   ...head,
   customType: string,
   data: optional(anything),
 });
 
-/** Shape of `CustomMessageEntry`, whatever its details. */
-export const customMessageEntry = object<CustomMessageEntry>({
+const customMessageEntry = object<CustomMessageEntry>({
   type: words("custom_message"),
   ...head,
   customType: string,
@@ -128,8 +120,7 @@ export const customMessageEntry = object<CustomMessageEntry>({
 
 const editableContent = oneOf("a string or an array of blocks", string, textOrImageBlocks, assistantBlocks);
 
-/** Shape of `ContextEditEntry`. */
-export const contextEditEntry = object<ContextEditEntry>({
+const contextEditEntry = object<ContextEditEntry>({
   type: words("context_edit"),
   ...head,
   targetId: string,
@@ -140,16 +131,14 @@ export const contextEditEntry = object<ContextEditEntry>({
   ),
 });
 
-/** Shape of `LabelEntry`. */
-export const labelEntry = object<LabelEntry>({
+const labelEntry = object<LabelEntry>({
   type: words("label"),
   ...head,
   targetId: string,
   label: orUndefined(string),
 });
 
-/** Shape of `SessionInfoEntry`. */
-export const sessionInfoEntry = object<SessionInfoEntry>({
+const sessionInfoEntry = object<SessionInfoEntry>({
   type: words("session_info"),
   ...head,
   name: optional(string),

@@ -43,24 +43,19 @@ export function storedMessageProblems(message: JsonRecord): readonly string[] {
 }
 
 /** What is wrong with the fields that readers need, after their names; undefined if nothing is. */
-function problemInFields(
-  { fields, needed, neededKind }: AnyObjectShape,
-  value: JsonRecord,
-): string | undefined {
-  for (const name of needed) {
-    const problem = problemIn(fields[name], value[name]);
-    if (problem !== undefined) return name + problem;
-  }
-  for (const name of neededKind) {
-    const problem = value[name] === undefined ? undefined : problemIn(fields[name], value[name]);
-    if (problem !== undefined) return name + problem;
+function problemInFields({ needed }: AnyObjectShape, value: JsonRecord): string | undefined {
+  for (let i = 0; i < needed.length; i++) {
+    const field = needed[i];
+    if (field === undefined) continue;
+    const part = value[field.name];
+    const problem = part === undefined && field.mayBeMissing ? undefined : problemIn(field.shape, part);
+    if (problem !== undefined) return field.name + problem;
   }
   return undefined;
 }
 
 /** What is wrong with a value, after the rest of its path; undefined if nothing is. */
-function problemIn(shape: AnyField | undefined, value: unknown): string | undefined {
-  if (shape === undefined) return undefined;
+function problemIn(shape: AnyField, value: unknown): string | undefined {
   if (shape.kind === "oneOf") {
     for (const one of shape.of) if (fitsOutside(one, value)) return problemIn(one, value);
     return misfit(shape.expected, value);

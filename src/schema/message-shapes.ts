@@ -119,12 +119,8 @@ export const toolDeclaration = object<ToolDeclaration>({
   parameters: jsonObject(),
 });
 
-/** Shape of `ToolReference`; a bare name, as old files have it, passes too. */
-export const toolReference = orOlder(
-  "an object with a name",
-  object<ToolReference>({ name: string }),
-  string,
-);
+// Old files have bare names.
+const toolReference = orOlder("an object with a name", object<ToolReference>({ name: string }), string);
 
 /** Shape of `SystemMessage`. */
 export const systemMessage = object<SystemMessage>(
@@ -140,14 +136,12 @@ export const systemMessage = object<SystemMessage>(
   { needed: ["content"] },
 );
 
-/** Shape of `UserMessage`. */
-export const userMessage = object<UserMessage>(
+const userMessage = object<UserMessage>(
   { role: words("user"), content: textOrBlocks, details, timestamp: number },
   { needed: ["content"] },
 );
 
-/** Shape of `AssistantMessage`. */
-export const assistantMessage = object<AssistantMessage>(
+const assistantMessage = object<AssistantMessage>(
   {
     role: words("assistant"),
     content: assistantBlocks,
@@ -175,8 +169,8 @@ export const nestedToolCall = object<NestedToolCall>({
   status: words("ok", "error", "unfinished"),
 });
 
-/** Shape of `ToolResultMessage`. Tools of extensions may return nothing, and hosts append the result as it is. */
-export const toolResultMessage = object<ToolResultMessage>(
+// Tools of extensions may return nothing, and hosts append the result as it is.
+const toolResultMessage = object<ToolResultMessage>(
   {
     role: words("toolResult"),
     toolCallId: string,
@@ -196,8 +190,7 @@ export const toolResultMessage = object<ToolResultMessage>(
   { needed: ["toolCallId"], neededKind: ["content"] },
 );
 
-/** Shape of `BashExecutionMessage`. */
-export const bashExecutionMessage = object<BashExecutionMessage>(
+const bashExecutionMessage = object<BashExecutionMessage>(
   {
     role: words("bashExecution"),
     command: string,
@@ -212,8 +205,7 @@ export const bashExecutionMessage = object<BashExecutionMessage>(
   { needed: ["command"] },
 );
 
-/** Shape of `CustomMessage`, whatever its details. */
-export const customMessage = object<CustomMessage>(
+const customMessage = object<CustomMessage>(
   {
     role: words("custom"),
     customType: string,
@@ -225,16 +217,14 @@ export const customMessage = object<CustomMessage>(
   { needed: ["content"] },
 );
 
-/** Shape of `BranchSummaryMessage`. */
-export const branchSummaryMessage = object<BranchSummaryMessage>({
+const branchSummaryMessage = object<BranchSummaryMessage>({
   role: words("branchSummary"),
   summary: string,
   fromId: stringOrNull,
   timestamp: number,
 });
 
-/** Shape of `CompactionSummaryMessage`. */
-export const compactionSummaryMessage = object<CompactionSummaryMessage>({
+const compactionSummaryMessage = object<CompactionSummaryMessage>({
   role: words("compactionSummary"),
   summary: string,
   tokensBefore: number,

@@ -18,14 +18,19 @@ export type AnyField =
   | AnyShape
   | { readonly kind: "optional"; readonly of: AnyShape; readonly orUndefined: boolean };
 
+/** A field that readers rely on, and whether it may be missing. */
+export interface NeededField {
+  readonly name: string;
+  readonly shape: AnyField;
+  readonly mayBeMissing: boolean;
+}
+
 /** An object with certain fields. */
 export interface AnyObjectShape {
   readonly kind: "object";
   readonly fields: { readonly [name: string]: AnyField };
   /** Fields without which readers of a session fail: the quick check looks at these alone. */
-  readonly needed: readonly string[];
-  /** Fields that may be missing, but on which readers fail if they are of another kind. */
-  readonly neededKind: readonly string[];
+  readonly needed: readonly NeededField[];
 }
 
 /** An object of one of several shapes, told apart by a field. */
@@ -142,14 +147,20 @@ export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
  * Returns the shape of objects of a type.
  *
  * @param fields - A shape for each field that the type names.
- * @param readers - The fields that readers of a session rely on, for the quick check.
+ * @param readers - The fields that readers of a session rely on, for the quick check; of `neededKind`, if they are there.
  */
 export function object<T extends object>(
   fields: FieldsOf<T>,
   readers: Partial<Readonly<Record<"needed" | "neededKind", readonly (keyof T & string)[]>>> = {},
 ): ObjectShape<T> {
   const { needed = [], neededKind = [] } = readers;
-  return { kind: "object", fields: Object.fromEntries(Object.entries(fields)), needed, neededKind };
+  const all: { readonly [name: string]: AnyField } = Object.fromEntries(Object.entries(fields));
+  const pick = (names: readonly string[], mayBeMissing: boolean) =>
+    names.flatMap((name) => {
+      const shape = all[name];
+      return shape === undefined ? [] : [{ name, shape, mayBeMissing }];
+    });
+  return { kind: "object", fields: all, needed: [...pick(needed, false), ...pick(neededKind, true)] };
 }
 
 /** The type of the objects of a shape. */

@@ -4,7 +4,7 @@ import * as entries from "../../../src/schema/entry-shapes.ts";
 import type { SessionHeader } from "../../../src/schema/header.ts";
 import type * as message from "../../../src/schema/message.ts";
 import * as messages from "../../../src/schema/message-shapes.ts";
-import type { AnyObjectShape } from "../../../src/schema/shape.ts";
+import type { AnyObjectShape, AnyVariants } from "../../../src/schema/shape.ts";
 
 /** A value with every field of its interface, the shape that it has, and the fields that it may lack. */
 export interface Sample {
@@ -210,6 +210,12 @@ const header: Required<SessionHeader> = {
   title: "The till",
 };
 
+function shapeIn({ byTag }: AnyVariants, tag: string): AnyObjectShape {
+  const shape = byTag.get(tag);
+  if (shape === undefined) throw new Error(`No shape has the tag ${tag}.`);
+  return shape;
+}
+
 function sample(
   name: string,
   shape: AnyObjectShape,
@@ -221,9 +227,14 @@ function sample(
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", messages.systemMessage, system, ["sections", "toolsAdded", "toolsRemoved", "details"]),
-  sample("user", messages.userMessage, user, ["details"]),
-  sample("assistant", messages.assistantMessage, assistant, [
+  sample("system", shapeIn(messages.agentMessage, "system"), system, [
+    "sections",
+    "toolsAdded",
+    "toolsRemoved",
+    "details",
+  ]),
+  sample("user", shapeIn(messages.agentMessage, "user"), user, ["details"]),
+  sample("assistant", shapeIn(messages.agentMessage, "assistant"), assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
@@ -231,36 +242,44 @@ export const MESSAGE_SAMPLES: readonly Sample[] = [
     "errorMessage",
     "details",
   ]),
-  sample("toolResult", messages.toolResultMessage, toolResult, ["details", "usage", "nestedCalls"]),
-  sample("bashExecution", messages.bashExecutionMessage, bash, [
+  sample("toolResult", shapeIn(messages.agentMessage, "toolResult"), toolResult, [
+    "details",
+    "usage",
+    "nestedCalls",
+  ]),
+  sample("bashExecution", shapeIn(messages.agentMessage, "bashExecution"), bash, [
     "exitCode",
     "fullOutputPath",
     "excludeFromContext",
   ]),
-  sample("custom", messages.customMessage, custom, ["details"]),
-  sample("branchSummary", messages.branchSummaryMessage, branchSummary),
-  sample("compactionSummary", messages.compactionSummaryMessage, compactionSummary),
+  sample("custom", shapeIn(messages.agentMessage, "custom"), custom, ["details"]),
+  sample("branchSummary", shapeIn(messages.agentMessage, "branchSummary"), branchSummary),
+  sample("compactionSummary", shapeIn(messages.agentMessage, "compactionSummary"), compactionSummary),
 ];
 
 /** Every entry type, whole. */
 export const ENTRY_SAMPLES: readonly Sample[] = [
-  sample("message", entries.messageEntry, messageEntry),
-  sample("thinking_level_change", entries.thinkingLevelChangeEntry, levelEntry),
-  sample("model_change", entries.modelChangeEntry, modelEntry),
-  sample("usage", entries.usageEntry, usageEntry, ["note"]),
-  sample("compaction", entries.compactionEntry, compactionEntry, [
+  sample("message", shapeIn(entries.sessionEntry, "message"), messageEntry),
+  sample("thinking_level_change", shapeIn(entries.sessionEntry, "thinking_level_change"), levelEntry),
+  sample("model_change", shapeIn(entries.sessionEntry, "model_change"), modelEntry),
+  sample("usage", shapeIn(entries.sessionEntry, "usage"), usageEntry, ["note"]),
+  sample("compaction", shapeIn(entries.sessionEntry, "compaction"), compactionEntry, [
     "details",
     "fromHook",
     "usage",
     "systemMessage",
     "retainedTail",
   ]),
-  sample("branch_summary", entries.branchSummaryEntry, branchEntry, ["details", "fromHook", "usage"]),
-  sample("custom", entries.customEntry, customEntry, ["data"]),
-  sample("custom_message", entries.customMessageEntry, customMessageEntry, ["details"]),
-  sample("context_edit", entries.contextEditEntry, editEntry),
-  sample("label", entries.labelEntry, labelEntry, ["label"]),
-  sample("session_info", entries.sessionInfoEntry, infoEntry, ["name"]),
+  sample("branch_summary", shapeIn(entries.sessionEntry, "branch_summary"), branchEntry, [
+    "details",
+    "fromHook",
+    "usage",
+  ]),
+  sample("custom", shapeIn(entries.sessionEntry, "custom"), customEntry, ["data"]),
+  sample("custom_message", shapeIn(entries.sessionEntry, "custom_message"), customMessageEntry, ["details"]),
+  sample("context_edit", shapeIn(entries.sessionEntry, "context_edit"), editEntry),
+  sample("label", shapeIn(entries.sessionEntry, "label"), labelEntry, ["label"]),
+  sample("session_info", shapeIn(entries.sessionEntry, "session_info"), infoEntry, ["name"]),
 ];
 
 /** The header, whole. */
