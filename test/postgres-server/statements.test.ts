@@ -40,9 +40,7 @@ async function withSlowSearch(work: () => Promise<void>): Promise<void> {
       "select pg_get_functiondef('sessiontree.find_lines'::regproc) as definition",
     )
   ).rows;
-  await observer.query(
-    definition.replace(/\$body\$[^]*\$body\$/, "$$$$ begin perform pg_sleep(600); end $$$$"),
-  );
+  await observer.query(definition.replace(/(\$\w+\$).*\1/s, "$$$$ begin perform pg_sleep(600); end $$$$"));
   try {
     await work();
   } finally {
