@@ -42,8 +42,8 @@ const here = new Set<string>();
 /**
  * Replaces a session file while others continue to append to it.
  *
- * The old file keeps a second, hidden name until all lines appended to it are in the new one. After a crash, whoever
- * finds that name copies the lines. Must be called inside `exclusively`.
+ * The old file keeps a second, hidden name until all lines appended to it are in the new one. After a crash, the process
+ * that finds that name copies the lines. Must be called inside `exclusively`.
  *
  * What fails after the rename becomes a process warning: the replacement has taken effect, and the next writer finishes
  * it.
@@ -66,14 +66,22 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
     }
     if (tryLink(fs, path, hidden)) made.push(hidden);
     syncFolder(fs, folder);
-    assertReplaceable(old);
-    fs.renameSync(temporary, path);
+    putAtPath(old, temporary);
   } catch (error) {
     for (const name of made) removeTemporary(fs, name);
     throw error;
   }
   settle(old);
   return backupPath;
+}
+
+/**
+ * Puts the new file in place of the old one, which stays open. The one step that a system needs another way for that does not
+ * rename over an open file.
+ */
+function putAtPath(old: OldFile, temporary: string): void {
+  assertReplaceable(old);
+  old.fs.renameSync(temporary, old.path);
 }
 
 /** Copies the last lines of the old file, and removes its hidden name; tries again once. */
