@@ -25,7 +25,7 @@ interface Edit extends RawSpan {
  * @throws The system's error, or `FileChangedError`; the file is then unchanged.
  * @remarks Cost: O(bytes); memory O(changed lines).
  */
-export function rewriteLines(path: string, redactor: TextRedactor): void {
+export function redactIdleFile(path: string, redactor: TextRedactor): void {
   const mode = modeOfPlainFile(fs, path);
   const fd = openForReading(fs, path);
   try {
