@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -19,6 +11,7 @@ import {
   sessionFileName,
   sessionsRoot,
 } from "../../src/log/session-paths.ts";
+import { removeFolder } from "../support/remove-folder.ts";
 
 let home = "";
 
@@ -32,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.unstubAllEnvs();
-  rmSync(home, { recursive: true, force: true });
+  removeFolder(home);
 });
 
 /** The folder of a new session, as a host sees it. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll } from "vitest";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 
 /** A child process that does one task of child.ts. */
@@ -33,7 +34,7 @@ export class Children {
       this.#program = join(folder, "child.mjs");
       await bundle("child.ts", this.#program);
     });
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    afterAll(() => removeFolder(folder));
   }
 
   /** Starts a child. */

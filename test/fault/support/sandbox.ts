@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { removeFolder } from "../../support/remove-folder.ts";
 
 /** Where files are kept in memory, if the machine has such a place: fault tests make many. */
 const FAST = "/dev/shm";
@@ -9,7 +10,7 @@ const FAST = "/dev/shm";
 /** Makes a folder that is removed when the test has finished. */
 export function sandbox(): string {
   const folder = mkdtempSync(join(existsSync(FAST) ? FAST : tmpdir(), "sessiontree-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { afterAll, beforeAll } from "vitest";
+import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import type { ReplacementName } from "./replacements.ts";
 
@@ -55,7 +56,7 @@ export class StoppedReplacement {
     afterAll(async () => {
       await this.#worker?.terminate();
       this.#port.port1.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
   }
 
