@@ -19,6 +19,7 @@ export {
   isPostgresUrl,
   type OpenPostgresOptions,
   openPostgresStore,
+  type PostgresStoreOptions,
+  postgresStore,
 } from "./postgres/open-postgres-store.ts";
 export { PostgresBackend, type PostgresOptions } from "./postgres/postgres-backend.ts";
-export { type PostgresStoreOptions, postgresStore } from "./postgres/postgres-store.ts";

@@ -2,24 +2,30 @@ import { sha256 } from "../fs/digest.ts";
 import { SessionError } from "../schema/errors.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, type RunSql, tolerateLostConnections } from "./database.ts";
-import type { Migration } from "./migrations/migration.ts";
-import { tables } from "./migrations/v1-tables.ts";
-import { tenants } from "./migrations/v2-tenants.ts";
-import { searchIndex } from "./migrations/v3-search-index.ts";
-import { findingLines } from "./migrations/v4-find-lines.ts";
-import { lastMessage } from "./migrations/v5-last-message.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn, quoteLiteral } from "./names.ts";
 import { translated } from "./postgres-errors.ts";
 import { numberOf, requiredText } from "./rows.ts";
+import { createTables, dropTables } from "./tables.ts";
+
+/** A step between two versions of the tables. */
+interface Migration {
+  /** Version of the tables after the step. */
+  readonly version: number;
+  /** Its purpose, in a few words. */
+  readonly purpose: string;
+  /** Statements of the step. */
+  up(names: Names): string[];
+  /** Statements that revert it. */
+  down(names: Names): string[];
+}
 
 /** All steps, in order. A released step is never changed; add another one. */
-const MIGRATIONS: readonly Migration[] = [tables, tenants, searchIndex, findingLines, lastMessage];
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, purpose: "sessions and their lines", up: createTables, down: dropTables },
+];
 
 /** Version of the tables in this release. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/** Oldest version of the tables that this release supports. */
-export const OLDEST_SCHEMA_VERSION = lastMessage.version;
 
 /** Options of a migration. */
 export interface MigrateOptions {

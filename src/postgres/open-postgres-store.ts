@@ -1,12 +1,14 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import { SessionError } from "../schema/errors.ts";
 import { assertOptions, FLAG, numberFrom } from "../schema/options.ts";
-import { remoteStore } from "../stores/remote-store.ts";
+import { type RemoteStoreOptions, remoteStore } from "../stores/remote-store.ts";
 import { type RetryOptions, retryPace, untilAnswered } from "../stores/retries.ts";
 import type { SessionStore } from "../stores/session-store.ts";
 import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
-import { PostgresBackend } from "./postgres-backend.ts";
-import type { PostgresStoreOptions } from "./postgres-store.ts";
+import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
+
+/** Options of a store in PostgreSQL, including retries. */
+export type PostgresStoreOptions = PostgresOptions & RemoteStoreOptions;
 
 /** Options to open a store by its address, which takes precedence. */
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {
@@ -31,6 +33,19 @@ const QUERY_MS = 60_000;
 /** Tells whether a text is an address that `openPostgresStore` takes. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/**
+ * Makes a store of sessions in PostgreSQL. Create the tables with `migrate` first.
+ *
+ * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are
+ * written once the server is back.
+ *
+ * @throws {TypeError} If the schema is not a name, or a database cannot hold the tenant.
+ * @remarks Source: docs/postgres.md
+ */
+export function postgresStore(options: PostgresStoreOptions): SessionStore {
+  return remoteStore(new PostgresBackend(options), options);
 }
 
 /**

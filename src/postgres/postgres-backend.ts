@@ -23,7 +23,7 @@ import { createSession } from "./create.ts";
 import { Database, tolerateLostConnections } from "./database.ts";
 import { storedLine } from "./line-rows.ts";
 import { Listener } from "./listener.ts";
-import { OLDEST_SCHEMA_VERSION, readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
+import { readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
 import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
 import { sqlState, translated } from "./postgres-errors.ts";
 import {
@@ -214,7 +214,7 @@ export class PostgresBackend implements SessionBackend {
     const { schema } = this.#names;
     const version = await readVersion(this.#database.run, this.#names);
     if (version > SCHEMA_VERSION) throw tooNew(schema, version);
-    if (version >= OLDEST_SCHEMA_VERSION) return;
+    if (version === SCHEMA_VERSION) return;
     throw new SessionError(
       "STORE_UNAVAILABLE",
       `Schema ${schema} of the database has ${version === 0 ? "no tables" : "older tables"} for sessions; call migrate() of sessiontree/postgres, or run "sessiontree migrate".`,

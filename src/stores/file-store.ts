@@ -37,8 +37,7 @@ import { assertOptions, FLAG } from "../schema/options.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { beginningOf } from "./line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "./read-header-first.ts";
-import { wordsOf } from "./search-words.ts";
-import { compareSessions, holdsText } from "./select-sessions.ts";
+import { compareSessions, holdsText, wordsOf } from "./select-sessions.ts";
 import type { ListPosition } from "./session-backend.ts";
 import type {
   CreateInStoreOptions,

@@ -18,8 +18,7 @@ import { PAGE_LINES } from "./read-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
 import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
 import { linesWith, textHit } from "./search-backend.ts";
-import { wordsOf } from "./search-words.ts";
-import { positionOf } from "./select-sessions.ts";
+import { positionOf, wordsOf } from "./select-sessions.ts";
 import type { SessionBackend } from "./session-backend.ts";
 import type {
   CloseStoreOptions,

@@ -124,6 +124,7 @@ describe("deleteSession in a bundle", () => {
       alias: { "sessiontree/catalog": root(isDist ? "dist/catalog.js" : "src/catalog.ts") },
       outfile,
       bundle: true,
+      logLevel: "error",
       platform: "node",
       format: "esm",
       target: "node20",

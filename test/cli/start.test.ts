@@ -10,6 +10,7 @@ async function loadedAtStart(file: string): Promise<string[]> {
     absWorkingDir: ROOT,
     outdir: "nowhere",
     bundle: true,
+    logLevel: "error",
     splitting: true,
     write: false,
     metafile: true,

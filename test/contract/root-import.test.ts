@@ -13,6 +13,7 @@ async function loadedByRoot(): Promise<{ ours: string[]; packages: string[]; bui
     absWorkingDir: ROOT,
     entryPoints: ["src/index.ts"],
     bundle: true,
+    logLevel: "error",
     splitting: true,
     write: false,
     metafile: true,

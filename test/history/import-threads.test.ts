@@ -27,6 +27,7 @@ beforeAll(async () => {
     entryPoints: [fileURLToPath(new URL("../../src/history/import-worker.ts", import.meta.url))],
     outfile: fileURLToPath(program),
     bundle: true,
+    logLevel: "error",
     platform: "node",
     format: "esm",
     banner: {

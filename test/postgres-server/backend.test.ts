@@ -23,7 +23,7 @@ test("tables are made once, however many hosts start at the same time", async ()
   expect(results.map(({ from }) => from).sort()).toEqual([0, ...Array(7).fill(SCHEMA_VERSION)]);
   expect(await schemaVersion({ client: place.pool(), schema })).toBe(SCHEMA_VERSION);
   await Promise.all(
-    [0, SCHEMA_VERSION, 0, 1].map((to) => migrate({ client: place.pool({ max: 1 }), schema, to })),
+    [0, SCHEMA_VERSION, 0].map((to) => migrate({ client: place.pool({ max: 1 }), schema, to })),
   );
 });
 

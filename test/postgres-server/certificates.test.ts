@@ -3,8 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
+import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster({ ssl: "on" });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionManager } from "../../src/manager/session-manager.ts";
 import { migrate } from "../../src/postgres/migrate.ts";
-import { openPostgresStore } from "../../src/postgres/open-postgres-store.ts";
+import { openPostgresStore, postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
 import { cluster } from "./support/cluster.ts";
 import { startProxy, type TcpProxy } from "./support/proxy.ts";

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
 import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../postgres/support/lines.ts";
 import { postgresSuite } from "../postgres/support/suite.ts";
 import { cluster } from "./support/cluster.ts";

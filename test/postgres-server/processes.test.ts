@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
 import { migrate } from "../../src/postgres/migrate.ts";
+import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
 import { cluster } from "./support/cluster.ts";
 import { expectSound, readEntries } from "./support/session-checks.ts";
 

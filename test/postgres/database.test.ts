@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { migrate, schemaVersion } from "../../src/postgres/migrate.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
+import { postgresStore } from "../../src/postgres/open-postgres-store.ts";
 
 /** A message of PostgreSQL's protocol: its type, its length, its body. */
 function message(type: string, body: Buffer): Buffer {

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import { migrate, migrationSql, SCHEMA_VERSION, schemaVersion } from "../../src/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/postgres/postgres-backend.ts";
-import { postgresStore } from "../../src/postgres/postgres-store.ts";
 import { isSessionError } from "../../src/schema/errors.ts";
-import { all } from "../../src/stores/suite/kit.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();
@@ -63,8 +61,6 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
     expect(await tablesIn(schema)).toEqual(["lines", "schema_version", "sessions"]);
     expect(await migrationSql({ client, schema })).toEqual([]);
     expect(await migrate({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
-    await client.exec((await migrationSql({ client, schema, to: 1 })).join("\n"));
-    expect(await schemaVersion({ client, schema })).toBe(1);
     await client.exec((await migrationSql({ client, schema, to: 0 })).join("\n"));
     expect(await tablesIn(schema)).toEqual([]);
     expect(await migrationSql({ client, schema, to: 0 })).toEqual([]);
@@ -105,27 +101,4 @@ test("tables of a newer release are left alone, and not worked with", async () =
 test("without tables every call says what to do", async () => {
   const backend = new PostgresBackend({ client: database(), schema: "nothing here" });
   await expect(backend.list({ limit: 1 })).rejects.toThrow(/call migrate\(\)/);
-});
-
-test("tables of an older release are refused until they are migrated, and then say when the last message came", async () => {
-  const client = database();
-  const schema = "yesterday";
-  await migrate({ client, schema });
-  const store = postgresStore({ client, schema });
-  for (const id of ["empty", "said"]) {
-    const session = store.create({ cwd: "/", id, now: () => 5_000, createAtOnce: true });
-    if (id === "said") session.appendMessage({ role: "user", content: "hello", timestamp: 4_000 });
-    await session.close();
-  }
-  const rows = () => all(postgresStore({ client, schema }).list());
-  expect((await rows()).map(({ modified }) => modified.getTime())).toEqual([5_000, 4_000]);
-  await migrate({ client, schema, to: 4 });
-  await expect(rows()).rejects.toThrow(/has older tables for sessions; call migrate\(\)/);
-  await client.query("update yesterday.sessions set modified_ms = 6000");
-  await migrate({ client, schema });
-  // The time of the message itself is not known any more, but that of its entry.
-  expect((await rows()).map(({ id, modified }) => [id, modified.getTime()])).toEqual([
-    ["empty", 5_000],
-    ["said", 5_000],
-  ]);
 });

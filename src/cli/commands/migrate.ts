@@ -24,7 +24,7 @@ export const migrateCommand: Command = {
   parameters: [TO, SQL, YES],
   examples: [
     ["migrate --store postgres://owner@db.example/agents", "the tables of this release"],
-    ["migrate --store postgres://owner@db.example/agents --to 1 --yes", "an older version"],
+    ["migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
     ["migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
   ],
   run: async (call) => {

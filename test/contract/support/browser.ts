@@ -16,6 +16,7 @@ export async function bundleForBrowser(entry: string): Promise<BrowserBundle> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
+    logLevel: "error",
     write: false,
     format: "iife",
     globalName: "bundle",

@@ -35,6 +35,7 @@ export async function install(folder: string): Promise<void> {
     ),
     outdir: join(home, "dist"),
     bundle: true,
+    logLevel: "error",
     splitting: true,
     format: "esm",
     platform: "node",

@@ -10,6 +10,7 @@ export async function bundle(name: string, outfile: string): Promise<void> {
     entryPoints: [root(`test/fault/support/${name}`)],
     outfile,
     bundle: true,
+    logLevel: "error",
     platform: "node",
     format: "esm",
     target: "node20",

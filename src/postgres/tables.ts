@@ -1,5 +1,4 @@
-import { type Names, quoteBody, TENANT_SETTING, TENANT_SQL } from "../names.ts";
-import type { Migration } from "./migration.ts";
+import { type Names, quoteBody, quoteLiteral, TENANT_SETTING, TENANT_SQL } from "./names.ts";
 
 /** The fields of a line for `add_lines`; `n` numbers the lines of a call from 0. */
 const GIVEN = `g(n integer, line text, raw text, is_unterminated boolean, entry_id text, parent_id text,
@@ -16,6 +15,7 @@ create table ${sessions} (
   name text,
   name_search text,
   created_ms bigint not null,
+  last_message_ms bigint,
   modified_ms bigint not null,
   message_count bigint not null default 0,
   first_message text,
@@ -45,18 +45,9 @@ create table ${lines} (
   check ((line is null) <> (raw is null))
 )`;
 
-/**
- * Adds lines to a session whose row the caller has locked, and updates the row's facts.
- *
- * @param time - The time of a line that may be the latest.
- * @param modified - Columns that are set to it.
- */
-export const addLines = (
-  { addLines: name, lines, sessions }: Names,
-  time = "time_ms",
-  modified = "modified_ms = greatest(s.modified_ms, t.time)",
-) => `
-create or replace function ${name}(p_session bigint, p_lines json) returns bigint
+/** Adds lines to a session whose row the caller has locked, and updates the row's facts. */
+const addLines = ({ addLines: name, lines, sessions }: Names) => `
+create function ${name}(p_session bigint, p_lines json) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
 declare
   v_first bigint;
@@ -73,7 +64,7 @@ begin
       coalesce(g.is_unterminated, false), g.line, decode(g.raw, 'base64'), g.search
     from given g order by g.n
   ), told as (
-    select max(g.seq) filter (where g.goes_on) as leaf, max(g.${time}) as time,
+    select max(g.seq) filter (where g.goes_on) as leaf, max(g.message_ms) as message_ms,
       count(*) filter (where g.type = 'message') as messages,
       (array_agg(g.user_text order by g.n) filter (where g.user_text is not null))[1] as first_message,
       (array_agg(g.session_name order by g.n desc) filter (where g.session_name is not null))[1] as name,
@@ -84,7 +75,8 @@ begin
     next_seq = v_first + v_count,
     last_seq = v_first + v_count - 1,
     leaf_seq = coalesce(t.leaf, s.leaf_seq),
-    ${modified},
+    last_message_ms = greatest(s.last_message_ms, t.message_ms),
+    modified_ms = coalesce(greatest(s.last_message_ms, t.message_ms), s.created_ms),
     message_count = s.message_count + t.messages,
     first_message = coalesce(s.first_message, t.first_message),
     name = case when t.name is null then s.name else nullif(t.name, '') end,
@@ -148,24 +140,82 @@ begin
   return next;
 end`)}`;
 
-/** The tables, and the function through which everything is appended. */
-export const tables: Migration = {
-  version: 1,
-  purpose: "sessions, their lines, and appending",
-  up: (names) => [
+/**
+ * A function that finds lines by text with the rights of the tables' owner.
+ *
+ * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
+ * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
+ */
+const findLines = ({ findLines: name, lines, sessions }: Names) => `
+create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
+returns table (session bigint, seq bigint)
+language plpgsql stable security definer rows 10 set search_path = '' as ${quoteBody(`
+declare
+  v_words text;
+begin
+  select coalesce(string_agg(format(' and l.search like %L', g.pattern), ''), '') into v_words
+    from json_array_elements_text(p_patterns) as g(pattern);
+  return query execute format('select l.session, l.seq from %s l join %s s on s.key = l.session
+    where s.tenant = $1 and s.is_complete', ${quoteLiteral(lines)}, ${quoteLiteral(sessions)}) || v_words
+    || case when p_project is null then '' else ' and s.project = $2' end
+    || case when p_after_id is null then '' else ' and s.id <= $3 and (s.id < $3 or l.seq > $4)' end
+    || ' order by s.id desc, l.seq limit $5'
+    using ${TENANT_SQL}, p_project, p_after_id, p_after_seq, p_limit;
+end`)}`;
+
+/**
+ * A trigram index, which finds any part of a text in any language; an index of words would miss parts of words,
+ * paths, and texts without spaces. Without the extension, a search reads all texts.
+ */
+const searchIndex = ({ lines }: Names) => `
+do ${quoteBody(`
+declare
+  v_schema text;
+begin
+  if not exists (select from pg_available_extensions where name = 'pg_trgm') then return; end if;
+  begin
+    create extension if not exists pg_trgm;
+  exception when insufficient_privilege then
+    return;
+  end;
+  select n.nspname into strict v_schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+    where e.extname = 'pg_trgm';
+  execute format('create index lines_by_text on %s using gin (search %I.gin_trgm_ops)', ${quoteLiteral(lines)}, v_schema);
+end`)}`;
+
+/** Hides rows of other tenants from all roles except the owner of the table. */
+const hideOtherTenants = (table: string) => [
+  `alter table ${table} enable row level security`,
+  `create policy tenant on ${table} using (tenant = ${TENANT_SQL}) with check (tenant = ${TENANT_SQL})`,
+];
+
+/** Returns the statements that make the tables, and the functions through which lines are appended and found. */
+export function createTables(names: Names): string[] {
+  const { sessions, lines } = names;
+  return [
     sessionsTable(names),
-    `create unique index sessions_by_id on ${names.sessions} (tenant, id) where is_complete`,
-    `create index sessions_by_time on ${names.sessions} (tenant, modified_ms desc, id) where is_complete`,
-    `create index sessions_by_project on ${names.sessions} (tenant, project, modified_ms desc, id) where is_complete`,
+    `create unique index sessions_by_id on ${sessions} (tenant, id) where is_complete`,
+    `create index sessions_by_time on ${sessions} (tenant, modified_ms desc, id) where is_complete`,
+    `create index sessions_by_project on ${sessions} (tenant, project, modified_ms desc, id) where is_complete`,
     linesTable(names),
-    `create index lines_by_entry on ${names.lines} (session, entry_id) where entry_id is not null`,
+    `create index lines_by_entry on ${lines} (session, entry_id) where entry_id is not null`,
+    searchIndex(names),
     addLines(names),
     appendLines(names),
-  ],
-  down: (names) => [
+    findLines(names),
+    `revoke all on function ${names.findLinesSignature} from public`,
+    ...hideOtherTenants(sessions),
+    ...hideOtherTenants(lines),
+  ];
+}
+
+/** Returns the statements that drop all of it, sessions included. */
+export function dropTables(names: Names): string[] {
+  return [
+    `drop function ${names.findLinesSignature}`,
     `drop function ${names.append}(text, text, json, boolean, text, text)`,
     `drop function ${names.addLines}(bigint, json)`,
     `drop table ${names.lines}`,
     `drop table ${names.sessions}`,
-  ],
-};
+  ];
+}
