@@ -1,12 +1,14 @@
 import { closeQuietly, type FileSystem } from "./file-system.ts";
 
-/** An open descriptor that the pool may close when others need its place. */
+/** An open descriptor that the pool may close when others need its slot. */
 export interface Descriptor {
   /** The number; undefined once it was closed. */
   fd: number | undefined;
   readonly fs: FileSystem;
   /** Whether it was used since the last sweep. */
   isFresh: boolean;
+  /** Reads that are under way. */
+  readers: number;
 }
 
 /** More sessions than a process writes to at a time, and far fewer than it may open. */
@@ -24,7 +26,7 @@ const collected = new FinalizationRegistry<Descriptor>(releaseDescriptor);
  * owner is collected, or by `releaseDescriptor`.
  */
 export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descriptor {
-  const descriptor: Descriptor = { fd, fs, isFresh: true };
+  const descriptor: Descriptor = { fd, fs, isFresh: true, readers: 0 };
   open.add(descriptor);
   collected.register(owner, descriptor, descriptor);
   for (const oldest of open) {
@@ -43,6 +45,15 @@ export function touchDescriptor(descriptor: Descriptor): void {
   open.add(descriptor);
 }
 
+/** Begins a read: until the returned function is called, the number is not closed, even if the descriptor is released. */
+export function keepForReading(descriptor: Descriptor, fd: number): () => void {
+  descriptor.readers++;
+  return () => {
+    descriptor.readers--;
+    if (descriptor.fd === undefined && descriptor.readers === 0) closeQuietly(descriptor.fs, fd);
+  };
+}
+
 /** Closes a descriptor, if it is open. Never fails: an error would hit whoever opens the next file. */
 export function releaseDescriptor(descriptor: Descriptor): void {
   const { fd } = descriptor;
@@ -50,7 +61,7 @@ export function releaseDescriptor(descriptor: Descriptor): void {
   descriptor.fd = undefined;
   open.delete(descriptor);
   collected.unregister(descriptor);
-  closeQuietly(descriptor.fs, fd);
+  if (descriptor.readers === 0) closeQuietly(descriptor.fs, fd);
 }
 
 function sweep(): void {

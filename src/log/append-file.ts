@@ -1,20 +1,27 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { type Descriptor, poolDescriptor, releaseDescriptor, touchDescriptor } from "../fs/descriptors.ts";
+import {
+  type Descriptor,
+  keepForReading,
+  poolDescriptor,
+  releaseDescriptor,
+  touchDescriptor,
+} from "../fs/descriptors.ts";
 import { type FileIdentity, identityOf, isSameFile } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   FILE_MODE,
   type FileSystem,
+  hasErrorCode,
   makeFolder,
   NotAPlainFileError,
   openForReading,
+  readRange,
   removeQuietly,
   syncFolder,
   writeSome,
 } from "../fs/file-system.ts";
 import { FileChangedError } from "./file-errors.ts";
-import { looksRetired } from "./retired-file.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
@@ -26,6 +33,13 @@ export const LINE_BREAK: Uint8Array = new Uint8Array([0x0a]);
 
 /** Attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
+
+/** An open file to read from. */
+export interface OpenToRead {
+  readonly fd: number;
+  /** Ends the reading. */
+  close(): void;
+}
 
 /** The state of a path at one moment. */
 export interface FileState extends FileIdentity {
@@ -43,8 +57,8 @@ export class AppendFile {
   readonly #fs: FileSystem;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
-  /** Opened by `pin`, for reading only. */
-  #pinned: number | undefined;
+  /** Opened for reading only, while something is read. */
+  #reading: number | undefined;
   /** Bytes that the current write has written so far. */
   #written = 0;
   /** What a failed `create` could not remove, with the most bytes that it has written to it. */
@@ -55,18 +69,17 @@ export class AppendFile {
     this.path = path;
   }
 
-  /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
+  /** Whether the file is open, so that it can be read even if its name is gone. */
   get isHeld(): boolean {
-    return this.#descriptor?.fd !== undefined;
+    return this.#fd !== undefined;
   }
 
-  /** Whether the file is open, even if only for reading. */
-  get isOpen(): boolean {
-    return this.isHeld || this.#pinned !== undefined;
+  get #fd(): number | undefined {
+    return this.#descriptor?.fd ?? this.#reading;
   }
 
   /** Returns the state of the path; undefined if nothing is there. */
-  look(): FileState | undefined {
+  stateAtPath(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, { throwIfNoEntry: false });
     return stats === undefined ? undefined : stateOf(stats);
   }
@@ -76,15 +89,15 @@ export class AppendFile {
     return isSameFile(this.#identity, state);
   }
 
-  /** Whether two states are of the same file. */
+  /** Whether two objects are of the same file. */
   isSameAs(other: AppendFile): boolean {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** Whether the open file was replaced by somebody who copied its lines. One that may only be read looks the same. */
+  /** Whether the open file was replaced by a process that copied its lines. One that may only be read looks the same. */
   get isRetired(): boolean {
-    const open = this.#descriptor?.fd ?? this.#pinned;
-    return open !== undefined && looksRetired(this.#fs.fstatSync(open));
+    const fd = this.#fd;
+    return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
   }
 
   /** Whether the open file was replaced: lines that were written to it late may be in no other file. */
@@ -146,7 +159,7 @@ export class AppendFile {
     try {
       this.#writeLines(fd, bytes, length, expectedEnd);
       if (isSynced) this.#fs.fsyncSync(fd);
-      if (this.#hasPlace(fd)) return true;
+      if (this.#isSafe(fd)) return true;
     } catch (error) {
       if (this.#cutUnlessReplaced(fd, expectedEnd, bytes.subarray(0, length))) throw error;
       return false;
@@ -163,29 +176,34 @@ export class AppendFile {
   }
 
   /**
-   * Calls `use` with a descriptor for reading: the open one if there is one, otherwise a temporary one.
+   * Calls `use` with a descriptor for reading.
+   *
+   * @throws As `openToRead`.
+   */
+  read<T>(use: (fd: number) => T): T {
+    const { fd, close } = this.openToRead();
+    try {
+      return use(fd);
+    } finally {
+      close();
+    }
+  }
+
+  /** Reads a range of bytes. */
+  readRange(offset: number, length: number): Uint8Array {
+    return this.read((fd) => readRange(this.#fs, fd, offset, length));
+  }
+
+  /**
+   * Opens the file for reading, whatever happens to its path until `close`; uses a descriptor that is open already.
    *
    * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
    * @throws {FileChangedError} If another file is there.
    */
-  read<T>(use: (fd: number) => T): T {
-    const open = this.#descriptor?.fd ?? this.#pinned;
-    if (open !== undefined) return use(open);
-    const unpin = this.pin();
-    try {
-      return this.read(use);
-    } finally {
-      unpin();
-    }
-  }
-
-  /**
-   * Keeps the file open and readable, whatever happens to its path, until the returned function is called.
-   *
-   * @throws As `read`.
-   */
-  pin(): () => void {
-    if (this.isHeld || this.#pinned !== undefined) return () => undefined;
+  openToRead(): OpenToRead {
+    const held = this.#descriptor;
+    if (held?.fd !== undefined) return { fd: held.fd, close: keepForReading(held, held.fd) };
+    if (this.#reading !== undefined) return { fd: this.#reading, close: () => undefined };
     const before = this.#fs.statSync(this.path);
     if (!before.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
     const fd = openForReading(this.#fs, this.path);
@@ -195,11 +213,12 @@ export class AppendFile {
       closeQuietly(this.#fs, fd);
       throw error;
     }
-    this.#pinned = fd;
-    return () => {
-      this.#pinned = undefined;
+    this.#reading = fd;
+    const close = () => {
+      this.#reading = undefined;
       closeQuietly(this.#fs, fd);
     };
+    return { fd, close };
   }
 
   /** Closes the descriptor; the next write opens it again. */
@@ -237,18 +256,18 @@ export class AppendFile {
   }
 
   /**
-   * Whether what was just written will be found: by readers of the path, or by whoever replaces the file later.
+   * Whether what was just written will be found: by readers of the path, or by the process that replaces the file later.
    *
    * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
    * write, any later replacement copies what was written.
    */
-  #hasPlace(fd: number): boolean {
+  #isSafe(fd: number): boolean {
     const stats = this.#fs.fstatSync(fd);
     return (stats.nlink > 0 && !looksRetired(stats)) || this.#isAtPath();
   }
 
   #isAtPath(): boolean {
-    const now = this.look();
+    const now = this.stateAtPath();
     return now !== undefined && this.isSame(now);
   }
 
@@ -272,7 +291,7 @@ export class AppendFile {
   #remove(fd: number, length: number): boolean {
     try {
       const state = stateOf(this.#fs.fstatSync(fd));
-      const now = this.look();
+      const now = this.stateAtPath();
       const isOwn = now !== undefined && isSameFile(state, now) && state.size <= length;
       return !isOwn || removeQuietly(this.#fs, this.path);
     } catch (error) {
@@ -340,4 +359,27 @@ function stateOf(stats: Stats): FileState {
 
 function exists(path: string): Error {
   return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
+}
+
+/** Permissions of a replaced file. */
+const RETIRED_MODE = 0o400;
+
+const WRITE_BITS = 0o222;
+
+/**
+ * Makes a replaced file read-only. Writers that still hold it open notice that after their next write, and switch to
+ * the new file.
+ */
+export function retire(fs: FileSystem, fd: number): void {
+  try {
+    fs.fchmodSync(fd, RETIRED_MODE);
+  } catch (error) {
+    // Another user's file, or a file system without permissions: writers then notice that the file has no name.
+    if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL")) throw error;
+  }
+}
+
+/** Tells by its mode whether a file was retired. A file that is merely read-only looks the same. */
+function looksRetired({ mode }: { readonly mode: number }): boolean {
+  return (mode & WRITE_BITS) === 0;
 }

@@ -1,22 +1,39 @@
+import { dirname } from "node:path";
 import { monotonicMs, nextTurn } from "../fs/clock.ts";
 import { fileChanges } from "../fs/file-changes.ts";
-import { type FileSystem, realFileSystem } from "../fs/file-system.ts";
+import { type FileSystem, makeFolder, realFileSystem, syncFolder } from "../fs/file-system.ts";
+import { copyOpenFile } from "../fs/write-whole.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import type { LineChange } from "../jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../jsonl/line-scanner.ts";
-import type { SessionIndex } from "../jsonl/session-index.ts";
+import type { SpansByOrdinal } from "../jsonl/line-spans.ts";
+import { SessionIndex } from "../jsonl/session-index.ts";
 import { refuseAborted } from "../schema/abort.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
 import { NONE } from "../tree/entry-tree.ts";
+import { AppendFile, type OpenToRead } from "./append-file.ts";
 import { copyLines, wholeCopy } from "./canonical-copy.ts";
 import { assertLeafIn } from "./expected-leaf.ts";
-import { assertAllRead, fileError, isThere, ReplacedError, tooNew, untilUnchanged } from "./file-errors.ts";
+import {
+  assertAllRead,
+  FileChangedError,
+  fileError,
+  gone,
+  type Intent,
+  isThere,
+  ReplacedError,
+  tooNew,
+  untilUnchanged,
+} from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { LeaseSlot } from "./lease-slot.ts";
-import { exclusively, finishReplacement } from "./replace-file.ts";
-import { SessionFile } from "./session-file.ts";
+import { OpenFile } from "./open-file.ts";
+import { movedSpans, readLinesOf } from "./read-lines.ts";
+import { feedToEnd, missingFrom } from "./read-session-file.ts";
+import { RecentWrites } from "./recent-writes.ts";
+import { exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type {
   LogChange,
   LogLine,
@@ -27,6 +44,7 @@ import type {
   TakeText,
 } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
+import { UnwrittenSession } from "./unwritten-session.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
@@ -36,38 +54,59 @@ const LOAD_STEP_BYTES = 256 * 1024;
 const LOAD_TURN_MS = 4;
 
 /** How often the file's state is checked in a burst of appends. */
-const LOOK_EVERY_MS = 1;
+const POLL_EVERY_MS = 1;
 
 /** Appends within that time that are no burst yet. */
 const BURST = 8;
+
+/** How long to wait for another process that is replacing the file. */
+const REPLACEMENT_WAIT_MS = 2_000;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
  * A session whose lines are in a file.
  *
- * It reads in pieces, keeps heads and spans, writes each append at once, and notices other processes' writes.
+ * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
+ * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
+ * it runs before an append, after a burst, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
+ * replaced file either, but what it switches to stays unknown to callers, whose ordinals remain valid, until the next poll.
+ *
+ * If a call fails, the state stays as it was, and the next call tries again.
  *
  * @remarks Source: docs/durability.md
  */
 export class FileLog implements SessionLog {
+  onChange: ((change: LogChange) => void) | undefined;
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
+  readonly path: string;
+  readonly isDegraded = false;
   readonly #fs: FileSystem;
   readonly #options: FileLogOptions;
-  readonly #file: SessionFile;
   readonly #lease: LeaseSlot;
-  readonly isDegraded = false;
+  #state: UnwrittenSession | OpenFile;
+  /** The index that callers know: that of `#state`, unless a read has found another file since. */
+  #index: SessionIndex;
+  /** Ordinal from which on callers do not know entries of others yet. */
+  #unknownFrom: number | undefined;
+  readonly #recent = new RecentWrites();
   #isClosed = false;
-  #lookedBeforeAt = NEVER;
-  #lookedAfterAt = NEVER;
-  /** Appends since the last regular check. */
+  /** Whether this session has written to the file. */
+  #hasAppended = false;
+  /** What `flush` still has to make durable. */
+  #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
+  #polledBeforeAt = NEVER;
+  #polledAfterAt = NEVER;
+  /** Appends since the last regular poll. */
   #burst = 0;
 
   private constructor(path: string, options: FileLogOptions) {
+    this.path = path;
     this.#fs = options.fs ?? realFileSystem;
     this.#options = options;
-    this.#file = new SessionFile(this.#fs, path, options);
     this.#lease = new LeaseSlot(this.#fs, path, options, (error) => this.onPersistence?.("degraded", error));
+    this.#state = this.#unwritten([]);
+    this.#index = this.#state.index;
   }
 
   /**
@@ -80,7 +119,7 @@ export class FileLog implements SessionLog {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
     try {
-      log.#file.readAll();
+      log.#start(log.#read("read"));
     } catch (error) {
       log.#lease.release();
       throw error;
@@ -98,7 +137,7 @@ export class FileLog implements SessionLog {
     if (log === undefined) return undefined;
     try {
       let turnStart = monotonicMs();
-      for (const [read, total] of log.#file.readSteps(LOAD_STEP_BYTES)) {
+      for (const [read, total] of log.#load()) {
         onProgress?.(read, total);
         const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
         if (isDue) await nextTurn();
@@ -140,8 +179,9 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     log.#lease.take();
     try {
-      log.#file.begin("type" in start ? [`${encodeRecord(start)}\n`] : start);
-      if (options.createAtOnce && !log.#lease.isDenied) log.#file.appendUnwritten([], true);
+      const session = log.#unwritten("type" in start ? [`${encodeRecord(start)}\n`] : start);
+      const isMade = options.createAtOnce === true && !log.#lease.isDenied;
+      log.#start(isMade ? log.#make(session, []) : session);
       return log;
     } catch (error) {
       log.#lease.release();
@@ -149,20 +189,8 @@ export class FileLog implements SessionLog {
     }
   }
 
-  get onChange(): ((change: LogChange) => void) | undefined {
-    return this.#file.onChange;
-  }
-
-  set onChange(listener: ((change: LogChange) => void) | undefined) {
-    this.#file.onChange = listener;
-  }
-
-  get path(): string {
-    return this.#file.path;
-  }
-
   get index(): SessionIndex {
-    return this.#file.index;
+    return this.#index;
   }
 
   get readOnlyReason(): ReadOnlyReason | undefined {
@@ -173,7 +201,22 @@ export class FileLog implements SessionLog {
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
-    this.#file.readLines(ordinals, take, takeText, takeRecord);
+    if (this.#state instanceof UnwrittenSession) {
+      this.#state.readLines(ordinals, take);
+      return;
+    }
+    const { fd, close } = this.#openToRead();
+    try {
+      const [known, { index }] = [this.#index, this.#state];
+      const spans = index === known ? index.spans : this.#spansOf(known, index);
+      const read = (some: Iterable<number>) =>
+        this.#translated("read", () => readLinesOf(this.#fs, fd, spans, some, take, takeText));
+      if (index === known && takeRecord !== undefined && index.untaken.size > 0)
+        takeRecords(index, ordinals, takeRecord, read);
+      else read(ordinals);
+    } finally {
+      close();
+    }
   }
 
   append(lines: readonly LogLine[], isLasting: boolean): number {
@@ -181,21 +224,22 @@ export class FileLog implements SessionLog {
     if (first === undefined) return this.index.tree.size;
     this.#assertReadable(lines);
     const now = monotonicMs();
-    if (!this.#file.isUnwritten) this.#prepareFile(now);
+    if (this.#state instanceof OpenFile) this.#prepareFile(now);
     const { tree } = this.index;
     const ordinal = tree.size;
-    if (this.#file.isUnwritten) this.#file.appendUnwritten(lines, isLasting);
-    else this.#appendToFile(lines, now);
-    // A check may have read the file anew, and then entries have other ordinals.
+    if (this.#state instanceof OpenFile) this.#appendToFile(lines, now);
+    else if (isLasting) this.#state = this.#make(this.#state, lines);
+    else this.#state.add(lines);
+    // A poll may have read the file anew, and then entries have other ordinals.
     return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
   }
 
-  pin(): () => void {
-    return this.#file.pin();
+  followReplacement(): void {
+    this.#poll("read", true);
   }
 
   refresh(): LogChange | undefined {
-    return this.#file.look("read");
+    return this.#poll("read");
   }
 
   async pull(): Promise<void> {
@@ -217,7 +261,7 @@ export class FileLog implements SessionLog {
   }
 
   upgrade(): string | undefined {
-    if (this.#file.isUnwritten || !this.index.needsUpgrade) return undefined;
+    if (this.#state instanceof UnwrittenSession || !this.index.needsUpgrade) return undefined;
     return this.#replace((old) => {
       // Another process may have done it meanwhile.
       return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
@@ -225,8 +269,9 @@ export class FileLog implements SessionLog {
   }
 
   rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
-    if (this.#file.isUnwritten) {
-      this.#file.begin(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
+    if (this.#state instanceof UnwrittenSession) {
+      this.#state = this.#unwritten(copyLines(this, { ...wholeCopy(this.index), changeLine, more }));
+      this.#notify();
       return;
     }
     this.#replace((old) => {
@@ -236,7 +281,7 @@ export class FileLog implements SessionLog {
   }
 
   async flush(): Promise<void> {
-    if (!this.#isClosed) this.#file.flush();
+    if (!this.#isClosed) this.#flush();
   }
 
   async close(): Promise<void> {
@@ -247,14 +292,66 @@ export class FileLog implements SessionLog {
     if (this.#isClosed) return;
     this.#isClosed = true;
     try {
-      this.#file.flush();
+      this.#flush();
     } catch (error) {
       // A caller who removed the file and closes the session wants neither.
       if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
     } finally {
-      this.#file.release();
+      if (this.#state instanceof OpenFile) this.#state.release();
       this.#lease.release();
     }
+  }
+
+  #start(state: UnwrittenSession | OpenFile): void {
+    this.#state = state;
+    this.#index = state.index;
+  }
+
+  #unwritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
+    return new UnwrittenSession(this.#fs, this.path, lines, this.#options.maxLineBytes);
+  }
+
+  /** Makes the file of a session that is not written yet. */
+  #make(session: UnwrittenSession, lines: readonly LogLine[]): OpenFile {
+    const isSynced = this.#options.durability === "fsync";
+    const file = this.#translated("write", () => session.make(lines, isSynced));
+    this.#hasAppended = true;
+    if (!isSynced) this.#unsynced = "bytes and name";
+    return file;
+  }
+
+  *#load(): Generator<[read: number, total: number], void> {
+    this.#start(yield* this.#readSteps("read", LOAD_STEP_BYTES));
+  }
+
+  #read(intent: Intent): OpenFile {
+    const steps = this.#readSteps(intent);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  /** Reads the file at the path in steps; begins anew if it is replaced meanwhile. */
+  *#readSteps(intent: Intent, stepBytes?: number): Generator<[read: number, total: number], OpenFile> {
+    try {
+      for (;;) {
+        const bytes = new AppendFile(this.#fs, this.path);
+        const file = new OpenFile(
+          this.#fs,
+          bytes,
+          this.#newIndex((...range) => bytes.readRange(...range)),
+        );
+        if (yield* file.readSteps(stepBytes)) return file;
+      }
+    } catch (error) {
+      throw fileError(this.path, intent, error);
+    }
+  }
+
+  #newIndex(readBytes: (offset: number, length: number) => Uint8Array): SessionIndex {
+    const { maxLineBytes } = this.#options;
+    return new SessionIndex({ readBytes, ...(maxLineBytes !== undefined && { maxLineBytes }) });
   }
 
   /** Takes over the lines that a killed process left in an old file. A living process does so itself. */
@@ -274,29 +371,62 @@ export class FileLog implements SessionLog {
 
   /** Makes sure that the file can be appended to. */
   #prepareFile(now: number): void {
-    this.#lookBeforeWrite(now);
+    this.#pollBeforeWrite(now);
     this.#assertVersion();
-    this.#file.endTorn();
+    this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
 
   #appendToFile(lines: readonly LogLine[], now: number): void {
     try {
-      while (!this.#file.append(lines)) {
-        this.#lookedBeforeAt = NEVER;
+      while (!this.#appendOnce(lines)) {
+        this.#polledBeforeAt = NEVER;
         this.#prepareFile(now);
-        // Whoever replaced the file may have copied them.
+        // The process that replaced the file may have copied them.
         if (lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
       }
     } catch (error) {
       // The rest of a failed write must be read before the next one.
-      this.#lookedBeforeAt = NEVER;
+      this.#polledBeforeAt = NEVER;
       throw error;
     }
-    this.#lookAfterWrite(now);
+    this.#pollAfterWrite(now);
   }
 
-  /** A check may have found a file of a newer version, which must not be written to. */
+  /** Returns false if another file is at the path: nothing was added. */
+  #appendOnce(lines: readonly LogLine[]): boolean {
+    const isDone = this.#translated("write", () => this.#writeTo(this.#file, lines));
+    if (isDone) for (const line of lines) this.#recent.add(line);
+    return isDone;
+  }
+
+  #writeTo(file: OpenFile, lines: readonly LogLine[]): boolean {
+    const isSynced = this.#options.durability === "fsync";
+    if (!file.append(lines, isSynced)) return false;
+    this.#hasAppended = true;
+    if (!isSynced && this.#unsynced === "nothing") this.#unsynced = "bytes";
+    return true;
+  }
+
+  /** Completes a torn last line if that makes it entries, and reads them: new entries may have them as parents. */
+  #endTorn(): void {
+    if (!this.index.isMidLine) return;
+    this.#polled("write", (file) => file.endTorn());
+    this.#poll("write");
+  }
+
+  #flush(): void {
+    if (!this.#hasAppended) return;
+    this.#polled("flush", (file) => {
+      if (file.findAtPath() === "gone") throw gone(this.path);
+      if (this.#unsynced === "nothing") return;
+      file.sync();
+      if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
+      this.#unsynced = "nothing";
+    });
+  }
+
+  /** A poll may have found a file of a newer version, which must not be written to. */
   #assertVersion(): void {
     const { version } = this.index;
     if (version > CURRENT_SESSION_VERSION) throw tooNew(this.path, version);
@@ -315,47 +445,245 @@ export class FileLog implements SessionLog {
     }
   }
 
-  #lookBeforeWrite(now: number): void {
-    const isDue = now - this.#lookedBeforeAt >= LOOK_EVERY_MS;
+  #pollBeforeWrite(now: number): void {
+    const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
     this.#burst = isDue ? 0 : this.#burst + 1;
-    if (this.#burst >= BURST) return;
-    this.#file.look("write");
-    if (isDue) this.#lookedBeforeAt = now;
+    if (this.#burst < BURST) {
+      this.#poll("write");
+      if (isDue) this.#polledBeforeAt = now;
+    } else this.#notify();
   }
 
-  #lookAfterWrite(now: number): void {
-    if (now - this.#lookedAfterAt < LOOK_EVERY_MS) return;
-    this.#lookedAfterAt = now;
+  #pollAfterWrite(now: number): void {
+    if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
+    this.#polledAfterAt = now;
     try {
-      this.#file.check();
+      if (!this.#translated("flush", () => this.#file.confirmPending())) this.#poll("flush");
     } catch (error) {
-      // The lines are in the file. The next check will tell what this one could not.
+      // The lines are in the file. The next poll will report what this one could not.
       if (!isSessionError(error) || error instanceof ReplacedError) throw error;
-      this.#lookedBeforeAt = NEVER;
+      this.#polledBeforeAt = NEVER;
     }
   }
 
   /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return exclusively(this.#fs, this.path, () => {
-      const written = untilUnchanged(() => {
-        this.#file.look("write");
+      const written = this.#polled("write", (file) => {
         this.#assertVersion();
         assertAllRead(this.path, this.index);
-        return this.#file.replace(write);
+        return file.replace(write);
       });
       if (written !== undefined) this.#takeReplacement();
       return written;
     });
   }
 
-  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next look reads it. */
+  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
   #takeReplacement(): void {
     try {
-      this.#file.takeReplacement();
+      this.#poll("write");
     } catch (error) {
       if (!isSessionError(error)) throw error;
-      this.#lookedBeforeAt = NEVER;
+      this.#polledBeforeAt = NEVER;
     }
   }
+
+  /** Opens the file at the path for reading lines; switches to that file first if it has replaced the one that was read. */
+  #openToRead(): OpenToRead {
+    return untilUnchanged(() =>
+      this.#translated("read", () => {
+        this.#pollOnce("read", true);
+        return this.#file.openToRead();
+      }),
+    );
+  }
+
+  /** The positions in the current file, by the ordinals that callers know. */
+  #spansOf(known: SessionIndex, now: SessionIndex): SpansByOrdinal {
+    return movedSpans(now.spans, (ordinal) => {
+      const there = now.tree.find(known.tree.idAt(ordinal));
+      if (there === NONE) throw new ReplacedError(this.path);
+      return there;
+    });
+  }
+
+  /**
+   * Compares the file with the path, and reads what is new.
+   *
+   * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
+   *
+   * @param intent - `write` restores a file that is gone.
+   * @param isForLines - Whether to find only what is needed to read lines of known entries.
+   * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
+   *   gone and cannot be restored.
+   */
+  #poll(intent: Intent, isForLines = false): LogChange | undefined {
+    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent, isForLines)));
+    return this.#notify();
+  }
+
+  /** Polls, then calls with the file; both again if another file takes the path in between. */
+  #polled<T>(intent: Intent, call: (file: OpenFile) => T): T {
+    return untilUnchanged(() => {
+      this.#poll(intent);
+      return this.#translated(intent, () => call(this.#file));
+    });
+  }
+
+  #pollOnce(intent: Intent, isForLines: boolean): void {
+    const state = this.#state;
+    if (state instanceof UnwrittenSession) {
+      if (intent === "read" && !isForLines) this.#join(state);
+      return;
+    }
+    const found = state.findAtPath();
+    // Reading lines needs what is new only if pending writes may be behind it.
+    const isNeeded = !isForLines || state.index.expectedEnd > state.index.position;
+    if (found === "same") state.index.confirmPending();
+    else if (found === "grown" && isNeeded) this.#readNew(state, intent);
+    else if (found === "replaced") this.#reload(state, intent);
+    else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
+  }
+
+  /** Goes on with an open file whose path is gone. */
+  #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
+    if (intent === "write") this.#recreate(file);
+    // A retired file may hold what was redacted in the one that took its path.
+    else if (isForLines && file.isRetired) throw gone(this.path);
+    else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
+  }
+
+  /** Reports to callers what they do not know yet. */
+  #notify(): LogChange | undefined {
+    let change: LogChange | undefined;
+    if (this.#unknownFrom !== undefined) {
+      change = { kind: "foreign", from: this.#unknownFrom };
+      this.#unknownFrom = undefined;
+      this.onChange?.(change);
+    }
+    const before = this.#index;
+    if (this.#state.index !== before) {
+      this.#index = this.#state.index;
+      change = { kind: "reloaded", before };
+      this.onChange?.(change);
+    }
+    return change;
+  }
+
+  #readNew(file: OpenFile, intent: Intent): void {
+    const { index } = file;
+    const from = index.tree.size;
+    if (!file.readNew()) this.#reload(file, intent);
+    else if (from < index.tree.size && index === this.#index) this.#unknownFrom ??= from;
+  }
+
+  /** Uses the file that another process made before this session had an entry. */
+  #join(session: UnwrittenSession): void {
+    const size = this.#fs.statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size === 0 || session.index.tree.size > 0) return;
+    this.#isReplacementDone();
+    this.#state = this.#read("read");
+  }
+
+  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete. */
+  #recreate(file: OpenFile): void {
+    if (!file.isHeld || file.isRetired || !this.#isWhole(file)) throw gone(this.path);
+    makeFolder(this.#fs, dirname(this.path));
+    file.read((fd) => copyOpenFile(this.#fs, fd, this.path));
+    this.#reload(file, "write");
+  }
+
+  /** Whether an open file still holds the session: it may have been emptied before it was removed. */
+  #isWhole(file: OpenFile): boolean {
+    const index = this.#newIndex((...range) => file.readRange(...range));
+    file.read((fd) => feedToEnd(this.#fs, fd, index));
+    return index.header !== undefined && missingFrom(index, file.index).length === 0;
+  }
+
+  /** Switches to the file at the path, if it holds the same session. */
+  #reload(before: OpenFile, intent: Intent): void {
+    // Must come first: while another process replaces the file, lines may still be missing in it.
+    const isWhole = this.#isReplacementDone();
+    before.markStale();
+    const file = this.#read(intent);
+    try {
+      if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(this.path);
+      const unaltered = file.read((fd) => this.#recent.unalteredIn(this.#fs, fd, file.index));
+      const putBack = isWhole ? this.#putBack(file, before) : [];
+      this.#recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
+    } catch (error) {
+      file.release();
+      throw error;
+    }
+    before.release();
+    this.#state = file;
+  }
+
+  /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
+  #isReplacementDone(): boolean {
+    const isReader = this.#options.mode === "read-only";
+    return isReader
+      ? !isHalfReplaced(this.#fs, this.path)
+      : finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS);
+  }
+
+  /**
+   * Appends again the recent lines of this session that a file lacks, if their parents are in it.
+   *
+   * Does nothing after a replacement that copied all lines: what is missing then was removed on purpose.
+   */
+  #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
+    const isSame = file.isSameAs(before);
+    const isTaken = !isSame && before.isRetired;
+    const newest = (isSame || isTaken ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
+    const { own, isOwnStuck, areOthers } = this.#recent.missingFrom(file.index, before.index, newest);
+    const isOwnLost = own.length > 0 && !isTaken;
+    // Only the old file can tell whether it was retired.
+    if (isOwnLost && !before.isHeld) throw new ReplacedError(this.path);
+    if (isOwnLost && !this.#translated("write", () => this.#writeTo(file, own))) {
+      throw new FileChangedError("another file is at the path now");
+    }
+    if (areOthers || (isOwnStuck && !isTaken)) throw new ReplacedError(this.path);
+    return isTaken ? [] : own;
+  }
+
+  /** The open file, for calls that are only made when there is one. */
+  get #file(): OpenFile {
+    if (this.#state instanceof OpenFile) return this.#state;
+    throw new TypeError("the session is not written yet");
+  }
+
+  /** Runs a file system call and translates its error. */
+  #translated<T>(intent: Intent, call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      throw fileError(this.path, intent, error);
+    }
+  }
+}
+
+/** Passes on the records that the index has parsed, and reads the other lines, all in the given order. */
+function takeRecords(
+  index: SessionIndex,
+  ordinals: Iterable<number>,
+  take: TakeRecord,
+  read: (ordinals: readonly number[]) => void,
+): void {
+  let missing: number[] = [];
+  const readMissing = () => {
+    if (missing.length > 0) read(missing);
+    missing = [];
+  };
+  for (const ordinal of ordinals) {
+    const record = index.takeParsed(ordinal);
+    if (record === undefined) {
+      missing.push(ordinal);
+      continue;
+    }
+    readMissing();
+    take(ordinal, record, index.spans.lengthAt(ordinal));
+  }
+  readMissing();
 }

@@ -49,8 +49,8 @@ export class MemoryLog implements SessionLog {
     linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }
 
-  pin(): () => void {
-    return () => undefined;
+  followReplacement(): void {
+    // Lines in memory are only replaced by this log.
   }
 
   append(lines: readonly LogLine[]): number {

@@ -49,7 +49,7 @@ export interface SessionLog extends LineSource {
   readonly path: string | undefined;
   /** Why nothing can be appended; undefined if it can. */
   readonly readOnlyReason: ReadOnlyReason | undefined;
-  /** Called when the log notices that others wrote, which may happen during any call. */
+  /** Called when the log notices that others wrote, which may happen during any call but `readLines`. */
   onChange: ((change: LogChange) => void) | undefined;
   /** Called when writing starts to fail, or works again, between two appends. */
   onPersistence: ((state: "ok" | "degraded", error?: Error) => void) | undefined;
@@ -57,11 +57,12 @@ export interface SessionLog extends LineSource {
   readonly isDegraded: boolean;
   /** Whether entries are kept as the objects that they are, even if JSON cannot hold them. */
   readonly keepsObjects?: boolean;
-  /** The index of the lines. A change of kind `reloaded` replaces this object. */
+  /** The index of the lines. Only a change of kind `reloaded` replaces this object. */
   readonly index: SessionIndex;
 
   /**
-   * Reads the lines of entries, as bytes without line breaks.
+   * Reads the lines of entries, as bytes without line breaks. They are as they are stored now, even if others have replaced
+   * them; other entries are found by the next call that may report a change.
    *
    * @param ordinals - Which entries; ascending order is fastest.
    * @param take - Called for each, in the given order.
@@ -71,10 +72,12 @@ export interface SessionLog extends LineSource {
   readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void;
 
   /**
-   * Keeps the lines readable and the ordinals valid, whatever others write, until the returned function is called.
-   * For copies.
+   * Switches to the lines that have replaced those that were read, if any have, so that nothing is built of what was removed
+   * from them.
+   *
+   * @remarks Cost: O(1) if nothing was replaced.
    */
-  pin(): () => void;
+  followReplacement(): void;
 
   /**
    * Appends entries in one write, all or none.

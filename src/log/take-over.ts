@@ -2,11 +2,10 @@ import { type FileSystem, readRange } from "../fs/file-system.ts";
 import { currentLine } from "../jsonl/entry-body.ts";
 import { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionHeader } from "../schema/header.ts";
-import { AppendFile, LINE_BREAK } from "./append-file.ts";
+import { AppendFile, LINE_BREAK, retire } from "./append-file.ts";
 import { FileChangedError, untilUnchanged } from "./file-errors.ts";
 import { readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
-import { retire } from "./retired-file.ts";
 
 /** An open session file that is being replaced. */
 export interface OldFile {

@@ -176,12 +176,7 @@ export function exportCopy(
   options: FileLogOptions,
 ): string {
   const absolute = absolutePath(path);
-  const unpin = state.log.pin();
-  try {
-    writeCopyFile(absolute, branchLines(state, planBranch(state, state.leaf, header)), options);
-  } finally {
-    unpin();
-  }
+  writeCopyFile(absolute, branchLines(state, planBranch(state, state.leaf, header)), options);
   return absolute;
 }
 

@@ -115,17 +115,12 @@ export function forkLog(
   const sourceFile = absolutePath(sourcePath);
   const source = FileLog.open(sourceFile, { ...readingOptions(options), mode: "read-only" });
   if (source === undefined) throw sessionNotFound(sourceFile);
-  const unpin = source.pin();
-  try {
-    const parentSession = session.parentSession ?? sourceFile;
-    const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
-    const folder = sessionFolder(targetCwd, options);
-    const path = newSessionPath(folder, header);
-    ensureFolder(folder);
-    return writeCopy(path, copyLines(source, planWhole(source, header)), options);
-  } finally {
-    unpin();
-  }
+  const parentSession = session.parentSession ?? sourceFile;
+  const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
+  const folder = sessionFolder(targetCwd, options);
+  const path = newSessionPath(folder, header);
+  ensureFolder(folder);
+  return writeCopy(path, copyLines(source, planWhole(source, header)), options);
 }
 
 /** Returns the options for reading a file. */
@@ -147,21 +142,16 @@ export function branchLog(
   place: string | DerivedSessions | undefined,
   options: SessionOptions,
 ): SessionLog {
-  const unpin = state.log.pin();
-  try {
-    const leaf = state.require(leafId);
-    const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
-    const session = parentSession === undefined ? {} : { parentSession };
-    const header = newHeader(cwd, state.options.now(), session);
-    const planned = planBranch(state, leaf, header);
-    const lines = branchLines(state, planned);
-    if (place === undefined) return copyToMemory(lines);
-    if (typeof place === "object") return place.begin(planned.header, lines);
-    const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
-    return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
-  } finally {
-    unpin();
-  }
+  const leaf = state.require(leafId);
+  const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
+  const session = parentSession === undefined ? {} : { parentSession };
+  const header = newHeader(cwd, state.options.now(), session);
+  const planned = planBranch(state, leaf, header);
+  const lines = branchLines(state, planned);
+  if (place === undefined) return copyToMemory(lines);
+  if (typeof place === "object") return place.begin(planned.header, lines);
+  const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
+  return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
 }
 
 /** Makes the error for a path at which there is no session. */

@@ -124,8 +124,8 @@ export class SessionState {
 
   /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
   #path(): EntryPath {
-    // As when bodies are read: others may have replaced the file since it was opened.
-    if (this.#log.index.ordinary !== undefined) this.#log.refresh();
+    // What was redacted since must not be in a context, even if its body is in the cache.
+    this.#log.followReplacement();
     const { ordinary } = this.#log.index;
     const inTree = () => treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
     const isAtEnd = ordinary !== undefined && this.#leaf === ordinary.size - 1;

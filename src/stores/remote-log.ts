@@ -151,8 +151,8 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  pin(): () => void {
-    return () => undefined;
+  followReplacement(): void {
+    // Lines in memory are only replaced by this log.
   }
 
   rewrite(change: LineChange, more: () => readonly LogLine[]): void {

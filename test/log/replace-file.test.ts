@@ -192,6 +192,7 @@ describe("while a file is replaced", () => {
       );
       const session = SessionManager.open(path, { fs });
       expect(session.getEntry("00000000")).toMatchObject({ message: { content: "[redacted]" } });
+      session.refresh();
       expect((await SessionManager.load(path)).getEntryCount()).toBe(session.getEntryCount());
     }
   });

@@ -13,16 +13,11 @@ import type { ExportSource } from "./source.ts";
  */
 export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
   const log = openLog(session.path, { mode: "read-only" });
-  const unpin = log.pin();
-  try {
-    const whole = wholeCopy(log.index);
-    if (isFull) {
-      yield* copyLines(log, whole);
-      return;
-    }
-    const state = new SessionState(log, coreOptions({}));
-    yield* branchLines(state, planBranch(state, leaf, whole.header));
-  } finally {
-    unpin();
+  const whole = wholeCopy(log.index);
+  if (isFull) {
+    yield* copyLines(log, whole);
+    return;
   }
+  const state = new SessionState(log, coreOptions({}));
+  yield* branchLines(state, planBranch(state, leaf, whole.header));
 }
