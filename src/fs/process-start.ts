@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
+import { uptime } from "node:os";
 import { hasErrorCode, ifPresent } from "./file-system.ts";
 
 /**
@@ -21,6 +22,53 @@ export function startOf(pid: number, thread = 0): string | undefined {
     if (hasErrorCode(error, "ESRCH")) return undefined;
     throw error;
   }
+}
+
+/**
+ * Tells whether a process that runs on this machine started after a moment: then it only has the number of an earlier one.
+ *
+ * @param timeMs - Milliseconds since 1970.
+ * @returns False if the system does not tell.
+ * @remarks Starts a process, unless the machine itself started after that moment.
+ */
+export function hasStartedSince(pid: number, timeMs: number, platform: string = process.platform): boolean {
+  if (Date.now() - uptime() * 1000 > timeMs + TOLERANCE_MS) return true;
+  const ageMs = ageOf(pid, platform);
+  return ageMs !== undefined && Date.now() - ageMs > timeMs + TOLERANCE_MS;
+}
+
+/** Clocks of a file system and of the system's table of processes differ by less. */
+const TOLERANCE_MS = 2_000;
+
+/** How long a process may take that asks for the age of another one. */
+const ASKING_MS = 10_000;
+
+/** Returns how many milliseconds a process has been running; undefined if the system does not tell. */
+function ageOf(pid: number, platform: string): number | undefined {
+  const [program, args] =
+    platform === "win32"
+      ? ([
+          "powershell",
+          [
+            "-NoProfile",
+            "-NonInteractive",
+            "-Command",
+            `((Get-Date) - (Get-Process -Id ${pid}).StartTime).ToString("d\\-hh\\:mm\\:ss")`,
+          ],
+        ] as const)
+      : (["ps", ["-o", "etime=", "-p", String(pid)]] as const);
+  // Loaded late, since hardly any program needs it.
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
+  const { stdout } = spawnSync(program, args, { encoding: "utf8", timeout: ASKING_MS, windowsHide: true });
+  return ageIn(stdout ?? "");
+}
+
+/** Parses `[[days-]hours:]minutes:seconds` into milliseconds. */
+export function ageIn(text: string): number | undefined {
+  const parts = /^\s*(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)\s*$/.exec(text);
+  if (parts === null) return undefined;
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part = "0") => Number(part));
+  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
 /** The system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */

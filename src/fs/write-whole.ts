@@ -8,9 +8,10 @@ import {
   readPieces,
   removeQuietly,
   syncFolder,
+  whileHeld,
   writeFully,
 } from "./file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
+import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** Content for a new file. */
 export interface Content {
@@ -122,9 +123,21 @@ export function underFreeName(wanted: string, make: (path: string) => void): str
   }
 }
 
-/** Links a file to a second name that must be free; copies it if the file system has no links. */
+/** Gives a file a second name that must be free, or a copy if the file system has no links. */
 export function linkOrCopy(fs: FileSystem, path: string, to: string): void {
-  if (!tryLink(fs, path, to)) fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
+  if (tryLink(fs, path, to)) return;
+  fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
+  try {
+    const fd = fs.openSync(to, "r+");
+    try {
+      fs.fsyncSync(fd);
+    } finally {
+      closeQuietly(fs, fd);
+    }
+  } catch (error) {
+    removeQuietly(fs, to);
+    throw error;
+  }
 }
 
 /** Links a file to a second name that must be free; returns false if the file system has no links. */
@@ -133,9 +146,33 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
     fs.linkSync(path, to);
     return true;
   } catch (error) {
-    if (!hasErrorCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK")) throw error;
+    if (!hasErrorCode(error, ...NO_LINKS)) throw error;
     return false;
   }
+}
+
+/** How systems say that they have no links: Windows `EISDIR`, Android `EACCES`, mounted stores `EIO`. */
+const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
+
+/**
+ * Moves a file to a name, unless that is taken.
+ *
+ * @returns False if it is taken.
+ * @remarks Without links, a file that is made at the name between two system calls is lost.
+ */
+export function moveIfFree(fs: FileSystem, path: string, to: string): boolean {
+  try {
+    if (tryLink(fs, path, to)) {
+      removeFile(fs, path);
+      return true;
+    }
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    throw error;
+  }
+  if (fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) return false;
+  whileHeld(fs, () => fs.renameSync(path, to));
+  return true;
 }
 
 /** `COPYFILE_EXCL` of `node:fs`. */

@@ -33,7 +33,7 @@ import { OpenFile } from "./open-file.ts";
 import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
-import { exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
+import { awaitFile, exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type {
   LogChange,
   LogLine,
@@ -154,7 +154,7 @@ export class FileLog implements SessionLog {
   /** Takes the lease of an existing file. */
   static #begin(path: string, options: FileLogOptions): FileLog | undefined {
     const log = new FileLog(path, options);
-    if (!isThere(path, options.fs)) return undefined;
+    if (!log.#isThere()) return undefined;
     log.#lease.take();
     try {
       if (log.readOnlyReason !== "mode") log.#finishReplacement();
@@ -354,13 +354,16 @@ export class FileLog implements SessionLog {
     return new SessionIndex({ readBytes, ...(maxLineBytes !== undefined && { maxLineBytes }) });
   }
 
+  /** Whether a file is at the path, which a replacement may leave without one for a moment. */
+  #isThere(): boolean {
+    if (isThere(this.path, this.#fs)) return true;
+    this.#translated("read", () => awaitFile(this.#fs, this.path));
+    return isThere(this.path, this.#fs);
+  }
+
   /** Takes over the lines that a killed process left in an old file. A living process does so itself. */
   #finishReplacement(): void {
-    try {
-      finishReplacement(this.#fs, this.path, 0);
-    } catch (error) {
-      throw fileError(this.path, "write", error);
-    }
+    this.#translated("write", () => finishReplacement(this.#fs, this.path, 0));
   }
 
   #unlessEmpty(): FileLog | undefined {
@@ -546,8 +549,12 @@ export class FileLog implements SessionLog {
     else if (found === "gone") this.#goOnWithout(state, intent, isForLines);
   }
 
-  /** Goes on with an open file whose path is gone. */
+  /** Goes on with an open file whose path is gone, unless it is being replaced. */
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
+    if (isHalfReplaced(this.#fs, this.path)) {
+      const isDone = finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS);
+      throw isDone ? new FileChangedError("the file was replaced") : new Error("it is being replaced");
+    }
     if (intent === "write") this.#recreate(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);

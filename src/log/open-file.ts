@@ -1,7 +1,8 @@
+import type { FileState } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
-import { type AppendFile, type FileState, LINE_BREAK, type OpenToRead } from "./append-file.ts";
+import { type AppendFile, LINE_BREAK, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
@@ -116,7 +117,7 @@ export class OpenFile {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
-    if (state.size === this.#seen?.size && state.mtimeMs === this.#seen.mtimeMs) return true;
+    if (state.size === this.#seen?.size && state.mtimeNs === this.#seen.mtimeNs) return true;
     const fingerprint = this.#fingerprint;
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }
@@ -190,8 +191,7 @@ export class OpenFile {
   /**
    * Calls with the file as it was read, for a replacement.
    *
-   * The only call during which another file may take the path on behalf of this session. A system that replaces no open file
-   * needs the descriptors closed here.
+   * The only call during which another file may take the path on behalf of this session.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;

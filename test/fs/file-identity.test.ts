@@ -57,9 +57,9 @@ test("a list shows what two redactions by another process have left", async () =
 });
 
 test("a system that tells the time of the last change for that of the making does not hide growth", () => {
-  const [before, after] = [1, 2].map((ms) => ({ dev: 1, ino: 2, birthtimeMs: ms, ctimeMs: ms }));
+  const [before, after] = [1n, 2n].map((ns) => ({ dev: 1n, ino: 2n, birthtimeNs: ns, ctimeNs: ns }));
   if (before === undefined || after === undefined) throw new TypeError();
   expect(isSameFile(before, after)).toBe(true);
-  expect(isSameFile(before, { ...after, ino: 3 })).toBe(false);
-  expect(isSameFile({ ...before, ctimeMs: 5 }, after)).toBe(false);
+  expect(isSameFile(before, { ...after, ino: 3n })).toBe(false);
+  expect(isSameFile({ ...before, ctimeNs: 5n }, after)).toBe(false);
 });
