@@ -29,8 +29,10 @@ export function stateAt(fs: FileSystem, path: string): FileState | undefined {
 
 /** Tells whether two identities are of one file, even if it has grown in between. */
 export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
-  if (a === undefined || b === undefined || a.ino !== b.ino || a.dev !== b.dev) return false;
-  return ARE_NUMBERS_UNIQUE || a.birthtimeNs === b.birthtimeNs || (isUnclear(a) && isUnclear(b));
+  if (a === undefined || b === undefined || a.ino !== b.ino) return false;
+  // Windows does not always tell the volume of an open file.
+  if (IS_WINDOWS) return a.dev === b.dev || a.dev === 0n || b.dev === 0n;
+  return a.dev === b.dev && (a.birthtimeNs === b.birthtimeNs || (isUnclear(a) && isUnclear(b)));
 }
 
 /** Returns the state that the system's answer describes. */
@@ -40,8 +42,8 @@ export function stateOf({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: BigIn
 
 const BIGINT = { bigint: true } as const;
 
-/** Windows counts how often it has used a number, and gives a new file the time of an earlier one of the same name. */
-const ARE_NUMBERS_UNIQUE = process.platform === "win32";
+/** It gives no number twice, but gives a new file the time of an earlier one of the same name. */
+const IS_WINDOWS = process.platform === "win32";
 
 /** Whether a system that does not know when a file was made may have told the time of its last change instead. */
 function isUnclear({ birthtimeNs, ctimeNs }: FileIdentity): boolean {

@@ -11,7 +11,7 @@ import {
   whileHeld,
   writeFully,
 } from "./file-system.ts";
-import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
+import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
 
 /** Content for a new file. */
 export interface Content {
@@ -155,23 +155,20 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
 const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * Moves a file to a name, unless that is taken.
+ * Puts a file at a path, unless something is there. Its other name is gone afterwards, or leads to the same file.
  *
- * @returns False if it is taken.
- * @remarks Without links, a file that is made at the name between two system calls is lost.
+ * @returns False if something is there.
+ * @remarks Without links, a file that is made at the path between two system calls is lost.
  */
-export function moveIfFree(fs: FileSystem, path: string, to: string): boolean {
+export function moveIfFree(fs: FileSystem, from: string, path: string): boolean {
   try {
-    if (tryLink(fs, path, to)) {
-      removeFile(fs, path);
-      return true;
-    }
+    if (tryLink(fs, from, path)) return true;
   } catch (error) {
     if (hasErrorCode(error, "EEXIST")) return false;
     throw error;
   }
-  if (fs.lstatSync(to, { throwIfNoEntry: false }) !== undefined) return false;
-  whileHeld(fs, () => fs.renameSync(path, to));
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
+  whileHeld(fs, () => fs.renameSync(from, path));
   return true;
 }
 

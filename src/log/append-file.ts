@@ -365,11 +365,19 @@ const RETIRED_MODE = 0o400;
 
 const WRITE_BITS = 0o222;
 
+/** The time that a replaced file gets where permissions do not last: the first that every file system knows. */
+const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
+
+/** Times of files are rounded, and some are local. */
+const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
+
 /**
  * Makes a replaced file read-only. Writers that still hold it open notice that after their next write, and switch to
  * the new file.
  */
 export function retire(fs: FileSystem, fd: number): void {
+  // There the old file has left the path already, which its writers notice.
+  if (keepsOpenFiles(fs)) return;
   try {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
@@ -378,7 +386,12 @@ export function retire(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Tells by its mode whether a file was retired. A file that is merely read-only looks the same. */
-function looksRetired({ mode }: { readonly mode: number }): boolean {
-  return (mode & WRITE_BITS) === 0;
+/** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
+export function markCopied(fs: FileSystem, path: string): void {
+  if (keepsOpenFiles(fs)) fs.utimesSync(path, RETIRED_AT, RETIRED_AT);
+}
+
+/** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */
+function looksRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
+  return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
 }

@@ -551,10 +551,8 @@ export class FileLog implements SessionLog {
 
   /** Goes on with an open file whose path is gone, unless it is being replaced. */
   #goOnWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
-    if (isHalfReplaced(this.#fs, this.path)) {
-      const isDone = finishReplacement(this.#fs, this.path, REPLACEMENT_WAIT_MS);
-      throw isDone ? new FileChangedError("the file was replaced") : new Error("it is being replaced");
-    }
+    awaitFile(this.#fs, this.path);
+    if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
     if (intent === "write") this.#recreate(file);
     // A retired file may hold what was redacted in the one that took its path.
     else if (isForLines && file.isRetired) throw gone(this.path);

@@ -21,6 +21,7 @@ import {
   writeTemporary,
 } from "../fs/write-whole.ts";
 import { isSessionError, messageOf, SessionError } from "../schema/errors.ts";
+import { markCopied } from "./append-file.ts";
 import { FileChangedError, fileError } from "./file-errors.ts";
 import { Lease } from "./lease.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
@@ -105,6 +106,7 @@ function exchange(old: OldFile, temporary: string): void {
     assertReplaceable(old, hiddenName(path));
     syncFolder(fs, dirname(path));
     moveIn(fs, temporary, path);
+    removeTemporary(fs, temporary);
   } catch (error) {
     putBack(fs, path);
     throw error;
@@ -136,6 +138,7 @@ function settle(old: OldFile): void {
       takeOver(old);
       for (const stray of strayNames(fs, path)) takeOverFile(fs, stray, path);
       syncFolder(fs, dirname(path));
+      markCopied(fs, hiddenName(path));
       removeOldFile(fs, path);
       // Again, for writers that open the file by its path and know nothing of this.
       takeOver(old);
@@ -186,6 +189,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   const deadline = monotonicMs() + waitMs;
   while (isHalfReplaced(fs, path)) {
     if (here.has(lockName(path))) {
+      if (!isAnythingAt(fs, path)) throw busy(path);
       // The call further up the stack then finds its work done.
       takeOverHidden(fs, path);
       return true;
@@ -204,15 +208,21 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
 
 /** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
-  return fs.lstatSync(hiddenName(path), { throwIfNoEntry: false }) !== undefined;
+  return isAnythingAt(fs, hiddenName(path));
+}
+
+function isAnythingAt(fs: FileSystem, path: string): boolean {
+  return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /**
  * Waits for a file that is being replaced, if that leaves nothing at its path for a moment, or for longer if its process was
  * killed: then the old file is put back.
+ *
+ * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
  */
 export function awaitFile(fs: FileSystem, path: string): void {
-  if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) finishReplacement(fs, path, WAIT_MS);
+  if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
 }
 
 /** Returns the path of the session whose old file has this path; undefined if it is none. */
@@ -261,8 +271,9 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
   const fd = openForReading(fs, from);
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
+    if (isTaken) markCopied(fs, from);
     // Another session is at the path. The lines belong to the old one, and are nowhere else.
-    if (!isTaken) underFreeName(`${path}.bak`, (free) => linkOrCopy(fs, from, free));
+    else underFreeName(`${path}.bak`, (free) => linkOrCopy(fs, from, free));
   } finally {
     closeQuietly(fs, fd);
   }
@@ -314,7 +325,7 @@ function strayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {
     const name = `${hiddenName(path)}.${number}`;
-    if (fs.lstatSync(name, { throwIfNoEntry: false }) === undefined) break;
+    if (!isAnythingAt(fs, name)) break;
     names.push(name);
   }
   return names;

@@ -1,0 +1,2 @@
+/** Whether the tests run on Windows, where some cannot hold. */
+export const IS_WINDOWS = process.platform === "win32";
