@@ -5,6 +5,7 @@ import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   type FileSystem,
+  hasErrorCode,
   keepsOpenFiles,
   openForReading,
   readPieces,
@@ -225,10 +226,20 @@ export function awaitFile(fs: FileSystem, path: string): void {
   if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
 }
 
-/** Returns the path of the session whose old file has this path; undefined if it is none. */
-export function pathOfOldFile(path: string): string | undefined {
-  const [, name] = /^\.(.+)\.old$/.exec(basename(path)) ?? [];
-  return name === undefined ? undefined : join(dirname(path), name);
+/** Calls once more after such a wait, if there was no file. */
+export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    if (!hasErrorCode(error, "ENOENT")) throw error;
+    awaitFile(fs, path);
+    return call();
+  }
+}
+
+/** Returns the name of the session whose old file has this hidden name; undefined if it is no such name. */
+export function nameOfOldFile(hidden: string): string | undefined {
+  return /^\.(.+\.jsonl)\.old$/.exec(hidden)?.[1];
 }
 
 /** Removes what an interrupted replacement left of a session that is being deleted. */
