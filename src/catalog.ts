@@ -1,5 +1,5 @@
 /**
- * Many sessions: list, search, resolve a name to a path, delete, restore, decide what to keep.
+ * Many sessions: list, search, resolve a name to a path, delete, restore, merge copies, decide what to keep.
  *
  * @module
  */
@@ -10,16 +10,18 @@ export { type IterateOptions, iterateSessions } from "./catalog/list-sessions.ts
 export { resolveSession } from "./catalog/resolve-session.ts";
 export { listTrashed, restoreSession, type TrashedSession, type TrashOptions } from "./catalog/restore.ts";
 export {
-  type KeepReason,
   planRetention,
   type RetentionCandidate,
   type RetentionPlan,
   type RetentionPolicy,
 } from "./catalog/retention.ts";
 export { type FileHit, type SearchHit, type SearchOptions, searchSessions } from "./catalog/search.ts";
-export type { CatalogScope } from "./catalog/session-files.ts";
 export type { FileRow, SessionRow } from "./catalog/session-row.ts";
 export type { SkippedFile, SkipReport } from "./catalog/skipping.ts";
-export type { CacheOptions } from "./catalog/summary-cache.ts";
 export type { TextMatch } from "./catalog/text-matcher.ts";
 export { type DeletedSession, type DeleteOptions, deleteSession } from "./catalog/trash.ts";
+export { type MergeFilesOptions, type MergeFilesResult, mergeSessions } from "./manager/merge-files.ts";
+export { type MergedContent, mergeSessionContents } from "./merge/merge-content.ts";
+export type { HeaderDifference } from "./merge/merge-headers.ts";
+export type { MergeConflict, MergeOptions, MergeReport } from "./merge/merge-plan.ts";
+export type { MergeSide } from "./merge/merge-source.ts";

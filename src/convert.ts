@@ -7,50 +7,27 @@
 export { fromModelMessages, fromModelMessagesResponse } from "./convert/ai-sdk/from-model-messages.ts";
 export { fromUIMessages } from "./convert/ai-sdk/from-ui-messages.ts";
 export type {
-  ModelAnswerPart,
-  ModelFilePart,
   ModelMessage,
   ModelMessageLike,
   ModelMessagesRequest,
   ModelMessagesRequestLike,
   ModelMessagesResponseLike,
-  ModelProviderOptions,
-  ModelReasoningPart,
-  ModelStepLike,
-  ModelTextPart,
-  ModelToolCallPart,
-  ModelToolOutput,
-  ModelToolResultPart,
 } from "./convert/ai-sdk/model-message-types.ts";
 export { toModelMessages } from "./convert/ai-sdk/to-model-messages.ts";
 export { toUIMessages } from "./convert/ai-sdk/to-ui-messages.ts";
 export type {
-  UIFilePart,
   UIMessage,
   UIMessageLike,
   UIMessagesOptions,
   UIMessagesResult,
-  UIPart,
-  UIReasoningPart,
-  UIStepStartPart,
-  UITextPart,
-  UIToolPart,
 } from "./convert/ai-sdk/ui-message-types.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./convert/answer.ts";
 export type {
-  AnthropicBlock,
-  AnthropicBlockLike,
-  AnthropicImage,
   AnthropicMessage,
   AnthropicMessageLike,
-  AnthropicRedactedThinking,
   AnthropicRequest,
   AnthropicRequestLike,
   AnthropicResponseLike,
-  AnthropicText,
-  AnthropicThinking,
-  AnthropicToolResult,
-  AnthropicToolUse,
 } from "./convert/anthropic/anthropic-types.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./convert/anthropic/to-anthropic.ts";
@@ -63,10 +40,8 @@ export type { ConversionIssue, ConversionIssueCode } from "./convert/conversion-
 export type { MessageImportOptions, RequestOptions } from "./convert/conversion-options.ts";
 export { fromGemini, fromGeminiResponse } from "./convert/gemini/from-gemini.ts";
 export type {
-  GeminiBlob,
   GeminiContent,
   GeminiContentLike,
-  GeminiPart,
   GeminiRequest,
   GeminiRequestLike,
   GeminiResponseLike,
@@ -75,19 +50,12 @@ export { toGemini } from "./convert/gemini/to-gemini.ts";
 export type { ConvertedMessages } from "./convert/history.ts";
 export { fromOpenAIChat, fromOpenAIChatResponse } from "./convert/openai-chat/from-openai-chat.ts";
 export type {
-  OpenAIChatAssistantMessage,
-  OpenAIChatImage,
   OpenAIChatMessage,
   OpenAIChatMessageLike,
   OpenAIChatOptions,
   OpenAIChatRequest,
   OpenAIChatRequestLike,
   OpenAIChatResponseLike,
-  OpenAIChatSystemMessage,
-  OpenAIChatText,
-  OpenAIChatToolCall,
-  OpenAIChatToolMessage,
-  OpenAIChatUserMessage,
 } from "./convert/openai-chat/openai-chat-types.ts";
 export { toOpenAIChat } from "./convert/openai-chat/to-openai-chat.ts";
 export {
@@ -95,14 +63,6 @@ export {
   fromOpenAIResponsesResponse,
 } from "./convert/openai-responses/from-openai-responses.ts";
 export type {
-  OpenAICallOutput,
-  OpenAICustomToolCall,
-  OpenAIFunctionCall,
-  OpenAIInputImage,
-  OpenAIInputMessage,
-  OpenAIInputText,
-  OpenAIOutputMessage,
-  OpenAIReasoningItem,
   OpenAIResponsesItem,
   OpenAIResponsesItemLike,
   OpenAIResponsesOptions,

@@ -25,8 +25,6 @@ export {
 } from "./compaction/diff-branches.ts";
 export {
   computeFileLists,
-  createFileOps,
-  extractFileOpsFromMessage,
   type FileLists,
   type FileOperations,
   formatFileOperations,
@@ -39,12 +37,7 @@ export {
   planCompaction,
   prepareCompaction,
 } from "./compaction/plan.ts";
-export type {
-  Summarize,
-  SummarizeReply,
-  SummarizeRequest,
-  SummaryKind,
-} from "./compaction/request-summary.ts";
+export type { Summarize, SummarizeReply, SummarizeRequest } from "./compaction/request-summary.ts";
 export {
   type CompactionLimits,
   type CompactionSettings,
@@ -80,12 +73,7 @@ export {
   type SessionProjection,
 } from "./context/session-context.ts";
 export { foldSystemMessages } from "./context/system-message.ts";
-export {
-  repairToolPairs,
-  type ToolPairRepair,
-  type ToolPairRepairKind,
-  type ToolPairsRepaired,
-} from "./context/tool-pairs.ts";
+export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./context/tool-pairs.ts";
 export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
@@ -115,12 +103,7 @@ export {
   type UnknownEntry,
   type UsageEntry,
 } from "./schema/entry.ts";
-export {
-  isSessionError,
-  SessionError,
-  type SessionErrorCode,
-  type SessionErrorDetails,
-} from "./schema/errors.ts";
+export { isSessionError, SessionError, type SessionErrorCode } from "./schema/errors.ts";
 export type { SessionHeader } from "./schema/header.ts";
 export { assertValidSessionId } from "./schema/ids.ts";
 export type { IssueCode, SessionIssue } from "./schema/issue.ts";

@@ -28,18 +28,14 @@ export { type CodexRolloutText, readOldCodexText } from "./import/codex/rollout.
 export { type DetectedSource, detectSource } from "./import/detect-source.ts";
 export { type GeminiInput, importGemini, readGeminiText } from "./import/gemini/import-gemini.ts";
 export {
-  IMPORT_MAPPING,
   type ImportCounts,
   type ImportedSession,
-  type ImportProvenance,
   SOURCE_NAMES,
   type SourceName,
   type SourceParent,
-  SUBAGENT_CUSTOM_TYPE,
 } from "./import/imported-session.ts";
 export { importMessages, type MessagesInput } from "./import/messages/import-messages.ts";
 export { readSourceText, type SourceRecord, type SourceText } from "./import/source-text.ts";
-export { IMPORT_CUSTOM_TYPE } from "./schema/import-origin.ts";
 export {
   type MessageDocument,
   type MessageForm,

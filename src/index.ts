@@ -19,9 +19,13 @@ export {
 export { compactWithoutModel } from "./compaction/compact-without-model.ts";
 export { type CutPointResult, findCutPoint, findTurnStartIndex } from "./compaction/cut-point.ts";
 export {
+  type BranchDiff,
+  type BranchSide,
+  diffBranches,
+  type EntrySource,
+} from "./compaction/diff-branches.ts";
+export {
   computeFileLists,
-  createFileOps,
-  extractFileOpsFromMessage,
   type FileLists,
   type FileOperations,
   formatFileOperations,
@@ -34,12 +38,7 @@ export {
   planCompaction,
   prepareCompaction,
 } from "./compaction/plan.ts";
-export type {
-  Summarize,
-  SummarizeReply,
-  SummarizeRequest,
-  SummaryKind,
-} from "./compaction/request-summary.ts";
+export type { Summarize, SummarizeReply, SummarizeRequest } from "./compaction/request-summary.ts";
 export {
   type CompactionLimits,
   type CompactionSettings,
@@ -75,18 +74,12 @@ export {
   type SessionProjection,
 } from "./context/session-context.ts";
 export { foldSystemMessages } from "./context/system-message.ts";
-export {
-  repairToolPairs,
-  type ToolPairRepair,
-  type ToolPairRepairKind,
-  type ToolPairsRepaired,
-} from "./context/tool-pairs.ts";
+export { repairToolPairs, type ToolPairRepair, type ToolPairsRepaired } from "./context/tool-pairs.ts";
 export { calculateContextTokens } from "./context/usage.ts";
 export { migrateSessionEntries } from "./jsonl/migrate.ts";
 export { parseSessionEntries } from "./jsonl/parse-records.ts";
 export { type ReadSessionResult, readSession } from "./jsonl/read-session.ts";
-export type { Durability, FileLogOptions, LoadOptions } from "./log/file-log-options.ts";
-export type { LeaseMode } from "./log/lease.ts";
+export type { LoadOptions } from "./log/file-log-options.ts";
 export { loadEntriesFromFile } from "./log/load-entries.ts";
 export { type RepairAction, type RepairReport, repairSession } from "./log/repair-session.ts";
 export { getDefaultSessionDir, type SessionPlaces } from "./log/session-paths.ts";
@@ -99,7 +92,7 @@ export {
   type StateSession,
 } from "./manager/extension-state.ts";
 export type { ReadonlySessionManager } from "./manager/readonly-session-manager.ts";
-export type { SessionEventMap, SessionEventName, SessionListener } from "./manager/session-events.ts";
+export type { SessionEventMap, SessionListener } from "./manager/session-events.ts";
 export type { SessionInfo, SessionListProgress } from "./manager/session-info.ts";
 export { type AppendOptions, SessionManager } from "./manager/session-manager.ts";
 export type { NewSessionOptions, SessionOptions } from "./manager/session-options.ts";
@@ -126,12 +119,7 @@ export {
   type UnknownEntry,
   type UsageEntry,
 } from "./schema/entry.ts";
-export {
-  isSessionError,
-  SessionError,
-  type SessionErrorCode,
-  type SessionErrorDetails,
-} from "./schema/errors.ts";
+export { isSessionError, SessionError, type SessionErrorCode } from "./schema/errors.ts";
 export type { SessionHeader } from "./schema/header.ts";
 export { assertValidSessionId } from "./schema/ids.ts";
 export type { IssueCode, SessionIssue } from "./schema/issue.ts";

@@ -17,7 +17,6 @@ export type { PlaceKind } from "./redaction/text-places.ts";
 export { copySession } from "./stores/copy-session.ts";
 export { type FileStoreOptions, fileStore } from "./stores/file-store.ts";
 export { memoryStore, type RemoteStoreOptions, remoteStore } from "./stores/remote-store.ts";
-export type { RetryOptions } from "./stores/retries.ts";
 export { selectSessions } from "./stores/select-sessions.ts";
 export type {
   Amendment,
@@ -42,7 +41,6 @@ export type {
   OpenInStoreOptions,
   SearchInStoreOptions,
   SessionStore,
-  StoreSessionOptions,
   StoreSupport,
 } from "./stores/session-store.ts";
 export { sessionExists, sessionNotFound } from "./stores/store-errors.ts";

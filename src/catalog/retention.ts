@@ -28,16 +28,19 @@ export interface RetentionCandidate
   readonly isLabelled?: boolean;
 }
 
-/** Why a session is kept: `parent` means that a kept session was forked from it. */
-export type KeepReason = "recent" | "named" | "labelled" | "parent";
-
 /** What becomes of sessions. */
 export interface RetentionPlan<S> {
   /** Sessions to delete, in the given order. */
   readonly toDelete: readonly S[];
-  /** Sessions to keep, and why, in the given order. */
-  readonly kept: readonly { readonly session: S; readonly reason: KeepReason }[];
+  /** Sessions to keep, in the order of the input, and why: `parent` means that a kept session was forked from it. */
+  readonly kept: readonly {
+    readonly session: S;
+    readonly reason: "recent" | "named" | "labelled" | "parent";
+  }[];
 }
+
+/** Why a session is kept. */
+export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 
 /**
  * Decides which sessions are old enough to be deleted. Deletes nothing.

@@ -1,4 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
+import { entryFrom, type LineSource } from "../jsonl/line-source.ts";
+import { runsOf } from "../jsonl/runs.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import { notASessionAt } from "../log/foreign-file.ts";
 import { assertOptions, COUNT, FLAG, type OptionRules, TEXTS } from "../schema/options.ts";
@@ -13,7 +15,7 @@ import { readEntries, readIndex } from "./read-index.ts";
 import { type FoundLine, linesThatMayHold } from "./search-bytes.ts";
 import { callsOf, failureTexts, SEARCHED_TYPES, searchedText } from "./search-text.ts";
 import type { SessionFile } from "./session-files.ts";
-import type { FileRow, SessionRow } from "./session-row.ts";
+import { type FileRow, rowOfLines, type SessionRow } from "./session-row.ts";
 import { ignoreSkipped, reportSkipped } from "./skipping.ts";
 import { snippetOf } from "./snippet.ts";
 import { summarizeSession } from "./summarize-session.ts";
@@ -170,6 +172,55 @@ async function* searchAt(
     closeFile(file);
   }
 }
+
+/**
+ * Searches the lines of one session that has no file, as `searchSession` does.
+ *
+ * @throws {TypeError} At once, if the query is no regular expression.
+ * @remarks Cost: O(bytes).
+ */
+export function searchLines(
+  source: LineSource,
+  query: string,
+  options: SearchOptions = {},
+): AsyncGenerator<SearchHit, void, undefined> {
+  assertOptions(options, SEARCH_RULES);
+  return searchSource(source, wantedBy(query, options), options, limitOf(query, options));
+}
+
+async function* searchSource(
+  source: LineSource,
+  wanted: Wanted,
+  { onSkipped = ignoreSkipped }: SearchOptions,
+  limit: number,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const { index } = source;
+  const session = rowOfLines(source);
+  if (session === undefined) return;
+  let left = limit;
+  const calls: Calls = new Map();
+  try {
+    for (const ordinals of runsOf(candidates(index, undefined), BATCH_ENTRIES)) {
+      const batch: SearchedEntry[] = [];
+      source.readLines(ordinals, (ordinal, bytes) => {
+        const entry = entryFrom(source, ordinal, bytes);
+        batch.push({ entryId: index.tree.idAt(ordinal), offset: index.spans.offsetAt(ordinal), entry });
+      });
+      const texts = wanted.isFailed ? failuresIn(batch, wanted, calls) : textsIn(batch, wanted);
+      for (const { entryId, role, offset, text, match } of matching(texts, wanted)) {
+        if (left < 1) return;
+        left--;
+        yield { session, entryId, role, offset, ...snippetOf(text, match) };
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TooSlowError)) throw error;
+    onSkipped({ path: session.id, reason: "too-slow" });
+  }
+}
+
+/** Entries that are searched at a time. */
+const BATCH_ENTRIES = 64;
 
 function hitOf(session: FileRow, { entryId, role, offset, text, match }: Found): FileHit {
   return { session, entryId, role, offset, ...snippetOf(text, match) };

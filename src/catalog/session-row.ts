@@ -1,5 +1,7 @@
+import { fieldsOf } from "../context/entry-fields.ts";
+import { entryFrom, type LineSource } from "../jsonl/line-source.ts";
 import type { FileSummary } from "./file-summary.ts";
-import type { SessionFacts } from "./session-facts.ts";
+import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "./session-facts.ts";
 
 /** A session as a list shows it, wherever it is kept. */
 export interface SessionRow {
@@ -59,6 +61,18 @@ export function sessionRow(
   if (parentSession !== null) row.parentSession = parentSession;
   if (firstMessage !== null) row.firstMessage = firstMessage;
   return row;
+}
+
+/** Makes the row of a session from its lines; undefined if it is no session. */
+export function rowOfLines(source: LineSource): SessionRow | undefined {
+  const { header, tree } = source.index;
+  if (header === undefined) return undefined;
+  const summarizer = new Summarizer(factsOfHeader(header));
+  source.readLines(tree.ordinals(), (ordinal, bytes) => {
+    const entry = entryFrom(source, ordinal, bytes);
+    if (entry !== undefined) summarizer.add(factsAdded(entry.type, fieldsOf(entry), tree.timeAt(ordinal)));
+  });
+  return sessionRow(summarizer.facts);
 }
 
 /** Orders session files for a list: latest first, then by path. */

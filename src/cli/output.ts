@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { encodeParsed } from "../jsonl/encode.ts";
-import { plainJson } from "../view/plain.ts";
+import { plainJson, plainLine } from "../view/plain.ts";
 import type { CliIo, CliStream } from "./io.ts";
 
 /** Functions that colour a text, or leave it as it is. */
@@ -60,6 +60,11 @@ export class Output {
   /** Writes a value as JSON, however deep it is, on a line of its own. */
   json(value: unknown): void {
     this.line(plainJson(encodeParsed(value)));
+  }
+
+  /** Writes a path: as it is for a program, and harmless where a terminal shows it. */
+  path(path: string): void {
+    this.line(this.#stream.isTTY === true ? plainLine(path) : path);
   }
 
   /** Writes text as it stands. */

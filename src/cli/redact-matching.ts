@@ -84,14 +84,14 @@ async function reachOf(call: CommandCall, { session, isAll, replacement }: Match
   const { io, stored } = call;
   const options = { replacement, ...(io.now !== undefined && { now: io.now }) };
   if (stored !== undefined) {
-    const row = session === undefined ? undefined : await stored.find(session);
-    if (session !== undefined && row === undefined)
+    const id = session === undefined ? undefined : (await stored.find(session))?.id;
+    if (session !== undefined && id === undefined)
       throw new UsageError("Name a session of the database, or leave out --store for files.");
-    const which = row === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [row.id] };
+    const which = id === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [id] };
     return { scopes: [], options: { ...options, ...which, store: await stored.store() } };
   }
   if (session === undefined) return { scopes: scopesOf(call, isAll), options };
-  const path = await call.findKeptSession(session);
+  const path = await call.findFile(session);
   return {
     scopes: [...scopesOf(call, true), { sessionDir: dirname(path) }],
     options: { ...options, paths: [path] },

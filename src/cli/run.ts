@@ -8,10 +8,9 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, type LoadedCommand, makeParser } from "./parser.ts";
-import { PipedSession } from "./piped-session.ts";
 import { accessSessions } from "./sessions.ts";
-import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store/address.ts";
-import type { StoredSessions } from "./store/stored-sessions.ts";
+import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
+import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -24,7 +23,6 @@ import { UsageError } from "./usage-error.ts";
 export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   const out = new Output(io.stdout, io.env);
   const errors = new Output(io.stderr, io.env);
-  const piped = new PipedSession(io);
   let exitCode: ExitCode = EXIT_CODES.ok;
   let stored: StoredSessions | undefined;
   const words = understandable(argv);
@@ -38,7 +36,7 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
         stored = await openStored(named, given, io);
         if (PRETTY.parse(given.get(PRETTY))) out.layOut();
         if (io.stdout.isTTY || io.stderr.isTTY || io.terminal !== undefined) await loadWidths();
-        exitCode = await named.command.run(makeCall(named, given, { io, stored, piped, out, errors }));
+        exitCode = await named.command.run(makeCall(named, given, { io, stored, out, errors }));
       },
       // Help that nobody asked for is a complaint.
       argv.length === 0 ? errors : out,
@@ -46,7 +44,6 @@ export async function run(argv: readonly string[], io: CliIo): Promise<ExitCode>
     await parser.parseAsync(words, { from: "user" });
   });
   const closingFailure = await failureOf(() => stored?.close(failure !== undefined));
-  piped.remove();
   const outputFailure = await failureOf(() => out.flush());
   if (isHelp(failure)) {
     exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
@@ -122,7 +119,7 @@ async function openStored(
 ): Promise<StoredSessions | undefined> {
   const address = addressFor(named, given, io);
   if (address === undefined) return undefined;
-  const stored = await import("./store/stored-sessions.ts");
+  const stored = await import("./stored-sessions.ts");
   return new stored.StoredSessions(address, io);
 }
 
@@ -130,7 +127,6 @@ async function openStored(
 interface Surroundings {
   readonly io: CliIo;
   readonly stored: StoredSessions | undefined;
-  readonly piped: PipedSession;
   readonly out: Output;
   readonly errors: Output;
 }
@@ -138,7 +134,7 @@ interface Surroundings {
 function makeCall(
   { name }: LoadedCommand,
   given: GivenValues,
-  { io, stored, piped, out, errors }: Surroundings,
+  { io, stored, out, errors }: Surroundings,
 ): CommandCall {
   const dir = SESSION_DIR.parse(given.get(SESSION_DIR));
   const json = JSON_OUTPUT.parse(given.get(JSON_OUTPUT));
@@ -164,7 +160,7 @@ function makeCall(
       errors.flush();
     },
     dir,
-    ...accessSessions({ io, dir, stored, piped }),
+    ...accessSessions({ io, dir, stored }),
   };
 }
 

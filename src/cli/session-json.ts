@@ -1,5 +1,5 @@
 import type { SessionIssue } from "../schema/issue.ts";
-import type { ListedRow } from "./store/stored-sessions.ts";
+import type { ListedRow } from "./stored-sessions.ts";
 
 /** Returns a row as the JSON of every command names it. */
 export function sessionJson(session: ListedRow): object {

@@ -1,9 +1,13 @@
+import { basename } from "node:path";
 import { decodeRecord, parseRecord } from "../jsonl/decode.ts";
 import { entryAt } from "../jsonl/entry-body.ts";
+import { foreignSourceIn } from "../jsonl/foreign-source.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
 import type { LineSpans } from "../jsonl/line-spans.ts";
+import { notASession } from "../jsonl/not-a-session.ts";
 import { runsOf } from "../jsonl/runs.ts";
-import type { FileLog } from "../log/file-log.ts";
+import { MemoryLog } from "../log/memory-log.ts";
+import type { SessionLog } from "../log/session-log.ts";
 import { openLog } from "../manager/open-session.ts";
 import type { AnySessionEntry } from "../schema/entry.ts";
 import { SessionError } from "../schema/errors.ts";
@@ -24,66 +28,100 @@ const SLICE = 1024;
 const MOST_NAMED = 3;
 
 /**
- * A session file that is only looked at: its tree of heads, and bodies one after the other.
+ * A session that is only looked at: its tree of heads, and bodies one after the other.
  *
  * Unlike a `SessionManager` it keeps no body, so that a file of any size can be drawn or checked in little memory.
  */
 export class SessionView {
-  readonly path: string;
-  readonly #log: FileLog;
-  readonly #bookkeeping: LabelsAndName;
+  readonly log: SessionLog;
+  /** Name of its file, or of one that is made of it. */
+  readonly fileName: string;
+  readonly #labelsAndName: LabelsAndName;
+  /** Of a small file, the entries that opening it has parsed, by ordinal. */
+  #parsed: readonly (AnySessionEntry | undefined)[] | undefined;
+
+  private constructor(log: SessionLog, fileName: string) {
+    this.log = log;
+    this.fileName = fileName;
+    const title = log.index.header?.title;
+    this.#labelsAndName = new LabelsAndName(this.tree, (ordinal) => this.entryAt(ordinal), undefined, title);
+  }
 
   /**
+   * Opens a session file.
+   *
    * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
    */
-  constructor(path: string) {
-    this.#log = openLog(path, { mode: "read-only" });
-    this.path = this.#log.path;
-    this.#bookkeeping = new LabelsAndName(
-      this.tree,
-      (ordinal) => this.entryAt(ordinal),
-      undefined,
-      this.header?.title,
-    );
+  static at(path: string): SessionView {
+    const log = openLog(path, { mode: "read-only" });
+    return new SessionView(log, basename(log.path));
+  }
+
+  /**
+   * Reads the bytes of a session that has no file.
+   *
+   * @param subject - What the error is about.
+   * @throws {SessionError} `NOT_A_SESSION`
+   */
+  static inMemory(pieces: readonly Uint8Array[], subject: string, fileName: string): SessionView {
+    const log = new MemoryLog(pieces);
+    const { header, isRejected } = log.index;
+    if (header === undefined || isRejected)
+      throw notASession(
+        subject,
+        {},
+        foreignSourceIn(() => pieces),
+      );
+    return new SessionView(log, fileName);
+  }
+
+  /** Path of the file; undefined if there is none. */
+  get path(): string | undefined {
+    return this.log.path;
+  }
+
+  /** The bytes of a session that has no file. */
+  get bytes(): Uint8Array | undefined {
+    return this.log instanceof MemoryLog ? this.log.bytes : undefined;
   }
 
   get tree(): EntryTree {
-    return this.#log.index.tree;
+    return this.log.index.tree;
   }
 
   /** Where the lines of the entries stand. */
   get places(): LineSpans {
-    return this.#log.index.spans;
+    return this.log.index.spans;
   }
 
   /** The header in today's version. */
   get header(): SessionHeader | undefined {
-    return this.#log.index.header;
+    return this.log.index.header;
   }
 
   /** Version of the file itself. */
   get version(): number {
-    return this.#log.index.version;
+    return this.log.index.version;
   }
 
   /** Bytes of the file. */
   get size(): number {
-    return this.#log.index.position;
+    return this.log.index.position;
   }
 
   /** Ordinal of the leaf, or NONE before the first entry. */
   get leaf(): number {
-    return this.#log.index.storedLeaf;
+    return this.log.index.storedLeaf;
   }
 
   /** What is odd in what was read so far. */
   get issues(): SessionIssue[] {
-    return this.#log.index.issues;
+    return this.log.index.issues;
   }
 
   /** The labels in force, by the id of the entry that each stands on. */
   get labels(): ReadonlyMap<string, LabelMark> {
-    return this.#bookkeeping.labels();
+    return this.#labelsAndName.labels();
   }
 
   /** Yields the ordinals of the entries that have a label. */
@@ -96,7 +134,7 @@ export class SessionView {
 
   /** The display name, if there is one. */
   get name(): string | undefined {
-    return this.#bookkeeping.name();
+    return this.#labelsAndName.name();
   }
 
   /**
@@ -118,7 +156,7 @@ export class SessionView {
   }
 
   /**
-   * Gives the end of the path to an entry.
+   * Returns the end of the path to an entry.
    *
    * @param ordinal - Of the entry, or NONE.
    * @param most - How many entries at most; the last is the entry itself.
@@ -130,7 +168,7 @@ export class SessionView {
     return path.reverse();
   }
 
-  /** Gives one entry, or undefined if its body is damaged. */
+  /** Returns one entry, or undefined if its body is damaged. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     let found: AnySessionEntry | undefined;
     this.readEntries([ordinal], (_, entry) => {
@@ -150,8 +188,14 @@ export class SessionView {
     ordinals: Iterable<number>,
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
-    const { index } = this.#log;
+    const { index } = this.log;
+    this.#parsed ??= index.takeParsed();
     for (const slice of runsOf(ordinals, SLICE)) {
+      const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
+      if (!known.includes(undefined)) {
+        for (const [i, ordinal] of slice.entries()) take(ordinal, known[i]);
+        continue;
+      }
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
@@ -164,11 +208,10 @@ export class SessionView {
           failures.push(error);
         }
       };
-      this.#log.readLines(
+      this.log.readLines(
         slice,
         (ordinal, bytes) => give(ordinal, decodeRecord(bytes)),
         (ordinal, text) => give(ordinal, parseRecord(text)),
-        give,
       );
       if (failures.length > 0) throw failures[0];
     }
@@ -180,7 +223,7 @@ export class SessionView {
     ordinal: number,
     about?: string,
   ): void {
-    this.#log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
+    this.log.index.report(makeIssue(code, this.places.at(ordinal), this.tree.idAt(ordinal), about));
   }
 }
 

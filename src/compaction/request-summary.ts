@@ -6,17 +6,17 @@ import type { Usage } from "../schema/content.ts";
 import { isSessionError, SessionError } from "../schema/errors.ts";
 import { SUMMARY_SYSTEM_PROMPT } from "./prompts.ts";
 
-/** Kind of text. */
-export type SummaryKind = "history" | "turnPrefix" | "branch";
-
 /** One text to be written by a model. */
 export interface SummarizeRequest {
   systemPrompt: string;
   prompt: string;
-  kind: SummaryKind;
+  kind: "history" | "turnPrefix" | "branch";
   /** Aborted when the text is no longer wanted. */
   signal?: AbortSignal;
 }
+
+/** Kind of text. */
+export type SummaryKind = SummarizeRequest["kind"];
 
 /** What a model wrote. */
 export interface SummarizeReply {

@@ -13,9 +13,6 @@ import {
   type SettingsFallback,
 } from "./session-context.ts";
 
-/** How often a context is built if its path changes while it is. */
-const MAX_ATTEMPTS = 8;
-
 /** The cached context of a path. Returns snapshots that share message objects. */
 export interface CachedContext {
   /** What is wrong with the path's compaction, if anything. */
@@ -42,8 +39,6 @@ interface MadeMessages {
  */
 export class ContextCache {
   #projection: PathProjection | undefined;
-  /** How often the path has changed. */
-  #changes = 0;
   /** Survives rebuilding, so that a message stays the same object for as long as its entry does. */
   readonly #made = new WeakMap<AnySessionEntry, MadeMessages>();
   readonly #readBlob: ReadBlob | undefined;
@@ -61,13 +56,8 @@ export class ContextCache {
    * @remarks Cost: O(1); that of `projectPath` after `clear`, a compaction or a context edit.
    */
   get(path: () => EntryPath): CachedContext {
-    // Reading bodies may find that others have replaced the file, and then the path is another one.
-    for (let attempt = 1; ; attempt++) {
-      if (this.#projection !== undefined) return this.#projection;
-      const changes = this.#changes;
-      const projection = new PathProjection(path(), this.#project);
-      if (changes === this.#changes || attempt === MAX_ATTEMPTS) this.#projection = projection;
-    }
+    this.#projection ??= new PathProjection(path(), this.#project);
+    return this.#projection;
   }
 
   /**
@@ -76,13 +66,11 @@ export class ContextCache {
    * @remarks Cost: O(1). A compaction or a context edit clears the cache, because it changes what is before it.
    */
   extend(entry: AnySessionEntry): void {
-    this.#changes++;
     if (this.#projection?.extend(entry) === false) this.clear();
   }
 
   /** Clears the cache after the leaf moved. */
   clear(): void {
-    this.#changes++;
     this.#projection = undefined;
   }
 

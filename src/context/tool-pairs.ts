@@ -4,26 +4,24 @@ import { textsOf } from "./content-text.ts";
 import { fieldsOf } from "./entry-fields.ts";
 import { isUnfinished } from "./unfinished.ts";
 
-/**
- * What a repair did.
- *
- * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
- * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
- * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
- * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
- * dropped calls.
- */
-export type ToolPairRepairKind =
-  | "resultMade"
-  | "resultMoved"
-  | "resultDropped"
-  | "callDropped"
-  | "callRenamed"
-  | "messageDropped";
-
 /** One repair. */
 export interface ToolPairRepair {
-  readonly kind: ToolPairRepairKind;
+  /**
+   * What a repair did.
+   *
+   * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
+   * of its call. `resultDropped`: no earlier call asks for it, the call already had a result, or its message failed.
+   * `callDropped`: another call of its message has the same id, it has none, or its message failed or was aborted.
+   * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
+   * dropped calls.
+   */
+  readonly kind:
+    | "resultMade"
+    | "resultMoved"
+    | "resultDropped"
+    | "callDropped"
+    | "callRenamed"
+    | "messageDropped";
   /** Index of the message in the original list; for a result that was made, of the message with its call. */
   readonly index: number;
   /** Original id of the call; `""` if it has none. */

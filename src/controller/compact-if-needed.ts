@@ -1,3 +1,4 @@
+import type { CompactionSkipReason } from "../compaction/plan.ts";
 import { settingsForModel } from "../compaction/settings.ts";
 import type { TokenCounter } from "../compaction/tokens.ts";
 import {
@@ -8,7 +9,7 @@ import {
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionEntry } from "../schema/entry.ts";
 import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../schema/options.ts";
-import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compact.ts";
+import type { Compactor, CompletedCompaction } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
 /** When to compact automatically. */
@@ -20,23 +21,21 @@ export interface CompactIfNeededOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Why nothing was compacted.
- *
- * - `disabled`: the settings turn it off.
- * - `belowThreshold`: there is room.
- * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
- * - `running`: called by the running compaction itself.
- * - the others: there is nothing to compact; see `CompactionSkipReason`.
- */
-export type NotNeededReason = NoCompactionReason | "disabled" | "belowThreshold" | "notShrinking";
-
 /** The result of an automatic compaction. */
 export type CompactIfNeededResult =
   | ({ compacted: true } & CompletedCompaction)
   | {
       compacted: false;
-      reason: NotNeededReason;
+      /**
+       * Why nothing was compacted.
+       *
+       * - `disabled`: the settings turn it off.
+       * - `belowThreshold`: there is room.
+       * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
+       * - `running`: called by the running compaction itself.
+       * - the others: there is nothing to compact; see `CompactionSkipReason`.
+       */
+      reason: CompactionSkipReason | "disabled" | "belowThreshold" | "notShrinking" | "running";
       /** Size of the context, in tokens. */
       contextTokens: number;
     };
@@ -78,7 +77,7 @@ function reasonNotTo(
   compactor: Compactor,
   contextTokens: number,
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
-): NotNeededReason | undefined {
+): "disabled" | "belowThreshold" | "notShrinking" | undefined {
   const limits = settingsForModel(settings, session.buildSessionContext().model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";

@@ -17,7 +17,7 @@ import {
 } from "./branch-snapshot.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import { checkExtensionCompaction } from "./extension-compaction.ts";
-import type { CompactionReason, ExtensionCompaction, SessionBeforeCompactEvent } from "./hook-events.ts";
+import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
 
 /** How to compact on request. */
 export interface CompactCommandOptions {
@@ -186,7 +186,7 @@ export class Compactor {
   async #askHooks(attempt: Attempt): Promise<ExtensionCompaction | undefined> {
     const { preparation, branchEntries, signal, request } = attempt;
     const { instructions, reason, willRetry } = request;
-    const event: SessionBeforeCompactEvent = {
+    const event: SessionHookEvents["session_before_compact"] = {
       preparation,
       branchEntries,
       ...(instructions !== undefined && { customInstructions: instructions }),

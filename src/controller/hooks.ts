@@ -3,35 +3,30 @@ import { onRejection } from "../manager/session-events.ts";
 import { aborted, untilAborted } from "../schema/abort.ts";
 import { traceOf } from "../schema/errors.ts";
 import type {
-  BeforeTreeResult,
-  SessionBeforeTreeEvent,
   SessionHookEvents,
   SessionHookHandler,
-  SessionHookName,
   SessionHookResult,
+  SessionHookResults,
 } from "./hook-events.ts";
-
-/** Called with the error of a handler. */
-export type SessionHookErrorHandler = (error: unknown, name: SessionHookName) => void;
 
 /** Options of hooks. */
 export interface SessionHooksOptions {
   /** Called for every handler that throws. Default: a process warning. */
-  readonly onError?: SessionHookErrorHandler;
+  readonly onError?: (error: unknown, name: keyof SessionHookEvents) => void;
 }
 
 /** One call of `on`: the same function may be registered twice. */
-interface Registration<Name extends SessionHookName> {
+interface Registration<Name extends keyof SessionHookEvents> {
   readonly handler: SessionHookHandler<Name>;
 }
 
 /** Returns the valid part of an answer; undefined if there is none. */
-type Judge<Name extends SessionHookName> = (
+type Judge<Name extends keyof SessionHookEvents> = (
   answer: SessionHookResult<Name>,
   event: SessionHookEvents[Name],
 ) => SessionHookResult<Name> | undefined;
 
-interface Hook<Name extends SessionHookName> {
+interface Hook<Name extends keyof SessionHookEvents> {
   readonly registrations: Set<Registration<Name>>;
   readonly judge: Judge<Name>;
 }
@@ -46,7 +41,7 @@ interface Hook<Name extends SessionHookName> {
  * @remarks Source: docs/extensions.md#hooks
  */
 export class SessionHooks {
-  readonly #hooks: { readonly [Name in SessionHookName]: Hook<Name> } = {
+  readonly #hooks: { readonly [Name in keyof SessionHookEvents]: Hook<Name> } = {
     session_start: hook(nothing),
     session_before_switch: hook(everything),
     session_before_fork: hook(everything),
@@ -58,7 +53,7 @@ export class SessionHooks {
     session_info_changed: hook(nothing),
     session_shutdown: hook(nothing),
   };
-  readonly #onError: SessionHookErrorHandler;
+  readonly #onError: NonNullable<SessionHooksOptions["onError"]>;
 
   constructor(options: SessionHooksOptions = {}) {
     this.#onError = options.onError ?? warn;
@@ -69,7 +64,7 @@ export class SessionHooks {
    *
    * @returns A function that removes it, even while handlers run.
    */
-  on<Name extends SessionHookName>(name: Name, handler: SessionHookHandler<Name>): () => void {
+  on<Name extends keyof SessionHookEvents>(name: Name, handler: SessionHookHandler<Name>): () => void {
     const { registrations }: Hook<Name> = this.#hooks[name];
     const registration = { handler };
     registrations.add(registration);
@@ -85,7 +80,7 @@ export class SessionHooks {
    * @returns The winning answer; undefined if there is none, and for hooks that take none.
    * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
    */
-  async emit<Name extends SessionHookName>(
+  async emit<Name extends keyof SessionHookEvents>(
     name: Name,
     event: SessionHookEvents[Name],
     signal?: AbortSignal,
@@ -103,7 +98,7 @@ export class SessionHooks {
   }
 
   /** Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler threw. */
-  async #ask<Name extends SessionHookName>(
+  async #ask<Name extends keyof SessionHookEvents>(
     name: Name,
     { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,
     event: SessionHookEvents[Name],
@@ -123,7 +118,7 @@ export class SessionHooks {
     }
   }
 
-  #report(error: unknown, name: SessionHookName): void {
+  #report(error: unknown, name: keyof SessionHookEvents): void {
     const warnOfBoth = (secondError: unknown) => {
       warn(error, name);
       warn(secondError, name);
@@ -137,7 +132,7 @@ export class SessionHooks {
   }
 }
 
-function hook<Name extends SessionHookName>(judge: Judge<Name>): Hook<Name> {
+function hook<Name extends keyof SessionHookEvents>(judge: Judge<Name>): Hook<Name> {
   return { registrations: new Set(), judge };
 }
 
@@ -153,16 +148,16 @@ function everything<Answer>(answer: Answer): Answer {
 
 /** Drops a summary that nobody asked for, and keeps the rest of the answer. */
 function noUnwantedSummary(
-  answer: BeforeTreeResult,
-  { preparation }: SessionBeforeTreeEvent,
-): BeforeTreeResult | undefined {
+  answer: SessionHookResults["session_before_tree"],
+  { preparation }: SessionHookEvents["session_before_tree"],
+): SessionHookResults["session_before_tree"] | undefined {
   if (answer.summary === undefined || preparation.userWantsSummary) return answer;
   const { summary: _unwanted, ...rest } = answer;
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 /** A handler that throws at once rejects like any other. */
-async function answerOf<Name extends SessionHookName>(
+async function answerOf<Name extends keyof SessionHookEvents>(
   handler: SessionHookHandler<Name>,
   event: SessionHookEvents[Name],
 ) {
@@ -170,6 +165,6 @@ async function answerOf<Name extends SessionHookName>(
 }
 
 /** Reports a handler's error without stopping the program. */
-function warn(error: unknown, name: SessionHookName): void {
+function warn(error: unknown, name: keyof SessionHookEvents): void {
   process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
 }

@@ -8,7 +8,7 @@ import { assertOptions, FLAG, SIGNAL, TEXT } from "../schema/options.ts";
 import { isAborted, joinSignals } from "./abort.ts";
 import { assertNotLeft, assertSameSession, takeSnapshot } from "./branch-snapshot.ts";
 import type { ControllerHost } from "./controller-host.ts";
-import type { BeforeTreeResult, ExtensionBranchSummary, TreePreparation } from "./hook-events.ts";
+import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
 import { requireEntry } from "./require-entry.ts";
 
 /** How to navigate. */
@@ -33,6 +33,9 @@ export interface NavigateTreeResult {
   editorText?: string;
   summaryEntry?: BranchSummaryEntry;
 }
+
+/** A planned navigation. */
+type TreePreparation = SessionHookEvents["session_before_tree"]["preparation"];
 
 /** A summary that is ready to be appended. */
 interface ReadySummary extends ExtensionBranchSummary {
@@ -110,7 +113,7 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
 async function summaryFor(
   host: ControllerHost,
   preparation: TreePreparation,
-  answer: BeforeTreeResult | undefined,
+  answer: SessionHookResults["session_before_tree"] | undefined,
   signal: AbortSignal,
 ): Promise<ReadySummary | undefined> {
   if (!preparation.userWantsSummary) return undefined;

@@ -1,5 +1,5 @@
 import type { Usage } from "../schema/content.ts";
-import type { AssistantMessage } from "../schema/message.ts";
+import type { AssistantMessage, StopReason } from "../schema/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
 
 /** An answer made from a provider's response. */
@@ -13,7 +13,7 @@ export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
   Partial<Omit<AssistantMessage, "role" | "content">>;
 
 /**
- * Makes an assistant message and fills in the bookkeeping fields.
+ * Makes an assistant message and fills in the fields that are left out.
  *
  * @param content - A text, or blocks.
  * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model; stop
@@ -34,7 +34,6 @@ export function assistantMessage(
     throw new TypeError("An assistant message needs a time; pass { timestamp: Date.now() }.");
   }
   const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  const isCall = blocks.some(({ type }) => type === "toolCall");
   return {
     role: "assistant",
     content: blocks,
@@ -42,14 +41,25 @@ export function assistantMessage(
     provider: "unknown",
     model: "unknown",
     usage: usageOf(),
-    stopReason: isCall ? "toolUse" : "stop",
+    stopReason: stopOrToolUse("stop", blocks),
     ...fields,
   };
+}
+
+/** Meanings of a provider's stop reasons. */
+export type StopReasons = ReadonlyMap<unknown, StopReason>;
+
+/** Returns why an answer ended: some servers report a normal stop although the model waits for its tools. */
+export function stopOrToolUse(reported: StopReason, content: AssistantMessage["content"]): StopReason {
+  const isCalling = content.some(({ type }) => type === "toolCall");
+  return reported === "stop" && isCalling ? "toolUse" : reported;
 }
 
 /** Tokens as a provider counts them; unknown counts may be left out. */
 export interface TokenCounts {
   readonly input?: unknown;
+  /** In place of an unknown `input`: the provider's count of the input that includes both caches. */
+  readonly inputWithCache?: unknown;
   readonly output?: unknown;
   readonly cacheRead?: unknown;
   readonly cacheWrite?: unknown;
@@ -63,10 +73,10 @@ export interface TokenCounts {
 
 /** Makes usage from a provider's counts. */
 export function usageOf(counts: TokenCounts = {}): Usage {
-  const input = countOf(counts.input);
   const output = countOf(counts.output);
   const cacheRead = countOf(counts.cacheRead);
   const cacheWrite = countOf(counts.cacheWrite);
+  const input = countOf(counts.input ?? countOf(counts.inputWithCache) - cacheRead - cacheWrite);
   const cacheWrite1h = countOf(counts.cacheWrite1h);
   const reasoning = countOf(counts.reasoning);
   return {

@@ -27,6 +27,25 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
   });
 }
 
+/**
+ * Makes the error for a message of an unknown role.
+ *
+ * @param known - Says which roles there are.
+ */
+export function unknownRole(
+  index: number,
+  role: unknown,
+  known: string,
+  element: Element = "Message",
+): TypeError {
+  return new TypeError(`${element} ${index} has the role ${JSON.stringify(role)}${known}.`);
+}
+
+/** Tells whether messages were passed as a list rather than in a request. */
+export function isList<Message>(messages: object | readonly Message[]): messages is readonly Message[] {
+  return Array.isArray(messages);
+}
+
 /** Names a value without showing what it holds. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";

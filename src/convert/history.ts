@@ -1,10 +1,11 @@
+import { fieldsOf } from "../context/entry-fields.ts";
 import type { ToolCall, Usage } from "../schema/content.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonRecord, type JsonObject } from "../schema/json.ts";
 import type { AssistantMessage, Message, StopReason, UserMessage } from "../schema/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
 import { type MessageImportOptions, timesOf } from "./conversion-options.ts";
-import type { ReadResult } from "./dialect.ts";
+import type { AnswerBlock, ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { callIdOf } from "./tool-ids.ts";
 
@@ -14,18 +15,30 @@ export interface ConvertedMessages {
   readonly issues: readonly ConversionIssue[];
 }
 
-/** Form of the messages, and defaults of the options. */
-export interface HistoryDefaults {
-  readonly form: FormName;
+/**
+ * The messages of an SDK, to convert them to those of a session: their names, and what they become again.
+ *
+ * What is written is compared with the original, which is kept if the two differ.
+ */
+export interface MessageForm {
+  readonly name: FormName;
+  /** Default of the option. */
   readonly api: string;
+  /** Default of the option. */
   readonly provider: string;
+  /** Writes the content of a user message. */
+  readonly writeUser: (content: UserMessage["content"]) => unknown;
+  /** Writes an answer. */
+  readonly writeAnswer: (content: readonly AnswerBlock[]) => unknown;
+  /** Writes a result. */
+  readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
+  /** Normalises equivalent forms of a message, or of each element of a list. */
+  readonly plain?: (message: object) => object;
 }
 
 /** Facts of a response about its answer. */
 export interface ResponseFacts {
   readonly id: string | undefined;
-  /** The requested model, if known. */
-  readonly askedModel: string | undefined;
   /** The model that answered. */
   readonly model: string | undefined;
   readonly usage: Usage;
@@ -34,31 +47,36 @@ export interface ResponseFacts {
   readonly rawStopReason: string | undefined;
   /** Returns what went wrong; called only for failures. */
   readonly errorMessage: () => string;
-  readonly details: JsonObject | undefined;
 }
+
+/** Fields of an answer, and its original without what is never stored. */
+type AnswerSource = Partial<AnswerFields> & { readonly original?: object };
 
 /** Name of a tool whose call is unknown. */
 const UNKNOWN_TOOL = "unknown";
 
-/** Collects converted messages in order. */
+/** Collects converted messages in order. Keeps the originals of those that do not hold all of theirs. */
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
   /** Calls by our ids, and by the part of them that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
-  readonly #form: FormName;
+  readonly #form: MessageForm;
   /** Returns the time of a message. */
   readonly timeOf: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
 
-  /** @throws {TypeError} If the options have no time. */
-  constructor(options: MessageImportOptions, { form, api, provider }: HistoryDefaults) {
+  /**
+   * @param model - The model that answered, if the options name none.
+   * @throws {TypeError} If the options have no time.
+   */
+  constructor(options: MessageImportOptions, form: MessageForm, model = "unknown") {
     this.#form = form;
     this.timeOf = timesOf(options);
     this.#identity = {
-      api: options.api ?? api,
-      provider: options.provider ?? provider,
-      model: options.model ?? "unknown",
+      api: options.api ?? form.api,
+      provider: options.provider ?? form.provider,
+      model: options.model ?? model,
     };
   }
 
@@ -68,7 +86,9 @@ export class History {
   }
 
   /** Adds instructions. */
-  system(index: number, content: string, details?: JsonObject): void {
+  system(index: number, content: string, original?: object): void {
+    const again = { role: fieldsOf(original)["role"], content };
+    const details = original && this.keep(index, original, again, "a system message");
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
@@ -79,14 +99,15 @@ export class History {
     this.report("BLOCK_DROPPED", index, `Dropped ${what} of a system message, of which only texts are kept.`);
   }
 
-  /** Reports fields of instructions that have no counterpart, if they have a value. */
-  dropFields(index: number, fields: object): void {
+  /** Reports fields of a message that have no counterpart, if they have a value. */
+  dropFields(index: number, fields: object, what: string): void {
     for (const name of Object.keys(withoutFields(fields)))
-      this.report("FLAG_DROPPED", index, `Dropped ${name} of a system message.`);
+      this.report("FLAG_DROPPED", index, `Dropped ${name} of ${what}.`);
   }
 
   /** Adds a user message. */
-  user(index: number, content: UserMessage["content"], details?: JsonObject): void {
+  user(index: number, content: UserMessage["content"], original?: object): void {
+    const details = original && this.keep(index, original, this.#form.writeUser(content), "a user message");
     this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.timeOf(index) });
   }
 
@@ -94,46 +115,59 @@ export class History {
   answer(
     index: number,
     content: AssistantMessage["content"],
-    fields: Partial<AnswerFields> = {},
+    { original, ...fields }: AnswerSource = {},
   ): AssistantMessage {
     for (const block of content) {
       if (block.type === "toolCall") this.#calls.set(block.id, block).set(callIdOf(block.id), block);
     }
+    const details = original && this.keep(index, original, this.#form.writeAnswer(content), "an answer");
     const message = assistantMessage(content, {
       ...this.#identity,
       timestamp: this.timeOf(index),
       ...fields,
+      ...withDetails(details),
     });
     this.#messages.push(message);
     return message;
   }
 
   /** Adds and returns the answer of a response, the only message of this history. */
-  response(content: AssistantMessage["content"], response: ResponseFacts): ConvertedAnswer {
-    const { id, askedModel, model, usage, stopReason, rawStopReason, errorMessage, details } = response;
+  response(
+    content: AssistantMessage["content"],
+    original: object,
+    { id, model, usage, stopReason, rawStopReason, errorMessage }: ResponseFacts,
+  ): ConvertedAnswer {
     const message = this.answer(0, content, {
+      original,
       ...(id !== undefined && { responseId: id }),
-      ...(askedModel !== undefined &&
-        model !== undefined &&
-        askedModel !== model && { responseModel: model }),
+      ...(model !== undefined && model !== this.#identity.model && { responseModel: model }),
       usage,
       stopReason,
       ...(rawStopReason !== undefined && { rawStopReason }),
       ...(stopReason === "error" && { errorMessage: errorMessage() }),
-      ...withDetails(details),
     });
     return { message, issues: this.issues.list() };
   }
 
-  /** Adds a tool result, under our id of its call. */
-  result(index: number, result: ReadResult, details?: JsonObject, toolName?: string): void {
+  /**
+   * Adds a tool result, under our id of its call.
+   *
+   * @param details - What is kept, if the original is not.
+   */
+  result(
+    index: number,
+    result: ReadResult,
+    { original, toolName, details }: { original?: object; toolName?: string; details?: JsonObject } = {},
+  ): void {
     const call = this.#calls.get(result.toolCallId);
+    const again = original && this.#form.writeResult(result, toolName ?? "", original);
+    const kept = original === undefined ? details : this.keep(index, original, again, "a result");
     this.#messages.push({
       role: "toolResult",
       toolCallId: call?.id ?? result.toolCallId,
       toolName: toolName ?? call?.name ?? UNKNOWN_TOOL,
       content: result.content,
-      ...withDetails(details),
+      ...withDetails(kept),
       isError: result.isError,
       timestamp: this.timeOf(index),
     });
@@ -147,25 +181,23 @@ export class History {
   /**
    * Keeps an original if converting it back would not restore it, and reports that.
    *
-   * @param given - The original, without what is never stored.
+   * @param original - Without what is never stored.
    * @param again - What the SDK would get without it.
    * @param what - Name of the original, for the report.
-   * @param plain - Normalises equivalent forms.
    */
-  keep(
-    index: number,
-    given: object,
-    again: object,
-    what: string,
-    plain = (said: object) => said,
-  ): JsonObject | undefined {
-    if (isSameJson(plain(given), plain(again))) return undefined;
+  keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
+    const { name, plain } = this.#form;
+    const normal = (said: unknown): unknown => {
+      if (Array.isArray(said)) return said.map(normal);
+      return plain !== undefined && isJsonRecord(said) ? plain(said) : said;
+    };
+    if (isSameJson(normal(original), normal(again))) return undefined;
     this.report(
       "KEPT_IN_DETAILS",
       index,
-      `Kept ${what} in details.${this.#form}: not all of it has a counterpart.`,
+      `Kept ${what} in details.${name}: not all of it has a counterpart.`,
     );
-    return keepRaw(this.#form, given);
+    return keepRaw(name, original);
   }
 
   /** Returns the messages and issues. */

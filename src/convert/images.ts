@@ -20,6 +20,6 @@ export function imageOf(mimeType: unknown, data: unknown): ImageContent | undefi
 }
 
 /** Makes a text for content that a message cannot hold, such as a document or an image at an address. */
-export function placeholder(kind: string, name: unknown): TextContent {
+export function placeholder(kind: string, name?: unknown): TextContent {
   return { type: "text", text: typeof name === "string" && name !== "" ? `[${kind}: ${name}]` : `[${kind}]` };
 }

@@ -1,6 +1,6 @@
 import { fieldsOf } from "../context/entry-fields.ts";
 import type { Usage } from "../schema/content.ts";
-import { countOf, usageOf } from "./answer.ts";
+import { usageOf } from "./answer.ts";
 
 /** Words of OpenAI's two APIs for input and output tokens. */
 export interface TokenWords {
@@ -12,13 +12,11 @@ export interface TokenWords {
 export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
   const counts = fieldsOf(usage);
   const details = fieldsOf(counts[`${input}_tokens_details`]);
-  const cacheRead = countOf(details["cached_tokens"]);
-  const cacheWrite = countOf(details["cache_write_tokens"]);
   return usageOf({
-    input: countOf(counts[`${input}_tokens`]) - cacheRead - cacheWrite,
+    inputWithCache: counts[`${input}_tokens`],
     output: counts[`${output}_tokens`],
-    cacheRead,
-    cacheWrite,
+    cacheRead: details["cached_tokens"],
+    cacheWrite: details["cache_write_tokens"],
     reasoning: fieldsOf(counts[`${output}_tokens_details`])["reasoning_tokens"],
     total: counts["total_tokens"],
   });

@@ -1,7 +1,7 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
 import { fieldsOf, listOf } from "../context/entry-fields.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
-import { repairToolPairs, type ToolPairRepairKind } from "../context/tool-pairs.ts";
+import { repairToolPairs, type ToolPairRepair } from "../context/tool-pairs.ts";
 import { isUnfinished } from "../context/unfinished.ts";
 import type { ImageContent } from "../schema/content.ts";
 import { isJsonRecord } from "../schema/json.ts";
@@ -87,7 +87,7 @@ const FIRST_WORDS = "(The conversation starts with an answer.)";
 /** Text of a result that has only images, which follow it. */
 const IMAGES_FOLLOW = "(see the image that follows)";
 
-const REPAIRS: Readonly<Record<Exclude<ToolPairRepairKind, "messageDropped">, string>> = {
+const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
   resultMoved: "has its result further on; the result was moved behind the call",
   resultDropped: "has a result but no call; the result was dropped",

@@ -1,26 +1,29 @@
 import { parseRecord } from "../jsonl/decode.ts";
+import { isJsonRecord } from "../schema/json.ts";
 import type { History } from "./history.ts";
 
 /** A text in JSON, or a number. */
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * Parses the arguments of a tool call, which a model wrote as JSON.
+ * Returns the arguments of a tool call.
  *
- * @returns Undefined if they are not a JSON object; models make such mistakes.
+ * @param value - An object, or the JSON that the model wrote.
+ * @returns Undefined if it is not an object; models make such mistakes.
  */
-export function parseArguments(json: unknown): Record<string, unknown> | undefined {
-  return typeof json === "string" ? parseRecord(json) : undefined;
+export function argumentsOf(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value === "string") return parseRecord(value);
+  return isJsonRecord(value) ? value : undefined;
 }
 
 /** Normalises the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
 export function plainArguments(json: unknown): unknown {
-  return isRounded(json) ? json : (parseArguments(json) ?? json);
+  return isRounded(json) ? json : (argumentsOf(json) ?? json);
 }
 
 /** Reports arguments whose numbers were rounded. */
-export function reportRounded(history: History, index: number, given: readonly unknown[]): void {
-  if (!given.some(isRounded)) return;
+export function reportRounded(history: History, index: number, args: readonly unknown[]): void {
+  if (!args.some(isRounded)) return;
   history.report(
     "CONTENT_REPLACED",
     index,
@@ -30,7 +33,7 @@ export function reportRounded(history: History, index: number, given: readonly u
 
 /** Tells whether parsing changes numbers of arguments: integers beyond 2^53, and what is too large for a number. */
 function isRounded(json: unknown): boolean {
-  if (typeof json !== "string" || parseArguments(json) === undefined) return false;
+  if (typeof json !== "string" || parseRecord(json) === undefined) return false;
   return (json.match(TEXT_OR_NUMBER) ?? []).some((token) => !token.startsWith('"') && !isHeld(token));
 }
 

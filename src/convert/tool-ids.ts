@@ -82,3 +82,8 @@ export class ToolIds {
 export function callIdOf(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }
+
+/** Makes our id of a call from OpenAI's and that of its item, if it has one. */
+export function withItemId(callId: string, itemId: unknown): string {
+  return typeof itemId === "string" ? `${callId}|${itemId}` : callId;
+}

@@ -3,7 +3,7 @@ import { parseJson } from "../jsonl/decode.ts";
 import { isJsonRecord } from "../schema/json.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import { wellFormedText } from "../schema/well-formed-text.ts";
-import { reasoningField } from "./openai-chat/reasoning-field.ts";
+import { reasoningField } from "./openai-chat/openai-chat-content.ts";
 import { textItemOf } from "./openai-responses/item-ids.ts";
 import { keptForms } from "./raw-form.ts";
 

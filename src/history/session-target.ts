@@ -21,7 +21,6 @@ import {
   type ImportStatus,
   linesOfSession,
   planSync,
-  type SyncStatus,
   strayLeaf,
 } from "./sync-plan.ts";
 
@@ -67,7 +66,7 @@ export interface SessionTarget {
   /** Returns the entries of a session, with the bodies of custom entries only; none if it is missing. */
   entriesIn(place: string): Promise<readonly UnknownEntry[]>;
   /** Returns what `sync` would do. */
-  compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<SyncStatus>;
+  compare(place: string, header: SessionHeader, imported: ImportedSession): Promise<ImportStatus>;
   /** Returns what other threads need to import into the same files; undefined if only this thread can. */
   filePlaces(): FilePlaces | undefined;
 }
@@ -154,7 +153,7 @@ export class FileTarget implements SessionTarget {
     return syncFile(place, header, imported, realFileSystem, mayMake);
   }
 
-  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
     return compareFile(place, imported);
   }
 
@@ -266,7 +265,7 @@ export class StoreTarget implements SessionTarget {
     return "grown";
   }
 
-  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<SyncStatus> {
+  async compare(place: string, _header: SessionHeader, imported: ImportedSession): Promise<ImportStatus> {
     const existing = await this.#read(place);
     if (existing === undefined) return "new";
     return planSync(existing, imported, false).kind === "unchanged" ? "unchanged" : "grown";

@@ -12,13 +12,14 @@ import type { SessionHeader } from "../schema/header.ts";
 import { inventEntryId } from "../schema/ids.ts";
 import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../schema/import-origin.ts";
 import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../schema/redaction.ts";
+import { isNameType, nameIn } from "../schema/session-name.ts";
 import { isoTime } from "../schema/times.ts";
 
-/** What became of a session at its target. */
-export type SyncStatus = "new" | "grown" | "unchanged";
-
 /** What an import did to a session; `deleted` if it was left out because it was deleted here. */
-export type ImportStatus = SyncStatus | "deleted";
+export type ImportStatus = "new" | "grown" | "unchanged" | "deleted";
+
+/** What became of a session at its target. */
+export type SyncStatus = Exclude<ImportStatus, "deleted">;
 
 /** How to update a session to match its source. */
 export type SyncPlan =
@@ -138,6 +139,8 @@ class PlanBeside {
   readonly #isOld: boolean;
   /** Ids of the import's entries. */
   readonly #ids: Set<string>;
+  /** Whether the user has named the session here. */
+  readonly #isNamed: boolean;
   /** Where entries of the source are found here, if not under their own id. */
   readonly #renamed = new Map<string, string | null>();
   readonly #added: AnySessionEntry[] = [];
@@ -155,6 +158,7 @@ class PlanBeside {
     this.#entries = entries;
     this.#isOld = isOld;
     this.#ids = new Set(imported.withdrawnIds);
+    this.#isNamed = isNamedBeside(known, new Set([...this.#ids, ...entries.map(({ id }) => id)]));
   }
 
   plan(): SyncPlan {
@@ -176,7 +180,8 @@ class PlanBeside {
     const last = versions.at(-1);
     const isDone = this.#redactedIds.has(entry.id) || versions.some((one) => this.#isRedacted(one));
     if (last === undefined) {
-      if (isDone || (this.#isOld && isEarlier)) this.#renamed.set(entry.id, moved.parentId);
+      const isOutranked = this.#isNamed && this.#imported.madeNameIds.has(entry.id);
+      if (isDone || isOutranked || (this.#isOld && isEarlier)) this.#renamed.set(entry.id, moved.parentId);
       else this.#add(entry.id, moved);
       return;
     }
@@ -264,6 +269,12 @@ class PlanBeside {
     const added = this.#added.findLast((one) => one.id === id);
     return this.#byId.get(id)?.entry ?? (added && { ...added });
   }
+}
+
+/** Tells whether the latest name that no import made is one. */
+function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
+  const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
+  return own !== undefined && nameIn(parseRecord(own.text) ?? {}) !== undefined;
 }
 
 /** Returns the id of a changed entry that is added beside its older versions. */

@@ -73,6 +73,8 @@ export interface ImportedSession {
   readonly parent: SourceParent | undefined;
   /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;
+  /** Ids of entries with a name that the program made: one that the user gives the session here counts more. */
+  readonly madeNameIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
   /** Number of records left out, by reason. */
   readonly dropped: { readonly [reason: string]: number };

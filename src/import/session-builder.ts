@@ -13,7 +13,6 @@ import {
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
-import type { SourceRecord } from "./source-text.ts";
 import { isoTimeOf } from "./source-values.ts";
 
 /** Source of a session's records. */
@@ -40,6 +39,14 @@ export interface EntryBody {
   readonly type: string;
   readonly [field: string]: unknown;
 }
+
+/** Makes the body of a custom entry. */
+export function custom(customType: string, data?: unknown): EntryBody {
+  return { type: "custom", customType, ...(data !== undefined && { data }) };
+}
+
+/** A message without its time. */
+type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 
 /** Returns the key for the id of an entry that says which entry is the leaf. */
 function leafMarkerKey(leafId: string): string {
@@ -89,10 +96,11 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #ids = new Set<string>();
-  /** For an entry, the one without its own place that was put after it: what follows the first follows the second. */
+  /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
   readonly #withdrawnIds = new Set<string>();
+  readonly #madeNameIds = new Set<string>();
   #time: string;
 
   constructor(origin: SessionOrigin) {
@@ -109,11 +117,7 @@ export class SessionBuilder {
       importedAt,
       counts: this.counts,
     };
-    this.add(sourceKeyOf(origin), null, this.#startedAt, {
-      type: "custom",
-      customType: IMPORT_CUSTOM_TYPE,
-      data,
-    });
+    this.add(sourceKeyOf(origin), null, this.#startedAt, custom(IMPORT_CUSTOM_TYPE, data));
   }
 
   /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
@@ -147,25 +151,30 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds a message; its own time is that of the entry. */
-  addMessage(
-    key: string,
-    parent: Draft | undefined,
-    time: unknown,
-    make: (timestamp: number) => AgentMessage,
-  ): Draft {
+  /** Adds a message, and sets its time to that of the entry. */
+  addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: Untimed<AgentMessage>): Draft {
     const timestamp = isoTimeOf(time) ?? this.#time;
-    const message = make(Date.parse(timestamp));
+    const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     this.#count(message);
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without its own place after the last one; what would follow that one follows this one. */
+  /** Adds an entry without its own position after the last one; what would follow that one follows this one. */
   addBehind(key: string, time: unknown, body: EntryBody): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body);
     this.#behind.set(tip, draft);
     return draft;
+  }
+
+  /**
+   * Names the session.
+   *
+   * @param isUsers - Whether the user gave the name, rather than the program.
+   */
+  addName(key: string, name: string, isUsers = false): void {
+    const { id } = this.addBehind(key, undefined, { type: "session_info", name });
+    if (!isUsers) this.#madeNameIds.add(id);
   }
 
   /** Returns the entry itself, or the last one that was put after it. */
@@ -194,22 +203,19 @@ export class SessionBuilder {
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
-    this.add(leafMarkerKey(last.id), last, undefined, { type: "custom", customType: LEAF_CUSTOM_TYPE });
+    this.add(leafMarkerKey(last.id), last, undefined, custom(LEAF_CUSTOM_TYPE));
   }
 
-  /** Counts a record that is left out. */
-  drop(reason: string): void {
-    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + 1);
-    this.counts.dropped++;
+  /** Counts records that are left out. */
+  drop(reason: string, times = 1): void {
+    if (times === 0) return;
+    this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + times);
+    this.counts.dropped += times;
   }
 
-  /** Reports a problem with a record. */
-  report(code: SessionIssue["code"], record: SourceRecord, message: string): void {
-    this.issues.push({ code, line: record.line, offset: record.offset, length: 0, message });
-  }
-
-  /** Finishes the session: nothing may be added after this. */
+  /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
   finish(): ImportedSession {
+    this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id, cwd, parent } = this.#origin;
     const entries: AnySessionEntry[] = this.#entries;
     return {
@@ -227,6 +233,7 @@ export class SessionBuilder {
       leafId: entries.at(-1)?.id ?? null,
       parent,
       withdrawnIds: this.#withdrawnIds,
+      madeNameIds: this.#madeNameIds,
       counts: this.counts,
       dropped: Object.fromEntries(this.#dropped),
       issues: this.issues,

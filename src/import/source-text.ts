@@ -105,9 +105,18 @@ export function* fieldOf(records: readonly SourceRecord[], name: string): Genera
   for (const { value } of records) yield value[name];
 }
 
+/** Makes an issue with a record; without one, with the source as a whole. */
+export function issueAt(
+  code: SessionIssue["code"],
+  message: string,
+  { line, offset }: Pick<SourceRecord, "line" | "offset"> = { line: 0, offset: 0 },
+): SessionIssue {
+  return { code, line, offset, length: 0, message };
+}
+
 /** Returns the issue for something that an import left out. */
 export function leftOut(message: string): SessionIssue {
-  return { code: "SOURCE_LEFT_OUT", line: 0, offset: 0, length: 0, message };
+  return issueAt("SOURCE_LEFT_OUT", message);
 }
 
 function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {

@@ -1,30 +1,20 @@
 import { fieldsOf } from "../context/entry-fields.ts";
-import { parseJson } from "../jsonl/decode.ts";
-import type { ImageContent, TextContent } from "../schema/content.ts";
-import { isJsonRecord, type JsonObject, type JsonRecord, type JsonValue } from "../schema/json.ts";
-
-/** Blocks that a user or a tool can send. */
-export type InputBlock = TextContent | ImageContent;
+import type { JsonRecord, JsonValue } from "../schema/json.ts";
 
 /** Returns a nonempty text, or undefined. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
+/** Returns the text of content, joined: of a text, a block with a text, or a list of these. */
+export function textIn(content: unknown): string {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return parts.map((part) => textOf(part) ?? textOf(fieldsOf(part)["text"]) ?? "").join("");
+}
+
 /** Narrows a value that was parsed from JSON to a JSON value. */
 export function isJsonValue(value: unknown): value is JsonValue {
   return value !== undefined;
-}
-
-/** Narrows a record that was parsed from JSON to a JSON object. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return isJsonRecord(value);
-}
-
-/** Returns the arguments of a tool call: an object, or the JSON text of one; undefined if it is neither. */
-export function argumentsOf(value: unknown): JsonObject | undefined {
-  const parsed = typeof value === "string" ? parseJson(value)?.value : value;
-  return isJsonObject(parsed) ? parsed : undefined;
 }
 
 /** Time format of most programs, on a day that every month has: it need not be parsed. */

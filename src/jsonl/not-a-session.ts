@@ -1,4 +1,4 @@
-import { SessionError, type SessionErrorDetails } from "../schema/errors.ts";
+import { SessionError } from "../schema/errors.ts";
 import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 
 /** What a file of each format is. */
@@ -39,7 +39,7 @@ export function aboutForeign(subject: string, source: ForeignSource): string {
  */
 export function notASession(
   subject: string,
-  details: SessionErrorDetails,
+  details: SessionError["details"],
   source: ForeignSource | undefined,
 ): SessionError {
   const message =

@@ -1,4 +1,5 @@
 import type { UnknownEntry } from "../schema/entry.ts";
+import type { EntryHead } from "../schema/head.ts";
 import { idKeyOf } from "../schema/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
@@ -7,11 +8,19 @@ import { decodeText, parseRecord } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { hasBody, hasHead } from "./entry-body.ts";
 import { USUAL_FRONT, USUAL_TIME_FIELD, USUAL_TYPES } from "./entry-head.ts";
+import type { SpansByOrdinal } from "./line-spans.ts";
+import type { SessionHeads } from "./session-heads.ts";
 
 const LF = 0x0a;
 
 /** How the line of a compaction begins, as pi and this library write it. */
 const COMPACTION = '\n{"type":"compaction","id":"';
+
+/** The first entry that a compaction keeps. */
+const FIRST_KEPT = /"firstKeptEntryId":"([^"]*)"/;
+
+/** Lines shorter than this are parsed if they are no messages: settings, labels and names. */
+const SHORT_LINE = 1024;
 
 /** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
 const SHORTEST_SLICE = 13;
@@ -22,18 +31,18 @@ const SHORTEST_SLICE = 13;
  * It has the heads as they are spelled, and no tree. In a process that has just started, this is faster than reading heads
  * from bytes: the engine has not compiled that code yet. What it says of a file must be what `LineReader` says.
  */
-export class OrdinarySession {
+export class OrdinarySession implements SessionHeads, SpansByOrdinal {
   /** The header, as in the file. */
   readonly header: JsonRecord;
   /** The byte offset of each line break, the header's first. */
   readonly lineEnds: readonly number[];
-  /** Whether to parse each line at once: without a compaction, the first context needs nearly all. */
-  readonly #isParsing: boolean;
+  /** The entries that reading has parsed, by ordinal. */
+  readonly parsed: (UnknownEntry | undefined)[] = [];
+  /** Messages before this entry are not parsed, since a compaction has summarised them; undefined: all are parsed. */
+  readonly #firstKept: string | undefined;
+  /** Whether the lines from here on are parsed at once: the first context needs nearly all of them. */
+  #isParsing: boolean;
   #isMixed = false;
-  /** The lines, the header first; none once they are not needed. */
-  #lines: readonly string[];
-  /** By ordinal, the entries that were parsed and not taken. */
-  readonly #parsed: (UnknownEntry | undefined)[] = [];
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
@@ -41,16 +50,11 @@ export class OrdinarySession {
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<string | null, number>([[null, NONE]]);
 
-  private constructor(
-    header: JsonRecord,
-    lines: readonly string[],
-    lineEnds: readonly number[],
-    isParsing: boolean,
-  ) {
+  private constructor(header: JsonRecord, lineEnds: readonly number[], firstKept: string | undefined) {
     this.header = header;
     this.lineEnds = lineEnds;
-    this.#lines = lines;
-    this.#isParsing = isParsing;
+    this.#firstKept = firstKept;
+    this.#isParsing = firstKept === undefined;
   }
 
   /**
@@ -67,8 +71,8 @@ export class OrdinarySession {
     const header = parseRecord(lines[0] ?? "");
     if (header === undefined || !isCurrentHeader(header)) return undefined;
     const ends = lineEndsOf(lines, bytes, text.length);
-    const session = new OrdinarySession(header, lines, ends, !text.includes(COMPACTION));
-    return (yield* session.#addAll(stepBytes)) ? session : undefined;
+    const session = new OrdinarySession(header, ends, firstKeptIn(text));
+    return (yield* session.#addAll(lines, stepBytes)) ? session : undefined;
   }
 
   /** Number of entries. */
@@ -76,19 +80,9 @@ export class OrdinarySession {
     return this.#ids.length;
   }
 
-  /** Id of the last entry; null if there is none. */
-  get lastId(): string | null {
-    return this.#ids.at(-1) ?? null;
-  }
-
   /** Byte offset of the last line. */
   get lastLineOffset(): number {
-    return (this.lineEnds.at(-2) ?? -1) + 1;
-  }
-
-  /** The types of the entries. */
-  get types(): ReadonlySet<string> {
-    return this.#knownTypes;
+    return this.offsetAt(this.size - 1);
   }
 
   /** Whether an entry has another spelling than the head reader knows. */
@@ -96,78 +90,80 @@ export class OrdinarySession {
     return this.#isMixed;
   }
 
+  hasType(type: string): boolean {
+    return this.#knownTypes.has(type);
+  }
+
   typeAt(ordinal: number): string {
     return this.#types[ordinal] ?? "";
   }
 
-  /** Length of an entry's line in bytes, without the line break. */
-  lengthAt(ordinal: number): number {
-    return (this.lineEnds[ordinal + 1] ?? 0) - (this.lineEnds[ordinal] ?? 0) - 1;
+  idAt(ordinal: number): string {
+    return this.#ids[ordinal] ?? "";
   }
 
-  /** Returns the ordinal of an id, or NONE. */
+  headAt(ordinal: number): EntryHead {
+    const [type, id] = [this.typeAt(ordinal), this.idAt(ordinal)];
+    return { type, id, parentId: this.#parentIdAt(ordinal), timestampMs: this.#timeAt(ordinal) };
+  }
+
+  isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
+    return (
+      this.#ids[ordinal] === id && this.#types[ordinal] === type && this.#parentIdAt(ordinal) === parentId
+    );
+  }
+
+  offsetAt(ordinal: number): number {
+    return (this.lineEnds[ordinal] ?? -1) + 1;
+  }
+
+  lengthAt(ordinal: number): number {
+    return (this.lineEnds[ordinal + 1] ?? 0) - this.offsetAt(ordinal);
+  }
+
   find(id: string): number {
     return this.#ordinals.get(id) ?? NONE;
   }
 
-  /** Returns the ordinals of the path root → last entry. */
-  pathToLast(): number[] {
+  path(ordinal: number): Int32Array {
     const path: number[] = [];
-    for (let at = this.size - 1; at !== NONE; at = this.#parents[at] ?? NONE) path.push(at);
-    return path.reverse();
+    for (let at = ordinal; at !== NONE; at = this.#parents[at] ?? NONE) path.push(at);
+    return Int32Array.from(path.reverse());
   }
 
-  /**
-   * Returns an entry, which is another object each time.
-   *
-   * @returns Undefined if its body is damaged or disagrees with its head, or if its line was dropped.
-   */
-  take(ordinal: number): UnknownEntry | undefined {
-    const parsed = this.#parsed[ordinal];
-    if (parsed !== undefined) {
-      this.#parsed[ordinal] = undefined;
-      return parsed;
-    }
-    const line = this.#lines[ordinal + 1];
-    const record = line === undefined ? undefined : parseRecord(line);
-    const type = this.#types[ordinal] ?? "";
-    const parentId = this.#ids[this.#parents[ordinal] ?? NONE] ?? null;
-    const isEntry = record !== undefined && isOrdinary(record, type, this.#ids[ordinal] ?? "", parentId);
-    return isEntry ? record : undefined;
-  }
-
-  /** Drops the lines, whose text takes as much memory as the file. */
-  dropLines(): void {
-    this.#lines = [];
-  }
-
-  /** Adds the entries to a tree. Returns those that were parsed and not taken, by ordinal. */
-  addTo(adder: EntryAdder): Map<number, UnknownEntry> {
+  /** Adds the entries to a tree. */
+  addTo(adder: EntryAdder): void {
     adder.tree.reserve(this.size);
     adder.spans.reserve(this.size);
     for (let ordinal = 0; ordinal < this.size; ordinal++) {
-      const parent = this.#ids[this.#parents[ordinal] ?? NONE];
+      const parentId = this.#parentIdAt(ordinal);
       const head = {
         type: this.typeAt(ordinal),
-        id: idKeyOf(this.#ids[ordinal] ?? ""),
-        parent: parent === undefined ? null : idKeyOf(parent),
-        timestampMs: Date.parse(this.#times[ordinal] ?? ""),
+        id: idKeyOf(this.idAt(ordinal)),
+        parent: parentId === null ? null : idKeyOf(parentId),
+        timestampMs: this.#timeAt(ordinal),
       };
-      const offset = (this.lineEnds[ordinal] ?? 0) + 1;
-      adder.addHead(head, offset, this.lengthAt(ordinal), ordinal + 2);
+      adder.addHead(head, this.offsetAt(ordinal), this.lengthAt(ordinal), ordinal + 2);
     }
-    const untaken = new Map<number, UnknownEntry>();
-    for (const [ordinal, entry] of this.#parsed.entries())
-      if (entry !== undefined) untaken.set(ordinal, entry);
-    return untaken;
   }
 
-  /** Adds the entries of all lines; false if one is odd. */
-  *#addAll(stepBytes: number): Generator<number, boolean> {
+  #parentIdAt(ordinal: number): string | null {
+    return this.#ids[this.#parents[ordinal] ?? NONE] ?? null;
+  }
+
+  #timeAt(ordinal: number): number {
+    return Date.parse(this.#times[ordinal] ?? "");
+  }
+
+  /** Adds the entries of all lines, the header first; false if one is odd. */
+  *#addAll(lines: readonly string[], stepBytes: number): Generator<number, boolean> {
     let stepEnd = stepBytes;
     try {
-      for (let i = 1; i < this.#lines.length; i++) {
-        if (!this.#add(this.#lines[i] ?? "")) return false;
+      for (let i = 1; i < lines.length; i++) {
+        const wasParsing = this.#isParsing;
+        if (!this.#add(lines[i] ?? "")) return false;
+        // The answer before what is kept often names the model.
+        if (!wasParsing && this.#isParsing && i > 1) this.#parse(i - 2, lines[i - 1] ?? "");
         const end = this.lineEnds[i] ?? 0;
         if (end < stepEnd) continue;
         yield end;
@@ -177,8 +173,14 @@ export class OrdinarySession {
       if (error instanceof SyntaxError) return false;
       throw error;
     }
-    if (this.#isParsing) this.dropLines();
     return true;
+  }
+
+  /** Parses the line of an entry that was added by its head, if it agrees with that. */
+  #parse(ordinal: number, line: string): void {
+    const record: unknown = JSON.parse(line);
+    const { type, id, parentId } = this.headAt(ordinal);
+    if (isOrdinary(record, type, id, parentId)) this.parsed[ordinal] = record;
   }
 
   /**
@@ -193,7 +195,10 @@ export class OrdinarySession {
     const id = detached(front[2] ?? "");
     const parentId = front[3] ?? null;
     const timestamp = front[4] ?? "";
-    if (!this.#isParsing && !this.#isMixed && isWholeBehind(line, front[0].length))
+    this.#isParsing ||= id === this.#firstKept;
+    const isSetting = type !== "message" && line.length < SHORT_LINE;
+    const isNeeded = this.#isParsing || this.#isMixed || isSetting;
+    if (!isNeeded && isWholeBehind(line, front[0].length))
       return this.#addHead(type, id, parentId, detached(timestamp));
     const record: unknown = JSON.parse(line);
     // If a field occurs twice, it depends on the rest of the line which one counts.
@@ -223,12 +228,13 @@ export class OrdinarySession {
   ): boolean {
     const parent = this.#ordinals.get(parentId);
     if (parent === undefined || this.#ordinals.has(id)) return false;
-    this.#ordinals.set(id, this.#ids.length);
+    const ordinal = this.#ids.length;
+    this.#ordinals.set(id, ordinal);
+    if (entry !== undefined) this.parsed[ordinal] = entry;
     this.#types.push(type);
     this.#ids.push(id);
     this.#parents.push(parent);
     this.#times.push(timestamp);
-    this.#parsed.push(entry);
     this.#knownTypes.add(type);
     return true;
   }
@@ -246,6 +252,14 @@ function lineEndsOf(lines: readonly string[], bytes: Uint8Array, characters: num
     offset = end + 1;
   }
   return ends;
+}
+
+/** Returns the id of the first entry that the last compaction keeps; undefined if there is no compaction. */
+function firstKeptIn(text: string): string | undefined {
+  const start = text.lastIndexOf(COMPACTION);
+  if (start === -1) return undefined;
+  const line = text.slice(start + 1, text.indexOf("\n", start + 1));
+  return detached(FIRST_KEPT.exec(line)?.[1] ?? "");
 }
 
 /** Tells whether the rest of a line ends like a record, and holds no second head. */

@@ -9,9 +9,10 @@ import { EntryAdder } from "./entry-adder.ts";
 import { IssueLog, makeIssue } from "./issue-log.ts";
 import { LineReader } from "./line-reader.ts";
 import { DEFAULT_MAX_LINE_BYTES, LineScanner } from "./line-scanner.ts";
-import type { LineSpan, LineSpans } from "./line-spans.ts";
+import type { LineSpan, LineSpans, SpansByOrdinal } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
+import type { SessionHeads } from "./session-heads.ts";
 
 /** Options of a `SessionIndex`. */
 export interface SessionIndexOptions {
@@ -46,8 +47,8 @@ export class SessionIndex {
   readonly #maxLineBytes: number;
   /** The session, while its entries are not in the tree. */
   #ordinary: OrdinarySession | undefined;
-  /** The entries of an ordinary session that were parsed before the tree was made, and not taken since. */
-  #parsed: Map<number, UnknownEntry> = new Map();
+  /** Entries that reading has parsed, by ordinal, until somebody takes them. */
+  #parsed: readonly (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
     const { readBytes, maxLineBytes = DEFAULT_MAX_LINE_BYTES, header } = options;
@@ -65,7 +66,7 @@ export class SessionIndex {
     this.#issues.put("HEADER_MISSING", place);
   }
 
-  /** The tree of heads. Of an ordinary session it is made now, which costs O(entries) once. */
+  /** The tree of heads. Of a small session it is made now, which costs O(entries) once. */
   get tree(): EntryTree {
     this.#growTree();
     return this.#adder.tree;
@@ -76,19 +77,19 @@ export class SessionIndex {
     return this.#adder.spans;
   }
 
-  /** Number of entries. */
-  get size(): number {
-    return this.#ordinary?.size ?? this.tree.size;
+  /** The heads of the entries, without making the tree: what a first context needs. */
+  get heads(): SessionHeads {
+    return this.#ordinary ?? this.#adder.tree;
+  }
+
+  /** The spans of the entries' lines, without making the tree. */
+  get lines(): SpansByOrdinal {
+    return this.#ordinary ?? this.#adder.spans;
   }
 
   /** Changes whenever known entries get another parent. */
   get revision(): number {
     return this.#adder.tree.revision;
-  }
-
-  /** The session as `readOrdinary` read it; undefined once somebody has asked for the tree. */
-  get ordinary(): OrdinarySession | undefined {
-    return this.#ordinary;
   }
 
   /** The header in the current version; undefined if there is none so far. */
@@ -158,43 +159,57 @@ export class SessionIndex {
   }
 
   /**
-   * Reads a whole session file as text, in steps; yields the number of bytes read after each. The tree is made when
-   * somebody asks for it.
+   * Reads the bytes of a whole session file in steps; yields the number of bytes read after each, at least once.
    *
-   * If anything in it is odd, reads nothing: `position` stays 0, and `feed` reads it.
+   * If nothing in them is odd, they are read as text, which is faster in a process that has just started, and the tree
+   * is made when somebody asks for it. Else does what `feed` does.
    *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
    */
-  *readOrdinary(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<number, void> {
+  *readWhole(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<number, void> {
     if (this.position > 0 || this.header !== undefined)
       throw new TypeError("the index has read something already; use feed");
+    let most = 0;
+    for (const read of this.#readAsText(bytes, stepBytes)) {
+      most = read;
+      yield read;
+    }
+    while (this.position < bytes.length && !this.isRejected) {
+      this.feed(bytes.subarray(this.position, this.position + stepBytes));
+      yield Math.max(most, this.position);
+    }
+    yield this.position;
+  }
+
+  *#readAsText(bytes: Uint8Array, stepBytes: number): Generator<number, void> {
     // A line may be over the bound, which `feed` finds out.
     if (bytes.length > this.#maxLineBytes) return;
     const ordinary = yield* OrdinarySession.read(bytes, stepBytes);
     if (ordinary === undefined) return;
-    const { header, lineEnds, isMixed } = ordinary;
+    const { header, lineEnds, isMixed, parsed } = ordinary;
     this.#lines.takeOrdinary(header, { offset: 0, length: lineEnds[0] ?? 0, line: 1 }, isMixed);
     this.#scanner.skip(bytes.length, lineEnds.length);
     this.#ordinary = ordinary;
+    this.#parsed = parsed;
   }
 
-  /** Adds the entries of an ordinary session to the tree. */
+  /** Adds the entries to the tree, if they are not there yet. */
   #growTree(): void {
     const ordinary = this.#ordinary;
     if (ordinary === undefined) return;
     this.#ordinary = undefined;
-    this.#parsed = ordinary.addTo(this.#adder);
+    ordinary.addTo(this.#adder);
   }
 
-  /** The entries of an ordinary session that were parsed and never given out, by ordinal. */
-  get untaken(): ReadonlyMap<number, UnknownEntry> {
-    return this.#parsed;
+  /** Whether `takeParsed` returns any entry. */
+  get hasParsed(): boolean {
+    return this.#parsed.length > 0;
   }
 
-  /** Returns and drops an entry that was parsed and never given out; undefined if there is none. */
-  takeParsed(ordinal: number): UnknownEntry | undefined {
-    const parsed = this.#parsed.get(ordinal);
-    if (parsed !== undefined) this.#parsed.delete(ordinal);
+  /** Returns and drops the entries that reading has parsed, by ordinal; they agree with their heads. */
+  takeParsed(): readonly (UnknownEntry | undefined)[] {
+    const parsed = this.#parsed;
+    this.#parsed = [];
     return parsed;
   }
 
@@ -304,7 +319,7 @@ export class SessionIndex {
 
   /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
-    if (this.#ordinary !== undefined) return this.size - 1;
+    if (this.#ordinary !== undefined) return this.#ordinary.size - 1;
     const targetId = this.#lines.leafRecord?.["targetId"];
     const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;
     return target === NONE ? this.tree.size - 1 : target;

@@ -15,7 +15,8 @@ export class Blocks {
       whole.set(piece, at);
       at += piece.length;
     }
-    blocks.add(whole);
+    blocks.#blocks.push({ offset: 0, bytes: whole });
+    blocks.#size = whole.length;
     return blocks;
   }
 

@@ -3,13 +3,14 @@ import { decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeAnyRecord } from "../jsonl/encode.ts";
 import { DAMAGED_TYPE, damagedEntry, entryAt } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import type { OrdinarySession } from "../jsonl/ordinary-session.ts";
+import type { SessionHeads } from "../jsonl/session-heads.ts";
+import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { AnySessionEntry, UnknownEntry } from "../schema/entry.ts";
 import { isSessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
 import { isJsonRecord, type JsonRecord } from "../schema/json.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
-import type { SessionLog, TakeRecord } from "./session-log.ts";
+import type { SessionLog } from "./session-log.ts";
 import { StrongCache } from "./strong-cache.ts";
 import { WeakCache } from "./weak-cache.ts";
 
@@ -58,7 +59,7 @@ export class EntryCache {
     return (
       this.#known(ordinal) ??
       this.entriesAt([ordinal])[0] ??
-      damagedEntry(this.#log.index.tree.headAt(ordinal))
+      damagedEntry(this.#log.index.heads.headAt(ordinal))
     );
   }
 
@@ -70,11 +71,18 @@ export class EntryCache {
 
   /** Returns many entries, undefined in the place of each whose body is damaged. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
-    return this.entriesAt(ordinals).map((entry) => (isDamaged(entry) ? undefined : entry));
+    const entries: (AnySessionEntry | undefined)[] = this.entriesAt(ordinals);
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i];
+      if (entry?.type === DAMAGED_TYPE && isDamaged(entry)) entries[i] = undefined;
+    }
+    return entries;
   }
 
   /** Returns many entries, reading those that are not held together. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
+    const { index } = this.#log;
+    if (index.hasParsed && !this.#log.isReplaced()) this.#takeParsed(index);
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
     /** The place of each that is missing. */
@@ -88,35 +96,14 @@ export class EntryCache {
       places.push(place);
     }
     if (missing.length > 0) {
-      // Reading may refresh the log and change ordinals: what was asked for stays the same.
-      const { tree } = this.#log.index;
+      const { heads } = index;
       let taken = 0;
-      // The second request for an entry finds it in the cache.
-      const put = (ordinal: number, record: JsonRecord | undefined, bytes: number) => {
-        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, record, bytes);
-      };
-      this.#readTexts(missing, (ordinal, text) => put(ordinal, parseRecord(text), text.length), put);
-      if (this.#log.index.tree === tree) this.#takeParsed();
+      this.#readTexts(missing, (ordinal, text) => {
+        // The second request for an entry finds it in the cache.
+        entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(heads, ordinal, text);
+      });
     }
     return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
-  }
-
-  /**
-   * Returns many entries of a session that has no tree yet: so little of it is cached that nothing was released.
-   *
-   * @returns Undefined if one of them is damaged or disagrees with its head, which only `entriesAt` tells.
-   */
-  ordinaryAt(session: OrdinarySession, ordinals: ArrayLike<number>): AnySessionEntry[] | undefined {
-    const entries: AnySessionEntry[] = [];
-    for (let place = 0; place < ordinals.length; place++) {
-      const ordinal = ordinals[place] ?? NONE;
-      const known = this.#strong.get(ordinal);
-      const entry = known ?? session.take(ordinal);
-      if (entry === undefined) return undefined;
-      if (known === undefined) this.#strong.add(ordinal, entry, session.lengthAt(ordinal));
-      entries.push(entry);
-    }
-    return entries;
   }
 
   /**
@@ -137,7 +124,10 @@ export class EntryCache {
    * @remarks Cost: O(bytes of what is held).
    */
   adopt(other: EntryCache, before: EntryTree): void {
-    const { tree } = this.#log.index;
+    const { index } = this.#log;
+    const { tree } = index;
+    // Before what is taken over, which counts.
+    this.#takeParsed(index);
     const live = new Set(other.#live.values());
     const held = new Map<number, Held>();
     for (const [ordinal, one] of other.#held()) {
@@ -194,31 +184,27 @@ export class EntryCache {
     return this.#strong.get(ordinal) ?? this.#weak.entryAt(ordinal) ?? this.#live.get(ordinal);
   }
 
-  /** Takes the other entries that the index has parsed, so that nobody needs to look at the file for them again. */
-  #takeParsed(): void {
-    const { index } = this.#log;
-    for (const ordinal of [...index.untaken.keys()]) {
-      const record = index.takeParsed(ordinal);
-      if (this.#known(ordinal) === undefined)
-        this.#take(index.tree, ordinal, record, index.spans.lengthAt(ordinal));
-    }
+  /** Takes the entries that opening has parsed. */
+  #takeParsed(index: SessionIndex): void {
+    const { lines } = index;
+    index.takeParsed().forEach((entry, ordinal) => {
+      if (entry !== undefined) this.#strong.add(ordinal, entry, lines.lengthAt(ordinal));
+    });
   }
 
-  /** Makes an entry of its record and caches it, with the message object that somebody still holds. */
-  #take(tree: EntryTree, ordinal: number, record: JsonRecord | undefined, bytes: number): AnySessionEntry {
-    const read = record && entryAt(record, tree, ordinal, this.#log.index);
+  /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
+  #take(heads: SessionHeads, ordinal: number, text: string): AnySessionEntry {
+    const record = parseRecord(text);
+    const read = record && entryAt(record, heads, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);
-    const entry = read === undefined ? this.#reportDamaged(tree.headAt(ordinal)) : withMessage(read, message);
-    this.remember(ordinal, entry, bytes);
+    const entry =
+      read === undefined ? this.#reportDamaged(heads.headAt(ordinal)) : withMessage(read, message);
+    this.remember(ordinal, entry, text.length);
     return entry;
   }
 
-  #readTexts(
-    ordinals: readonly number[],
-    take: (ordinal: number, text: string) => void,
-    takeRecord?: TakeRecord,
-  ): void {
-    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take, takeRecord);
+  #readTexts(ordinals: readonly number[], take: (ordinal: number, text: string) => void): void {
+    this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
   }
 
   #releaseLater(): void {

@@ -14,15 +14,14 @@ export class FileChangedError extends Error {}
 /** How often to retry because another file has taken the path meanwhile. */
 const MAX_ATTEMPTS = 20;
 
-/** Retries a call, after `recover`, if another file has taken the path meanwhile. */
-export function untilUnchanged<T>(call: () => T, recover: () => unknown = () => undefined): T {
+/** Retries a call if another file has taken the path meanwhile. */
+export function untilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
       return call();
     } catch (error) {
       const cause = error instanceof SessionError ? error.cause : error;
       if (!(cause instanceof FileChangedError) || attempt === MAX_ATTEMPTS) throw error;
-      recover();
     }
   }
 }

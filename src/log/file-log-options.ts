@@ -1,20 +1,16 @@
 import type { FileSystem } from "../fs/file-system.ts";
 import { CALLBACK, choice, FLAG, numberFrom, OBJECT, type OptionRules, SIGNAL } from "../schema/options.ts";
-import type { LeaseMode } from "./lease.ts";
-
-/** When an append counts as done: in the hands of the operating system, or on the disk. */
-export type Durability = "os" | "fsync";
 
 /** How a session file is used. */
 export interface FileLogOptions {
   /** `read-only` never writes and holds no descriptor. Default `read-write`. */
   readonly mode?: "read-write" | "read-only";
-  /** `os` (default): an append survives the process. `fsync`: it survives a power cut. */
-  readonly durability?: Durability;
+  /** When an append counts as done. `os` (default): it survives the process. `fsync`: it survives a power cut. */
+  readonly durability?: "os" | "fsync";
   /** Bytes; longer lines are an issue. Default 256 MiB. */
   readonly maxLineBytes?: number;
-  /** Whether, and how, to be the only writer. Default `none`. */
-  readonly lease?: LeaseMode;
+  /** What to do if another process holds the lease: nothing (default), throw, only read, or wait for it. */
+  readonly lease?: "none" | "fail" | "read-only" | "wait";
   /** How long `lease: "wait"` waits, in milliseconds; blocks the thread. Default 10,000. */
   readonly leaseWaitMs?: number;
   /** Whether to create a new session's file at once instead of with the first message. */

@@ -34,15 +34,7 @@ import { movedSpans, readLinesOf } from "./read-lines.ts";
 import { feedToEnd, missingFrom } from "./read-session-file.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { awaitFile, exclusively, finishReplacement, isHalfReplaced } from "./replace-file.ts";
-import type {
-  LogChange,
-  LogLine,
-  ReadOnlyReason,
-  SessionLog,
-  TakeLine,
-  TakeRecord,
-  TakeText,
-} from "./session-log.ts";
+import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
 import { rewriteFile, upgradeFile } from "./upgrade-file.ts";
@@ -69,8 +61,8 @@ const NEVER = Number.NEGATIVE_INFINITY;
  *
  * It reads in pieces, keeps heads and spans, and writes each append at once. It is one of two things: a session that is not
  * written yet, or an open file. `#poll` compares that file with the path, and switches to the file that has replaced it;
- * it runs before an append, after a burst, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
- * replaced file either, but what it switches to stays unknown to callers, whose ordinals remain valid, until the next poll.
+ * it runs before an append and after it, and in `refresh`, `pull`, `changes` and `flush`. `readLines` never reads from a
+ * replaced file either, but callers do not see what it switches to, and their ordinals remain valid, until the next poll.
  *
  * If a call fails, the state stays as it was, and the next call tries again.
  *
@@ -118,12 +110,7 @@ export class FileLog implements SessionLog {
   static open(path: string, options: FileLogOptions = {}): FileLog | undefined {
     const log = FileLog.#begin(path, options);
     if (log === undefined) return undefined;
-    try {
-      log.#start(log.#read("read"));
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    log.#start(log.#orRelease(() => log.#read("read")));
     return log.#unlessEmpty();
   }
 
@@ -156,12 +143,9 @@ export class FileLog implements SessionLog {
     const log = new FileLog(path, options);
     if (!log.#isThere()) return undefined;
     log.#lease.take();
-    try {
-      if (log.readOnlyReason !== "mode") log.#finishReplacement();
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    if (log.readOnlyReason === "mode") return log;
+    // Takes over the lines that a killed process left in an old file. A living process does so itself.
+    log.#orRelease(() => log.#translated("write", () => finishReplacement(log.#fs, path, 0)));
     return log;
   }
 
@@ -178,15 +162,12 @@ export class FileLog implements SessionLog {
   ): FileLog {
     const log = new FileLog(path, options);
     log.#lease.take();
-    try {
+    log.#orRelease(() => {
       const session = log.#unwritten("type" in start ? [`${encodeRecord(start)}\n`] : start);
       const isMade = options.createAtOnce === true && !log.#lease.isDenied;
       log.#start(isMade ? log.#make(session, []) : session);
-      return log;
-    } catch (error) {
-      log.#lease.release();
-      throw error;
-    }
+    });
+    return log;
   }
 
   get index(): SessionIndex {
@@ -200,20 +181,15 @@ export class FileLog implements SessionLog {
     return this.index.isForeign ? "foreign" : this.#lease.loss;
   }
 
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void {
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void {
     if (this.#state instanceof UnwrittenSession) {
       this.#state.readLines(ordinals, take);
       return;
     }
     const { fd, close } = this.#openToRead();
     try {
-      const [known, { index }] = [this.#index, this.#state];
-      const spans = index === known ? index.spans : this.#spansOf(known, index);
-      const read = (some: Iterable<number>) =>
-        this.#translated("read", () => readLinesOf(this.#fs, fd, spans, some, take, takeText));
-      if (index === known && takeRecord !== undefined && index.untaken.size > 0)
-        takeRecords(index, ordinals, takeRecord, read);
-      else read(ordinals);
+      const spans = this.#spansForCallers(this.#state.index);
+      this.#translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
     } finally {
       close();
     }
@@ -234,8 +210,9 @@ export class FileLog implements SessionLog {
     return tree === this.index.tree ? ordinal : this.index.tree.find(first.head.id);
   }
 
-  followReplacement(): void {
-    this.#poll("read", true);
+  isReplaced(): boolean {
+    this.#findLines();
+    return this.#state.index !== this.#index;
   }
 
   refresh(): LogChange | undefined {
@@ -361,9 +338,14 @@ export class FileLog implements SessionLog {
     return isThere(this.path, this.#fs);
   }
 
-  /** Takes over the lines that a killed process left in an old file. A living process does so itself. */
-  #finishReplacement(): void {
-    this.#translated("write", () => finishReplacement(this.#fs, this.path, 0));
+  /** Releases the lease if a call fails. */
+  #orRelease<T>(call: () => T): T {
+    try {
+      return call();
+    } catch (error) {
+      this.#lease.release();
+      throw error;
+    }
   }
 
   #unlessEmpty(): FileLog | undefined {
@@ -492,20 +474,25 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens the file at the path for reading lines; switches to that file first if it has replaced the one that was read. */
+  /** Opens the file at the path for reading lines. */
   #openToRead(): OpenToRead {
-    return untilUnchanged(() =>
-      this.#translated("read", () => {
-        this.#pollOnce("read", true);
-        return this.#file.openToRead();
-      }),
-    );
+    return untilUnchanged(() => {
+      this.#findLines();
+      return this.#translated("read", () => this.#file.openToRead());
+    });
   }
 
-  /** The positions in the current file, by the ordinals that callers know. */
-  #spansOf(known: SessionIndex, now: SessionIndex): SpansByOrdinal {
-    return movedSpans(now.spans, (ordinal) => {
-      const there = now.tree.find(known.tree.idAt(ordinal));
+  /** Finds where the lines of known entries are now: in the file that has replaced the one that was read, if one has. */
+  #findLines(): void {
+    untilUnchanged(() => this.#translated("read", () => this.#pollOnce("read", true)));
+  }
+
+  /** Returns the positions of lines in the current file by the ordinals that callers know. */
+  #spansForCallers({ heads, lines }: SessionIndex): SpansByOrdinal {
+    const { heads: known } = this.#index;
+    if (known === heads) return lines;
+    return movedSpans(lines, (ordinal) => {
+      const there = heads.find(known.idAt(ordinal));
       if (there === NONE) throw new ReplacedError(this.path);
       return there;
     });
@@ -517,12 +504,11 @@ export class FileLog implements SessionLog {
    * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
    *
    * @param intent - `write` restores a file that is gone.
-   * @param isForLines - Whether to find only what is needed to read lines of known entries.
    * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
    *   gone and cannot be restored.
    */
-  #poll(intent: Intent, isForLines = false): LogChange | undefined {
-    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent, isForLines)));
+  #poll(intent: Intent): LogChange | undefined {
+    untilUnchanged(() => this.#translated(intent, () => this.#pollOnce(intent)));
     return this.#notify();
   }
 
@@ -534,7 +520,8 @@ export class FileLog implements SessionLog {
     });
   }
 
-  #pollOnce(intent: Intent, isForLines: boolean): void {
+  /** @param isForLines - Whether to find only what is needed to read lines of known entries. */
+  #pollOnce(intent: Intent, isForLines = false): void {
     const state = this.#state;
     if (state instanceof UnwrittenSession) {
       if (intent === "read" && !isForLines) this.#join(state);
@@ -667,28 +654,4 @@ export class FileLog implements SessionLog {
       throw fileError(this.path, intent, error);
     }
   }
-}
-
-/** Passes on the records that the index has parsed, and reads the other lines, all in the given order. */
-function takeRecords(
-  index: SessionIndex,
-  ordinals: Iterable<number>,
-  take: TakeRecord,
-  read: (ordinals: readonly number[]) => void,
-): void {
-  let missing: number[] = [];
-  const readMissing = () => {
-    if (missing.length > 0) read(missing);
-    missing = [];
-  };
-  for (const ordinal of ordinals) {
-    const record = index.takeParsed(ordinal);
-    if (record === undefined) {
-      missing.push(ordinal);
-      continue;
-    }
-    readMissing();
-    take(ordinal, record, index.spans.lengthAt(ordinal));
-  }
-  readMissing();
 }

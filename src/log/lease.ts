@@ -21,9 +21,6 @@ import { parseJson } from "../jsonl/decode.ts";
 import { SessionError } from "../schema/errors.ts";
 import { isJsonRecord } from "../schema/json.ts";
 
-/** What to do if another process holds the lease of a session: nothing, throw, only read, or wait for it. */
-export type LeaseMode = "none" | "fail" | "read-only" | "wait";
-
 /** Who holds a lease. */
 export interface LeaseOwner {
   readonly pid: number;

@@ -25,9 +25,9 @@ export class MemoryLog implements SessionLog {
   #index: SessionIndex;
   #isClosed = false;
 
-  /** @param text - Lines to begin with, the header first. */
-  constructor(text: string) {
-    this.#blocks = Blocks.of([text]);
+  /** @param content - Lines to begin with, the header first; bytes may come in pieces. */
+  constructor(content: string | Iterable<Uint8Array>) {
+    this.#blocks = Blocks.of(typeof content === "string" ? [content] : content);
     this.#index = this.#newIndex();
   }
 
@@ -49,8 +49,8 @@ export class MemoryLog implements SessionLog {
     linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
   }
 
-  followReplacement(): void {
-    // Lines in memory are only replaced by this log.
+  isReplaced(): boolean {
+    return false;
   }
 
   append(lines: readonly LogLine[]): number {

@@ -6,7 +6,7 @@ import { type AppendFile, LINE_BREAK, type OpenToRead } from "./append-file.ts";
 import { endsInEntries, type FileFingerprint, isIntact, takeFingerprint } from "./file-fingerprint.ts";
 import { sourceOfFile } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
-import { feedSmall, feedSome, feedToEnd } from "./read-session-file.ts";
+import { feedSome, feedToEnd } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 import type { OldFile } from "./take-over.ts";
 
@@ -79,7 +79,7 @@ export class OpenFile {
         const buffer = Buffer.allocUnsafeSlow(total);
         small = buffer.subarray(0, fs.readSync(fd, buffer, 0, total, 0));
         total = fs.fstatSync(fd).size;
-        yield* feedSmall(index, small, stepBytes, total);
+        for (const read of index.readWhole(small, stepBytes)) yield [read, total];
       }
       const rest = Math.min(stepBytes, PIECE_BYTES, total - index.position);
       const buffer = Buffer.allocUnsafeSlow(index.isRejected ? 0 : Math.max(0, rest));

@@ -14,45 +14,12 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
     const index = new SessionIndex({ readBytes: (offset, length) => readRange(fs, fd, offset, length) });
-    feedFile(fs, fd, index, fs.fstatSync(fd).size);
+    feedToEnd(fs, fd, index);
     return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
   }
-}
-
-/** Feeds an index the bytes that it has not read yet, up to `end`. Stops early if the file is not a session. */
-export function feedFile(fs: FileSystem, fd: number, index: SessionIndex, end: number): void {
-  for (const piece of readPieces(fs, fd, index.position, end)) {
-    index.feed(piece);
-    if (index.isRejected) return;
-  }
-  index.end();
-}
-
-/**
- * Feeds an index a small file in steps: as text if nothing in it is odd, else as bytes.
- *
- * @param total - Size of the file, for those who wait.
- * @returns Yields the bytes read and `total` after each step, at least once.
- */
-export function* feedSmall(
-  index: SessionIndex,
-  bytes: Uint8Array,
-  stepBytes: number,
-  total: number,
-): Generator<[read: number, total: number], void> {
-  let most = 0;
-  for (const read of index.readOrdinary(bytes, stepBytes)) {
-    most = read;
-    yield [read, total];
-  }
-  while (index.position < bytes.length && !index.isRejected) {
-    index.feed(bytes.subarray(index.position, index.position + stepBytes));
-    yield [Math.max(most, index.position), total];
-  }
-  yield [index.position, total];
 }
 
 /**
@@ -75,9 +42,13 @@ export function feedSome(
   return index.position < size ? size : fs.fstatSync(fd).size;
 }
 
-/** Feeds an index everything in a file that it has not read yet. */
+/** Feeds an index everything in a file that it has not read yet. Stops early if the file is not a session. */
 export function feedToEnd(fs: FileSystem, fd: number, index: SessionIndex): void {
-  feedFile(fs, fd, index, fs.fstatSync(fd).size);
+  for (const piece of readPieces(fs, fd, index.position, fs.fstatSync(fd).size)) {
+    index.feed(piece);
+    if (index.isRejected) return;
+  }
+  index.end();
 }
 
 /** Feeds an index all bytes of a session. */

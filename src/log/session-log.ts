@@ -3,7 +3,6 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import type { SessionIndex } from "../jsonl/session-index.ts";
 import type { SessionError } from "../schema/errors.ts";
 import type { EntryHead } from "../schema/head.ts";
-import type { JsonRecord } from "../schema/json.ts";
 
 /** An entry on its way into a log. */
 export interface LogLine {
@@ -19,9 +18,6 @@ export type TakeLine = (ordinal: number, bytes: Uint8Array) => void;
 
 /** Takes the text of an entry's line. */
 export type TakeText = (ordinal: number, text: string) => void;
-
-/** Takes the record that the line of an entry was parsed into, and the length of the line in bytes. */
-export type TakeRecord = (ordinal: number, record: JsonRecord, bytes: number) => void;
 
 /**
  * Why a log is read-only: it was opened so, its version is too new, another program wrote the file, or it is closed.
@@ -67,17 +63,16 @@ export interface SessionLog extends LineSource {
    * @param ordinals - Which entries; ascending order is fastest.
    * @param take - Called for each, in the given order.
    * @param takeText - Called instead by a log that has the text at hand; the text equals `decodeText` of the bytes.
-   * @param takeRecord - Called instead, once per entry, by a log that has already parsed the line.
    */
-  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText, takeRecord?: TakeRecord): void;
+  readLines(ordinals: Iterable<number>, take: TakeLine, takeText?: TakeText): void;
 
   /**
-   * Switches to the lines that have replaced those that were read, if any have, so that nothing is built of what was removed
-   * from them.
+   * Tells whether others have replaced lines that were read. `readLines` then reads the new ones; what was made of the old
+   * ones before may hold what was redacted, until `refresh` reports the change.
    *
-   * @remarks Cost: O(1) if nothing was replaced.
+   * @remarks Cost: O(1), and once O(bytes) if they were.
    */
-  followReplacement(): void;
+  isReplaced(): boolean;
 
   /**
    * Appends entries in one write, all or none.

@@ -12,11 +12,9 @@ import { modeOfPlainFile } from "../log/upgrade-file.ts";
 import { type MergeOptions, type MergePlan, type MergeReport, planMerge } from "../merge/merge-plan.ts";
 import { SessionError } from "../schema/errors.ts";
 
-/** Where to write a merged session: to a free path, or in place of the first copy. */
-export type MergeTarget = { readonly to: string } | { readonly inPlace: true };
-
-/** Options of a merge of two files. */
-export type MergeFilesOptions = MergeOptions & MergeTarget & { readonly fs?: FileSystem };
+/** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
+export type MergeFilesOptions = MergeOptions &
+  ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
 
 /** The result of a merge of two files. */
 export interface MergeFilesResult extends MergeReport {
@@ -26,8 +24,10 @@ export interface MergeFilesResult extends MergeReport {
   readonly backup?: string;
 }
 
-/** A copy, with its file as it was when the merge began. */
-interface OpenCopy {
+/** A copy: the lines of one that has no file, or a file as it was when the merge began. */
+type OpenCopy = OpenFile | { readonly path?: undefined; readonly source: LineSource };
+
+interface OpenFile {
   readonly path: string;
   readonly fd: number;
   readonly source: LineSource;
@@ -48,6 +48,15 @@ interface OpenCopy {
  * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held together. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
+  return mergeCopies(pathA, pathB, options);
+}
+
+/** Does the same with copies that may have no file; one that is replaced has one. */
+export function mergeCopies(
+  copyA: string | LineSource,
+  copyB: string | LineSource,
+  options: MergeFilesOptions,
+): MergeFilesResult {
   const { fs = realFileSystem } = options;
   const path = "to" in options && options.to !== undefined ? absolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
@@ -56,43 +65,51 @@ export function mergeSessions(pathA: string, pathB: string, options: MergeFilesO
     );
   }
   if (path !== undefined && isThere(path, fs)) throw exists(path);
-  const merge = () => mergeInto(fs, path, absolutePath(pathA), absolutePath(pathB), options);
+  const merge = () => mergeInto(fs, path, copyA, copyB, options);
+  const replaced = path === undefined && typeof copyA === "string" ? absolutePath(copyA) : undefined;
   // A missing file may have no folder for the lock.
-  const isReplaced = path === undefined && isThere(absolutePath(pathA), fs);
-  return isReplaced ? exclusively(fs, absolutePath(pathA), () => untilUnchanged(merge)) : merge();
+  const isReplaced = replaced !== undefined && isThere(replaced, fs);
+  return isReplaced ? exclusively(fs, replaced, () => untilUnchanged(merge)) : merge();
 }
 
 function mergeInto(
   fs: FileSystem,
   path: string | undefined,
-  pathA: string,
-  pathB: string,
+  copyA: string | LineSource,
+  copyB: string | LineSource,
   options: MergeOptions,
 ): MergeFilesResult {
-  const a = openCopy(fs, pathA);
+  const a = openCopy(fs, copyA);
   try {
-    const b = openCopy(fs, pathB);
+    const b = openCopy(fs, copyB);
     try {
       const plan = planOf(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
+      if (a.path === undefined) throw new TypeError("Only a file is replaced: name one, or { to: PATH }.");
       return plan.changesA() ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
     } finally {
-      closeQuietly(fs, b.fd);
+      closeCopy(fs, b);
     }
   } finally {
-    closeQuietly(fs, a.fd);
+    closeCopy(fs, a);
   }
+}
+
+function closeCopy(fs: FileSystem, copy: OpenCopy): void {
+  if (copy.path !== undefined) closeQuietly(fs, copy.fd);
 }
 
 function planOf(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
   try {
     return planMerge(a.source, b.source, options);
   } catch (error) {
-    throw fileError(`${a.path} or ${b.path}`, "read", error);
+    throw fileError([a, b].flatMap(({ path }) => path ?? []).join(" or "), "read", error);
   }
 }
 
-function openCopy(fs: FileSystem, path: string): OpenCopy {
+function openCopy(fs: FileSystem, copy: string | LineSource): OpenCopy {
+  if (typeof copy !== "string") return { source: copy };
+  const path = absolutePath(copy);
   try {
     const source = readSessionFile(fs, path);
     const { fd, index } = source;
@@ -122,7 +139,7 @@ function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResu
   return { path, ...plan.report() };
 }
 
-function replace(fs: FileSystem, copy: OpenCopy, plan: MergePlan): MergeFilesResult {
+function replace(fs: FileSystem, copy: OpenFile, plan: MergePlan): MergeFilesResult {
   const { path } = copy;
   if (copy.source.index.isForeign) throw foreignFile(path);
   try {

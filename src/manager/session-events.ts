@@ -15,13 +15,10 @@ export interface SessionEventMap {
   closed: Record<string, never>;
 }
 
-/** Name of a session event. */
-export type SessionEventName = keyof SessionEventMap;
-
 /** Listens to one kind of session event. If it is asynchronous, nobody waits for it; a rejection becomes a warning. */
-export type SessionListener<Name extends SessionEventName> = (event: SessionEventMap[Name]) => void;
+export type SessionListener<Name extends keyof SessionEventMap> = (event: SessionEventMap[Name]) => void;
 
-type Listeners = { [Name in SessionEventName]: Set<SessionListener<Name>> };
+type Listeners = { [Name in keyof SessionEventMap]: Set<SessionListener<Name>> };
 
 /** Calls listeners in order of registration. One that throws or rejects affects neither the others nor the session. */
 export class SessionEvents {
@@ -34,7 +31,7 @@ export class SessionEvents {
   };
 
   /** @returns A function that removes the listener. */
-  on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     listeners.add(listener);
     return () => {
@@ -43,11 +40,11 @@ export class SessionEvents {
   }
 
   /** Tells whether an event has listeners, so that unneeded events are not made. */
-  has(name: SessionEventName): boolean {
+  has(name: keyof SessionEventMap): boolean {
     return this.#listeners[name].size > 0;
   }
 
-  emit<Name extends SessionEventName>(name: Name, event: SessionEventMap[Name]): void {
+  emit<Name extends keyof SessionEventMap>(name: Name, event: SessionEventMap[Name]): void {
     const listeners: Set<SessionListener<Name>> = this.#listeners[name];
     for (const listener of [...listeners]) {
       try {
@@ -66,6 +63,6 @@ export function onRejection(given: unknown, onError: (error: unknown) => void): 
 }
 
 /** Reports a listener's error as a warning. */
-function warn(name: SessionEventName, error: unknown): void {
+function warn(name: keyof SessionEventMap, error: unknown): void {
   process.emitWarning(`A listener of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_LISTENER" });
 }

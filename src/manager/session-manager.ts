@@ -5,7 +5,6 @@ import { foldSystemMessages } from "../context/system-message.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { entryInLine, type LineChange } from "../jsonl/entry-body.ts";
 import { headerSettings } from "../jsonl/session-header.ts";
-import { endable } from "../log/endable.ts";
 import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
@@ -30,12 +29,13 @@ import { assertDraft, assertMessage, assertReplacement } from "./append-checks.t
 import type { AppendableMessage } from "./appendable-message.ts";
 import { assertEditable, editableContent } from "./context-edits.ts";
 import type { DerivedSessions, LogSessionOptions } from "./derived-sessions.ts";
+import { endable } from "./endable.ts";
 import type { DraftMaker, EntryDraft } from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
 import { guardReceivers } from "./guard-receivers.ts";
 import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
 import { redactionRecord } from "./redaction-record.ts";
-import type { SessionEventName, SessionListener } from "./session-events.ts";
+import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   coreOptions,
@@ -487,7 +487,7 @@ export class SessionManager {
    *
    * @returns A function that removes the listener.
    */
-  on<Name extends SessionEventName>(name: Name, listener: SessionListener<Name>): () => void {
+  on<Name extends keyof SessionEventMap>(name: Name, listener: SessionListener<Name>): () => void {
     return this.#state.events.on(name, listener);
   }
 

@@ -9,11 +9,12 @@ import {
   type SessionPlaces,
   sessionFileName,
 } from "../log/session-paths.ts";
+import type { AnySessionEntry } from "../schema/entry.ts";
 import type { SessionHeader } from "../schema/header.ts";
 import { createSessionId } from "../schema/ids.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../schema/options.ts";
 import { CURRENT_SESSION_VERSION } from "../schema/version.ts";
-import type { BeforePersist, MakerOptions } from "./entry-maker.ts";
+import type { MakerOptions } from "./entry-maker.ts";
 
 /** Options to open or create a session, wherever pi takes the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
@@ -24,7 +25,7 @@ export interface SessionOptions extends SessionPlaces, FileLogOptions {
   /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default false. */
   readonly persistLeafOnClose?: boolean;
   /** May redact an entry before it is stored. Must not change its id, parent or type, nor the session. */
-  readonly beforePersist?: BeforePersist;
+  readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }

@@ -19,7 +19,7 @@ import { type BeforePersist, EntryMaker, type MadeEntry, type MakerOptions } fro
 import { broughtBy, placeIn } from "./log-changes.ts";
 import { notWritable } from "./not-writable.ts";
 import { SessionEvents } from "./session-events.ts";
-import { ordinaryPath, treePath } from "./tree-path.ts";
+import { pathIn } from "./tree-path.ts";
 
 /**
  * The state of a `SessionManager`: one tree, one log, one leaf, and what is derived from them.
@@ -59,7 +59,7 @@ export class SessionState {
     this.#log = log;
     this.#cache = new EntryCache(log);
     this.#leaf = log.index.storedLeaf;
-    this.#leafId = log.index.ordinary?.lastId ?? this.idOf(this.#leaf);
+    this.#leafId = this.idOf(this.#leaf);
     this.#revision = log.index.revision;
     this.#listen();
   }
@@ -93,7 +93,7 @@ export class SessionState {
 
   /** Returns the id of an ordinal; null for NONE. */
   idOf(ordinal: number): string | null {
-    return ordinal === NONE ? null : this.tree.idAt(ordinal);
+    return ordinal === NONE ? null : this.#log.index.heads.idAt(ordinal);
   }
 
   /**
@@ -117,19 +117,16 @@ export class SessionState {
   context(): CachedContext {
     this.#keepUp();
     const context = this.#context.get(() => this.#path());
-    this.#log.index.ordinary?.dropLines();
     if (context.issue !== undefined) this.#reportSelection(context.issue);
     return context;
   }
 
-  /** The path to the leaf. Of an ordinary session the tree is not needed for it. */
+  /** The path to the leaf, for which the tree is not needed. */
   #path(): EntryPath {
     // What was redacted since must not be in a context, even if its body is in the cache.
-    this.#log.followReplacement();
-    const { ordinary } = this.#log.index;
-    const inTree = () => treePath(this.tree, this.#cache, this.tree.path(this.#leaf));
-    const isAtEnd = ordinary !== undefined && this.#leaf === ordinary.size - 1;
-    return isAtEnd ? ordinaryPath(ordinary, this.#cache, inTree) : inTree();
+    if (this.#log.isReplaced()) this.#log.refresh();
+    const { heads } = this.#log.index;
+    return pathIn(heads, this.#cache, heads.path(this.#leaf));
   }
 
   /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */

@@ -8,7 +8,7 @@ import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
 /** Options of a store in PostgreSQL, including retries. */
-export type PostgresStoreOptions = PostgresOptions & RemoteStoreOptions;
+export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
 
 /** Options to open a store by its address, which takes precedence. */
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client"> {

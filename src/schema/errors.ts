@@ -22,9 +22,6 @@ export type SessionErrorCode =
   | "CWD_MISSING"
   | "ABORTED";
 
-/** Facts about an error, for programs: paths, ids, numbers. */
-export type SessionErrorDetails = { readonly [key: string]: unknown };
-
 const BRAND = Symbol.for("sessiontree.SessionError");
 
 /**
@@ -36,12 +33,13 @@ const BRAND = Symbol.for("sessiontree.SessionError");
  */
 export class SessionError extends Error {
   readonly code: SessionErrorCode;
-  readonly details: SessionErrorDetails;
+  /** Facts for programs: paths, ids, numbers. */
+  readonly details: { readonly [key: string]: unknown };
 
   constructor(
     code: SessionErrorCode,
     message: string,
-    options: { details?: SessionErrorDetails; cause?: unknown } = {},
+    options: { details?: SessionError["details"]; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "SessionError";

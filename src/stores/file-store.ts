@@ -149,18 +149,7 @@ class FileStore implements SessionStore {
     id: string,
     { signal }: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const path = this.#require(id);
-    const stream = createReadStream(path);
-    try {
-      for await (const piece of stream) {
-        refuseAborted(signal);
-        if (piece instanceof Uint8Array) yield piece;
-      }
-    } catch (error) {
-      throw fileError(path, "read", error);
-    } finally {
-      stream.destroy();
-    }
+    yield* bytesOfFile(this.#require(id), signal);
   }
 
   async importBytes(
@@ -239,6 +228,24 @@ class FileStore implements SessionStore {
 
   #assertFree(id: string): void {
     if (this.#find(id) !== undefined) throw sessionExists(id);
+  }
+}
+
+/** Yields the bytes of a file. */
+export async function* bytesOfFile(
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = createReadStream(path);
+  try {
+    for await (const piece of stream) {
+      refuseAborted(signal);
+      if (piece instanceof Uint8Array) yield piece;
+    }
+  } catch (error) {
+    throw fileError(path, "read", error);
+  } finally {
+    stream.destroy();
   }
 }
 

@@ -151,8 +151,8 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  followReplacement(): void {
-    // Lines in memory are only replaced by this log.
+  isReplaced(): boolean {
+    return false;
   }
 
   rewrite(change: LineChange, more: () => readonly LogLine[]): void {

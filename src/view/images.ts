@@ -1,4 +1,11 @@
-import { textOf } from "../context/message-parts.ts";
+import { bytes } from "./words.ts";
+
+/** An image as it is stored. */
+interface StoredImage {
+  readonly mimeType: string;
+  /** In base64. */
+  readonly data: string;
+}
 
 /** Kinds of images that a browser draws and that hold nothing but pixels. */
 const SHOWN_TYPES = new Set([
@@ -12,9 +19,9 @@ const SHOWN_TYPES = new Set([
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** Tells whether a stored image can be put into a `data:` address as it stands. */
-export function isShownImage(mimeType: unknown, data: unknown): boolean {
-  return SHOWN_TYPES.has(textOf(mimeType)) && isBase64(textOf(data));
+/** Returns an image as a `data:` address; undefined if it holds anything but pixels, or cannot be decoded. */
+export function imageAddress({ mimeType, data }: StoredImage): string | undefined {
+  return SHOWN_TYPES.has(mimeType) && isBase64(data) ? `data:${mimeType};base64,${data}` : undefined;
 }
 
 /** Tells whether a browser can decode a text: padding may be left out, and lines may be broken. */
@@ -22,4 +29,9 @@ function isBase64(text: string): boolean {
   const joined = text.replace(/[\r\n]+/g, "");
   const digits = joined.length % 4 === 0 ? joined.replace(/={1,2}$/, "") : joined;
   return digits !== "" && digits.length % 4 !== 1 && !NOT_BASE64.test(digits);
+}
+
+/** Writes of what type an image is, and how large. */
+export function imageText({ mimeType, data }: StoredImage): string {
+  return `${mimeType || "of no known type"}, ${bytes(Math.floor((data.length * 3) / 4))}`;
 }

@@ -153,6 +153,9 @@ test("shows every damaged fixture, its issues with line and bytes, and complains
     if ((await issues.count()) > 0) {
       await issues.click();
       expect(await page.locator(".issue").first().textContent(), name).toMatch(/[A-Z_]+.*offset \d+/);
+      // Only what is about an entry leads to one.
+      for (const link of await page.locator(".issue .link-button").allTextContents())
+        expect(link, name).toMatch(/^Show entry \S/);
     }
     expect(complaints, name).toEqual([]);
     await page.context().close();

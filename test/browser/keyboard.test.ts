@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
 import { smallSession } from "./support/small-session.ts";
 
 const open = useBrowser();
@@ -42,4 +43,62 @@ test("the key for the next hit does nothing where nothing is searched for", asyn
   await page.locator("dialog.help").waitFor();
   expect(page.url()).toBe(before);
   expect(await page.locator(".entry.is-focused").count()).toBe(0);
+});
+
+/** A session with an entry of every kind that has something to open. */
+function everyKind(): { text: string; ids: string[] } {
+  const session = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  session.message({ role: "system", content: "Be kind.", sections: { tone: "Calm." }, toolsAdded: ["bash"] });
+  session.user([{ type: "text", text: "Go on." }, { type: "riddle" }]);
+  session.assistant([{ type: "thinking", thinking: "Hm." }]);
+  session.tool("bash", { command: "npm test" }, "1 failed", { isError: true, details: { ms: 1 } });
+  session.tool("edit", { path: "a.ts", oldText: "a", newText: "b" }, "Replaced.");
+  session.message({ role: "bashExecution", command: "make", output: "done", exitCode: 0 });
+  session.message({ role: "custom", customType: "hint", content: [{ type: "riddle" }], display: true });
+  session.message({ role: "strange", odd: true });
+  session.add("custom_message", { customType: "hint", content: "Mind.", details: { of: "gap" } });
+  session.add("branch_summary", { fromId: "root", summary: "Left.", details: { readFiles: ["a"] } });
+  session.add("compaction", {
+    summary: "Short.",
+    firstKeptEntryId: "a0000001",
+    details: { readFiles: ["a"] },
+  });
+  session.add("context_edit", { targetId: "a0000002", replacement: { content: [{ type: "riddle" }] } });
+  session.add("usage", { kind: "title", provider: "acme", model: "acorn-2", usage: { input: 1, output: 1 } });
+  session.add("custom", { customType: "state", data: { kept: 1 } });
+  session.add("strange", { odd: true });
+  const ids = Array.from({ length: session.size }, (_, index) => (0xa0000001 + index).toString(16));
+  return { text: session.text, ids };
+}
+
+test("Enter and o open and close every kind of entry that has folds", async () => {
+  const { text, ids } = everyKind();
+  const { page } = await open(text, { hash: `#entry=${ids[0]}` });
+  page.setDefaultTimeout(5000);
+  for (const [index, id] of ids.entries()) {
+    if (index > 0) await page.keyboard.press("j");
+    await page.locator(`.is-focused[data-entry="${id}"]`).waitFor();
+    // What a tool gave back stands in the entry of its call, with an id of its own.
+    const states = () =>
+      page.locator(`[data-entry="${id}"] .fold`).evaluateAll((folds, id) => {
+        const ownerOf = (fold: Element) =>
+          fold.closest(".result")?.closest(".tool-use[data-entry]") ?? fold.closest(".entry");
+        const own = folds.filter((fold) => ownerOf(fold)?.getAttribute("data-entry") === id);
+        return own.map((fold) => fold.classList.contains("is-open"));
+      }, id);
+    const closed = await states();
+    expect(closed.length, id).toBeGreaterThan(0);
+    await page.keyboard.press(index % 2 === 0 ? "Enter" : "o");
+    await expect.poll(states, { message: id }).not.toContain(false);
+    await page.keyboard.press(index % 2 === 0 ? "o" : "Enter");
+    await expect.poll(states, { message: id }).not.toContain(true);
+  }
+});
+
+test("without an entry that is looked at, Enter opens the first one in sight", async () => {
+  const { page } = await open(everyKind().text);
+  page.setDefaultTimeout(5000);
+  await page.locator(".entry .fold").first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.locator(".entry.is-focused .fold.is-open").first().waitFor();
 });

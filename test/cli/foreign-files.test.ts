@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
-import { deleteSession, resolveSession } from "sessiontree/catalog";
+import { deleteSession, mergeSessionContents, mergeSessions, resolveSession } from "sessiontree/catalog";
 import { readSession } from "sessiontree/core";
-import { mergeSessionContents, mergeSessions } from "sessiontree/merge";
 import { fileStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { FOREIGN_FILES } from "../support/foreign-files.ts";

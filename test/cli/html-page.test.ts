@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { htmlPage } from "../../src/cli/page/html-page.ts";
-import { readPageAsset } from "../../src/cli/page/page-asset.ts";
+import { htmlPage, readPageAsset } from "../../src/cli/page/html-page.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 const MOST_ASSET_BYTES = 420_000;

@@ -134,6 +134,49 @@ describe("- is the session on stdin", () => {
     },
   );
 
+  test("can be merged, cloned and made a page of, without a file of its own", async () => {
+    const { folder, path, scribe } = project();
+    const text = readFileSync(path, "utf8");
+    scribe.assistant("Three");
+    const to = join(folder, "both.jsonl");
+    const merged = await cli(["merge", "-", path, "-o", to], { stdin: pieces(text) });
+    expect([merged.code, merged.stderr]).toEqual([0, ""]);
+    expect(merged.stdout).toContain("only in a  0, stdin");
+    expect(readFileSync(to, "utf8")).toBe(readFileSync(path, "utf8"));
+    const env = { PI_CODING_AGENT_SESSION_DIR: join(folder, "clones") };
+    const [clone] = jsonLines(await cli(["clone", "-", "--here", "--json"], { stdin: pieces(text), env }));
+    expect(clone).toMatchObject({ parentSession: ID(1) });
+    expect(readFileSync(String(Object(clone).path), "utf8")).toContain("Two");
+    const page = join(folder, "page.html");
+    const viewed = await cli(["view", "-", "-o", page, "--no-open"], { stdin: pieces(text) });
+    expect([viewed.code, viewed.stdout]).toEqual([0, `${page}\n`]);
+    expect(readFileSync(page, "utf8")).toContain('"fileName":"stdin"');
+  });
+
+  test("is searched as a file is", async () => {
+    const { path } = project();
+    const text = readFileSync(path, "utf8");
+    for (const more of [
+      ["t.o", "--regex"],
+      ["Two", "--case"],
+      ["--failed"],
+      ["two", "--limit", "1", "--role", "assistant"],
+    ]) {
+      const args =
+        more[0] === "--failed" ? ["", "SESSION", ...more] : [more[0] ?? "", "SESSION", ...more.slice(1)];
+      const of = (name: string) => [
+        "search",
+        ...args.map((word) => (word === "SESSION" ? name : word)),
+        "--json",
+      ];
+      const piped = await cli(of("-"), { stdin: pieces(text) });
+      const named = await cli(of(path));
+      expect([piped.code, piped.stdout]).toEqual([named.code, named.stdout.replaceAll(path, "-")]);
+    }
+    const wrong = await cli(["search", "(a", "-", "--regex"], { stdin: pieces(text) });
+    expect(wrong.code).toBe(2);
+  });
+
   test("is read once, however often it is named", async () => {
     const { path, first, second } = project();
     const stdin = pieces(readFileSync(path, "utf8"));

@@ -73,7 +73,7 @@ describe("resume", () => {
     terminal.press(`Poetry${ENTER}`);
     await terminal.shows("The name was stored.");
     await terminal.shows(/❯ .*Poetry$/);
-    expect(new SessionView(newer.path).name).toBe("Poetry");
+    expect(SessionView.at(newer.path).name).toBe("Poetry");
     rmSync(older.path);
     terminal.press("\u001b[B\u0004y");
     await terminal.shows("There is no session file at");

@@ -127,11 +127,12 @@ test("what is no session is refused before anything is written", async () => {
 
 test("a session that is too large for a page is refused, and the message says what to do", () => {
   const { path } = story();
-  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
+  const session = { path, fileName: "story.jsonl" };
+  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
     /too much for one page.*export SESSION --jsonl/,
   );
-  expect(() => sessionPage(path, { mostBytes: 100 })).toThrow(
+  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
-  expect(sessionPage(path, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
+  expect(sessionPage(session, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
 });

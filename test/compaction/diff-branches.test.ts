@@ -1,5 +1,4 @@
-import { SessionManager } from "sessiontree";
-import { diffBranches } from "sessiontree/merge";
+import { diffBranches, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { findLeafPath } from "../../src/context/leaf-path.ts";
 import type { SessionEntry } from "../../src/schema/entry.ts";

@@ -12,13 +12,13 @@ import {
   deleteSession,
   iterateSessions,
   listTrashed,
+  mergeSessions,
   planRetention,
   resolveSession,
   restoreSession,
   searchSessions,
 } from "sessiontree/catalog";
 import { SessionController } from "sessiontree/controller";
-import { mergeSessions } from "sessiontree/merge";
 import { fileStore, remoteStore } from "sessiontree/stores";
 import { afterAll, describe, expect, test } from "vitest";
 import { listSessions } from "../../src/catalog/list-sessions.ts";

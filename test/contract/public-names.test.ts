@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { createProgram, ENTRIES, inventedPath } from "./support/compiler.ts";
+import { createProgram, ENTRIES, entryFile, inventedPath } from "./support/compiler.ts";
 import { findUndocumentedExports, findWrongParams } from "./support/docstrings.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import {
   compareNames,
+  createEntriesProgram,
+  findUndisposable,
   PUBLIC_NAMES_PATH,
   type PublicNames,
   readExports,
@@ -19,7 +21,11 @@ function listedNames(entry: string): PublicNames {
 }
 
 /** All at once: a program takes seconds to make. */
-const exportedNames = readPublicNames();
+const program = createEntriesProgram();
+const exportedNames = readPublicNames(program);
+
+/** What backends of others implement: `remoteStore` closes them. */
+const CLOSED_BY_US = ["SessionBackend"];
 
 describe.each(Object.keys(ENTRIES))("%s", (entry) => {
   test("exports what the list says (npm run update:public-names, if a change is meant)", () => {
@@ -31,6 +37,11 @@ describe.each(Object.keys(ENTRIES))("%s", (entry) => {
     const listed = Object.entries(listedNames(entry)).filter(([, kind]) => VALUES.test(kind));
     expect(Object.keys(loaded).sort()).toEqual(listed.map(([name]) => name).sort());
   });
+});
+
+test("whatever can be closed works with `await using`", () => {
+  const found = Object.values(ENTRIES).flatMap((file) => findUndisposable(program, entryFile(file)));
+  expect(found).toEqual(CLOSED_BY_US);
 });
 
 test("core exports nothing that Node's part of the package does not", () => {
@@ -58,6 +69,14 @@ describe("the checks find", () => {
       "! turned: the list says const, it is type",
       "+ interface fresh: exported, not in the list",
     ]);
+  });
+
+  test("what can be closed only by hand", () => {
+    const text =
+      "export interface A { close(): void }\nexport class B { close(): void {} }\n" +
+      "export class C { close(): void {}\n async [Symbol.asyncDispose](): Promise<void> {} }\nexport class D {}";
+    const invented = inventedPath("closable.ts");
+    expect(findUndisposable(createProgram([], new Map([[invented, text]])), invented)).toEqual(["A", "B"]);
   });
 
   test("what kind of thing each name is, also through re-exports", () => {

@@ -1,10 +1,10 @@
-import { type BeforeTreeResult, type SessionBeforeTreeEvent, SessionHooks } from "sessiontree/controller";
+import { type SessionHookEvents, type SessionHookResults, SessionHooks } from "sessiontree/controller";
 import { describe, expect, expectTypeOf, test, vi } from "vitest";
 import { deferred, rejection } from "./support/stage.ts";
 
 const NEW = { reason: "new" } as const;
 
-function treeEvent(userWantsSummary: boolean): SessionBeforeTreeEvent {
+function treeEvent(userWantsSummary: boolean): SessionHookEvents["session_before_tree"] {
   return {
     preparation: {
       targetId: "a",
@@ -216,7 +216,7 @@ describe("answers", () => {
   test("are typed by the hook", () => {
     const hooks = new SessionHooks();
     expectTypeOf(hooks.emit("session_before_tree", treeEvent(true))).resolves.toEqualTypeOf<
-      BeforeTreeResult | undefined
+      SessionHookResults["session_before_tree"] | undefined
     >();
     expectTypeOf(hooks.emit("session_start", { reason: "startup" })).resolves.toEqualTypeOf<undefined>();
     // @ts-expect-error A switch cannot be given a summary.

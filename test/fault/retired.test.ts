@@ -175,6 +175,50 @@ describe("a retired file", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  /** A session that holds its file open, which another one then redacts. */
+  function redactedBesides(act: (session: SessionManager) => void = () => undefined): SessionManager {
+    const path = place(sandbox(), "s.jsonl", SESSION);
+    const session = SessionManager.open(path);
+    session.appendMessage(user("one"));
+    act(session);
+    SessionManager.open(path).redact("0000000a");
+    return session;
+  }
+
+  test("gives no body to the session that holds it open, and leaves it its tree until the next look", () => {
+    const session = redactedBesides();
+    const count = session.getEntryCount();
+    expect(session.getEntry("0000000a")).toMatchObject({ message: { content: "[redacted]" } });
+    expect(JSON.stringify(session.getEntries())).not.toContain("hunter2");
+    expect(session.getEntryCount()).toBe(count);
+    expect(session.refresh()).toHaveLength(1);
+  });
+
+  test("gives nothing to a context that is built afterwards, even if all bodies are in memory", () => {
+    const session = redactedBesides((before) => {
+      expect(JSON.stringify(before.getEntries())).toContain("hunter2");
+      before.branch("0000000a");
+    });
+    expect(JSON.stringify(session.buildSessionContext())).toContain("[redacted]");
+  });
+
+  test("gives nothing to a fork or a branch that is made afterwards", () => {
+    const path = redactedBesides().getSessionFile() ?? "";
+    const fork = SessionManager.forkFrom(path, "/other", { sessionDir: sandbox() });
+    expect(JSON.stringify(fork.getEntries())).not.toContain("hunter2");
+    const session = redactedBesides();
+    session.createBranchedSession(session.getLeafId() ?? "");
+    expect(JSON.stringify(session.getEntries())).not.toContain("hunter2");
+  });
+
+  test("is read by nobody when the file that has taken its path is removed", () => {
+    const session = redactedBesides();
+    rmSync(session.getSessionFile() ?? "");
+    expect(() => session.getEntry("0000000a")).toThrow(
+      expect.objectContaining({ code: "SESSION_NOT_FOUND" }),
+    );
+  });
+
   test.each(["open", "load"] as const)(
     "is not what a session goes on with that began to read it: %s",
     async (how) => {

@@ -425,3 +425,44 @@ test("imports go to a folder of their own, and sessions imported earlier stay wh
   expect(dirname(one?.path ?? "")).toBe(join(root, "--code-project--"));
   expect(nodeFs.statSync(root).mode & 0o777).toBe(0o700);
 });
+
+describe("a name given here", () => {
+  const made = { type: "ai-title", aiTitle: "Made by the program", sessionId: SESSION_ID };
+  const renamed = { type: "custom-title", customTitle: "Renamed there", sessionId: SESSION_ID };
+  const nameAt = (path: string) => SessionManager.open(path, { mode: "read-only" }).getSessionName();
+
+  test("outranks later names that the program makes, until the user renames the session there", async () => {
+    const places = new Places();
+    put(places, 2);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path);
+    session.appendSessionInfo("Mine");
+    await session.close();
+    put(places, 4, [made]);
+    await places.import();
+    expect(nameAt(path)).toBe("Mine");
+    put(places, 4, [made, ...RECORDS.slice(4)]);
+    expect((await places.import())[0]?.status).toBe("grown");
+    expect(saidAt(path).at(-1)).toContain("done");
+    expect((await places.import())[0]?.status).toBe("unchanged");
+    expect(nameAt(path)).toBe("Mine");
+    put(places, 4, [made, ...RECORDS.slice(4), renamed]);
+    await places.import();
+    expect(nameAt(path)).toBe("Renamed there");
+  });
+
+  test("that was cleared leaves the program's", async () => {
+    const places = new Places();
+    put(places, 2);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path);
+    session.appendSessionInfo("Mine");
+    session.appendSessionInfo("");
+    await session.close();
+    put(places, 4, [made]);
+    await places.import();
+    expect(nameAt(path)).toBe("Made by the program");
+  });
+});

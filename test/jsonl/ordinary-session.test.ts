@@ -35,8 +35,7 @@ test.each(TWICE)("%s that occurs twice means the same whichever way a file is re
   ]) {
     const bytes = new TextEncoder().encode(`${lines(header(), ...before)}${line}`);
     const index = indexOf(bytes);
-    for (const _step of index.readOrdinary(bytes));
-    if (index.ordinary === undefined) index.feed(bytes);
+    for (const _step of index.readWhole(bytes));
     index.end();
     expect(snapshotOf(index)).toEqual(snapshotOf(readAtOnce(bytes)));
     expect(issuesOf(index)).toEqual(issuesOf(readAtOnce(bytes)));
@@ -46,5 +45,5 @@ test.each(TWICE)("%s that occurs twice means the same whichever way a file is re
 test("an index that has read something is not read again", () => {
   const bytes = new TextEncoder().encode(lines(header(), first));
   const index = readAtOnce(bytes);
-  expect(() => [...index.readOrdinary(bytes)]).toThrow(TypeError);
+  expect(() => [...index.readWhole(bytes)]).toThrow(TypeError);
 });

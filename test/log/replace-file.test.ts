@@ -10,8 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
-import { deleteSession } from "sessiontree/catalog";
-import { mergeSessions } from "sessiontree/merge";
+import { deleteSession, mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test, vi } from "vitest";
 import { type FileSystem, watchedFs } from "../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../fault/support/sandbox.ts";

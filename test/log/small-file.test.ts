@@ -62,10 +62,11 @@ test("of a small compacted session only what the context is made of is parsed", 
   const parse = vi.spyOn(JSON, "parse");
   try {
     expect(state.context().contextEntries()).toEqual([compaction, kept]);
-    // The compaction and what it keeps, and on the way to the settings one more.
-    expect(parse).toHaveBeenCalledTimes(3);
+    // Opening has parsed the compaction, what it keeps, and the settings.
+    expect(parse).toHaveBeenCalledTimes(0);
     expect(log.index.tree.size).toBe(4);
-    expect(parse).toHaveBeenCalledTimes(3);
+    expect(state.cache.entryAt(0)).toEqual(first);
+    expect(parse).toHaveBeenCalledTimes(1);
   } finally {
     parse.mockRestore();
   }

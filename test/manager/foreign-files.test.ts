@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import { expect, test } from "vitest";
 import { user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

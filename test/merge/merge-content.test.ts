@@ -1,5 +1,5 @@
 import { parseSessionEntries, SessionManager } from "sessiontree";
-import { mergeSessionContents } from "sessiontree/merge";
+import { mergeSessionContents } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { compaction, fileOf, HEADER, label, merged, named, said } from "./support/lines.ts";
 

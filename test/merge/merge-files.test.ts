@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import { expect, test } from "vitest";
 import { faultyFs } from "../fault/support/faulty-fs.ts";
 import { litter } from "../fault/support/sandbox.ts";

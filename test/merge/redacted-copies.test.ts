@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { REDACTION_CUSTOM_TYPE } from "../../src/schema/redaction.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { blocksOfEntry } from "../../src/page/model/blocks.ts";
 import { editsIn } from "../../src/page/model/edit-diff.ts";
-import { roundDollars, tokens } from "../../src/page/model/format.ts";
-import { roundValues } from "../../src/page/model/scale.ts";
+import { roundDollars, roundValues, tokens } from "../../src/page/model/format.ts";
 import { SearchIndex } from "../../src/page/model/search.ts";
 import {
   type CallOrder,
@@ -13,7 +11,9 @@ import {
   orderCalls,
   sumsByModel,
 } from "../../src/page/model/usage.ts";
+import { contentOf } from "../../src/view/entry-content.ts";
 import { excerptOf } from "../../src/view/excerpt.ts";
+import { imageAddress } from "../../src/view/images.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { dollars } from "../../src/view/words.ts";
 import { type Line, modelOf, said } from "./support/session.ts";
@@ -77,7 +77,7 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
     ),
   );
   for (const entry of entries) {
-    expect(Array.isArray(blocksOfEntry(entry))).toBe(true);
+    expect(Array.isArray(contentOf(entry).parts)).toBe(true);
     expect(excerptOf(entry).text).toBeTypeOf("string");
   }
 });
@@ -102,10 +102,11 @@ test("an answer without text is told by its calls, by how it ended, or by its th
 test("only images that are pixels are shown", () => {
   const shown = (mimeType: unknown, data: unknown) => {
     const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entries[0];
-    return entry === undefined ? [] : blocksOfEntry(entry).map(({ kind }) => kind);
+    const parts = contentOf(entry).parts;
+    return parts.map((part) => part.kind === "image" && imageAddress(part) !== undefined);
   };
   for (const data of ["AAAA", "AAA=", "AA==", "AAA", "AA\r\nAA"])
-    expect(shown("image/png", data)).toEqual(["image"]);
+    expect(shown("image/png", data)).toEqual([true]);
   for (const [type, data] of [
     ["image/svg+xml", "AAAA"],
     ["text/html", "AAAA"],
@@ -118,7 +119,7 @@ test("only images that are pixels are shown", () => {
     [5, "AAAA"],
     ["image/png", ["AAAA"]],
   ]) {
-    expect(shown(type, data), String(type)).toEqual(["line"]);
+    expect(shown(type, data), String(type)).toEqual([false]);
   }
 });
 
@@ -223,7 +224,7 @@ test("a command is in red if it failed, not if somebody stopped it", () => {
   const shown = (fields: object) => {
     const { entries } = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
     return entries.flatMap((entry) =>
-      blocksOfEntry(entry).map((block) => "isError" in block && block.isError),
+      contentOf(entry).parts.map((part) => "isError" in part && part.isError),
     );
   };
   expect(shown({ exitCode: 2 })).toEqual([true]);
@@ -236,7 +237,8 @@ test("unknown parts, details and nested calls of a result are shown and found", 
   const nestedCalls = { calls: [{ name: "inner" }], complete: true };
   const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };
   const model = modelOf([["a", null, said("toolResult", parts, fields)]]);
-  const titles = model.entries.flatMap(blocksOfEntry).map((block) => ("title" in block ? block.title : ""));
+  const { parts: shown } = contentOf(model.entries[0]);
+  const titles = shown.map((part) => ("title" in part ? part.title : ""));
   const unknown = "Content of an unknown kind";
   expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
   const index = new SearchIndex(model);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endName } from "../../src/page/model/end-name.ts";
+import { endName } from "../../src/page/model/session-model.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf } from "./support/session.ts";
 

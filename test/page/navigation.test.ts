@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Place, type Step, takeStep } from "../../src/page/model/navigation.ts";
-import { hashOf, linkTo, placeOf } from "../../src/page/ui/location.ts";
+import { hashOf, linkTo, placeOf } from "../../src/page/ui/use-place.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf, said } from "./support/session.ts";
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { readEmbedded } from "../../src/page/model/embedded-session.ts";
-import { rawTextOf } from "../../src/page/model/raw-line.ts";
-import { pathTo, siblingsOf } from "../../src/page/model/session-model.ts";
+import { pathTo, rawTextOf, siblingsOf } from "../../src/page/model/session-model.ts";
 import { NONE } from "../../src/tree/entry-tree.ts";
 import { modelOf, modelOfText, straight } from "./support/session.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { entryAt } from "../../src/jsonl/entry-body.ts";
 import { readSession } from "../../src/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/jsonl/session-index.ts";
-import { NONE } from "../../src/tree/entry-tree.ts";
+import { EntryTree, NONE } from "../../src/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
 import { leastOf } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
@@ -119,27 +119,28 @@ describe("the index of heads", () => {
           fc.pre(!hasHiddenRecord(bytes));
           const index = indexOf(bytes);
           const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
-          for (const _step of index.readOrdinary(bytes.subarray(0, cut), stepBytes));
-          if (index.ordinary === undefined) return;
+          for (const _step of index.readWhole(bytes.subarray(0, cut), stepBytes));
+          const { heads: quick } = index;
+          if (quick instanceof EntryTree) return;
           parsed++;
-          const { ordinary } = index;
-          if (ordinary === undefined) throw new Error("it is not in a tree yet");
-          const ordinals = ordinary.pathToLast();
-          const entries = isAsked ? ordinals.map((one) => ordinary.take(one)) : [];
-          const [lastId, size] = [ordinary.lastId, ordinary.size];
           const before = readAtOnce(bytes.subarray(0, cut));
           expect(issuesOf(before)).toEqual([]);
           expect(index.lastLineOffset).toBe(before.lastLineOffset);
-          expect([index.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
-          const path = Array.from(before.tree.path(before.storedLeaf));
-          expect(ordinals).toEqual(path);
-          expect([lastId, size]).toEqual([
-            before.tree.size === 0 ? null : before.tree.idAt(before.tree.size - 1),
-            before.tree.size,
-          ]);
-          for (const [i, entry] of entries.entries()) {
-            if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, path[i] ?? NONE));
+          expect([quick.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
+          const path = quick.path(index.storedLeaf);
+          expect(path).toEqual(before.tree.path(before.storedLeaf));
+          for (const ordinal of path) {
+            const { type, id, parentId } = before.tree.headAt(ordinal);
+            expect(quick.headAt(ordinal)).toEqual(before.tree.headAt(ordinal));
+            expect(quick.isHeadAt(ordinal, type, id, parentId)).toBe(true);
+            expect([quick.find(id), quick.idAt(ordinal), quick.typeAt(ordinal)]).toEqual([ordinal, id, type]);
+            expect(quick.hasType(type)).toBe(true);
+            expect(index.lines.offsetAt(ordinal)).toBe(before.lines.offsetAt(ordinal));
+            expect(index.lines.lengthAt(ordinal)).toBe(before.lines.lengthAt(ordinal));
           }
+          const entries = isAsked ? index.takeParsed() : [];
+          for (const [ordinal, entry] of entries.entries())
+            if (entry !== undefined) expect(entry).toEqual(readBody(before, bytes, ordinal));
 
           index.feed(bytes.subarray(cut));
           index.end();
@@ -147,8 +148,7 @@ describe("the index of heads", () => {
           if (heads.tree.size > before.tree.size) grown++;
           expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
           expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
-          for (const ordinal of index.tree.ordinals()) {
-            const record = index.takeParsed(ordinal);
+          for (const [ordinal, record] of index.takeParsed().entries()) {
             if (record === undefined) continue;
             expect(entryAt(record, index.tree, ordinal, index)).toEqual(readBody(heads, bytes, ordinal));
             untaken++;

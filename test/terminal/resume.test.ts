@@ -109,7 +109,7 @@ describe("the picker", () => {
     await terminal.shows("Name: Röschen 海");
     terminal.press("Enter");
     await terminal.shows(/^❯ .*Röschen 海$/, "The name was stored.");
-    expect(new SessionView(poem.path).name).toBe("Röschen 海");
+    expect(SessionView.at(poem.path).name).toBe("Röschen 海");
     terminal.press("C-r");
     await terminal.shows("Name: Röschen 海");
     terminal.press("Escape");

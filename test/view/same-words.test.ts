@@ -2,13 +2,17 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { treeGraph } from "../../src/cli/export/graph.ts";
-import { FactsReader } from "../../src/cli/page/session-facts.ts";
 import { SessionView } from "../../src/cli/session-view.ts";
-import { makeSessionModel, type SessionModel } from "../../src/page/model/session-model.ts";
+import { makeSessionModel, pathTo, type SessionModel } from "../../src/page/model/session-model.ts";
 import { chooseForDetail, pageTreeRows } from "../../src/page/model/tree-rows.ts";
 import { modelCalls } from "../../src/page/model/usage.ts";
+import { type ContentPart, contentOf } from "../../src/view/entry-content.ts";
 import { titleOfEntry } from "../../src/view/entry-title.ts";
 import { callText, excerptOf } from "../../src/view/excerpt.ts";
+import { imageText } from "../../src/view/images.ts";
+import { plainText } from "../../src/view/plain.ts";
+import { prettyJson } from "../../src/view/pretty-json.ts";
+import { totalsOf } from "../../src/view/session-totals.ts";
 import { findTrunk } from "../../src/view/trunk.ts";
 import { sumUsage } from "../../src/view/usage-tally.ts";
 import { cli, jsonLines } from "../cli/support/cli.ts";
@@ -66,15 +70,45 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
       if (style !== "tool" && style !== "command")
         expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
     });
+    await expectSameContent(path, model);
     expectSameDrawing(path, model);
-    const { failed, cost } = new FactsReader().factsOf(path);
+    const { failed, cost } = totalsOf(SessionView.at(path));
     expect([model.failures.length, sumUsage(modelCalls(model)).cost]).toEqual([failed, cost]);
   },
 );
 
+/** What the page shows of each entry is what `show` and the transcript hold. */
+async function expectSameContent(path: string, model: SessionModel): Promise<void> {
+  const most = String(Math.max(1, model.entries.length));
+  const shown = (await cli(["show", resolve(path), "--tail", most])).stdout;
+  const transcript = (await cli(["export", resolve(path), "--markdown"])).stdout;
+  for (const ordinal of pathTo(model, model.leaf)) {
+    const entry = model.entries[ordinal];
+    const { parts } = contentOf(entry);
+    for (const part of parts.filter(({ kind }) => kind !== "image"))
+      expect(shown, `${entry?.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+    if (entry?.type !== "message") continue;
+    for (const part of parts.filter(isVerbatim))
+      expect(transcript, `${entry.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+  }
+}
+
+/** The words by which all tell a part. */
+function wordsOf(part: ContentPart): string {
+  if (part.kind === "call") return prettyJson(part.input);
+  if (part.kind === "data") return typeof part.value === "string" ? part.value : prettyJson(part.value);
+  if (part.kind === "thinking" && part.isRedacted) return "(withheld)";
+  return part.kind === "image" ? imageText(part) : part.text;
+}
+
+/** Tells whether a transcript holds a part as it was written, not as Markdown. */
+function isVerbatim({ kind }: ContentPart): boolean {
+  return kind === "output" || kind === "call";
+}
+
 /** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
 function expectSameDrawing(path: string, model: SessionModel): void {
-  const session = new SessionView(path);
+  const session = SessionView.at(path);
   const { nodes } = treeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
   const boxes = [...nodes];
   const trunk = findTrunk(model.tree, model.leaf);

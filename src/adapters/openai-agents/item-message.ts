@@ -1,8 +1,9 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { assistantMessage } from "../../convert/answer.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { parseArguments } from "../../convert/tool-arguments.ts";
-import type { ImageContent, TextContent } from "../../schema/content.ts";
+import { argumentsOf } from "../../convert/tool-arguments.ts";
+import type { TextContent } from "../../schema/content.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type {
   AssistantMessage,
@@ -18,9 +19,6 @@ export interface Answerer {
   readonly provider: string;
   readonly model: string;
 }
-
-type UserBlock = TextContent | ImageContent;
-type AnswerBlock = AssistantMessage["content"][number];
 
 /** Types of tool calls, with the tool's name if the item has none. */
 const CALLS: ReadonlyMap<unknown, string> = new Map([
@@ -95,7 +93,7 @@ function callOf(item: JsonObject): AnswerBlock[] {
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
   // Arguments that are not a JSON object are in the item itself.
-  const asked = type === "function_call" ? (parseArguments(given) ?? {}) : { action, operation };
+  const asked = type === "function_call" ? (argumentsOf(given) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
   return [{ type: "toolCall", id: callId, name: textOr(name, tool), arguments: Object.fromEntries(args) }];
 }
@@ -139,9 +137,7 @@ function blockOf(part: unknown): UserBlock[] {
     case "computer_screenshot":
       return [imageBlock(data)];
     case "audio":
-      return [
-        typeof transcript === "string" ? { type: "text", text: transcript } : placeholder("audio", undefined),
-      ];
+      return [typeof transcript === "string" ? { type: "text", text: transcript } : placeholder("audio")];
     case "input_file":
     case "file":
       return [placeholder("file", filename ?? fieldsOf(fieldsOf(part)["file"])["filename"])];
@@ -157,7 +153,7 @@ function imageBlock(image: unknown): UserBlock {
 }
 
 function asText(block: UserBlock): TextContent {
-  return block.type === "text" ? block : placeholder("image", undefined);
+  return block.type === "text" ? block : placeholder("image");
 }
 
 function textOr(value: unknown, instead: string): string {

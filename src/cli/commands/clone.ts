@@ -1,10 +1,14 @@
-import { SessionManager } from "../../manager/session-manager.ts";
+import { copyLines } from "../../log/canonical-copy.ts";
+import { planWhole } from "../../manager/fork.ts";
+import type { SessionManager } from "../../manager/session-manager.ts";
+import { newHeader } from "../../manager/session-options.ts";
+import { fileStore } from "../../stores/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import type { NamedSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
 import { sessionScope } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
-import { forkSession, writeNewSession } from "../view/new-session.ts";
+import { writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
 const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
@@ -20,18 +24,28 @@ export const cloneCommand: Command = {
   run: async (call) => {
     const isHere = call.get(HERE);
     const find = isHere ? call.findSession : call.findKeptSession;
-    const view = new SessionView(await find(call.get(SESSION)));
-    const clone = isHere
-      ? await cloneHere(call, view.path)
-      : await forkSession(call, view.path, view.findEntry("@leaf"));
-    await writeNewSession(call, clone);
+    const session = await find(call.get(SESSION));
+    await writeNewSession(call, isHere ? await cloneHere(call, session) : await cloneBranch(session));
     return EXIT_CODES.ok;
   },
 };
 
+async function cloneBranch(session: NamedSession): Promise<SessionManager> {
+  const entryId = (await session.read()).findEntry("@leaf");
+  return (await session.open("read-only")).forkSibling(entryId);
+}
+
 /** What `--dir` says is about where the source is looked for, and not about this project's sessions. */
-async function cloneHere({ io, stored }: CommandCall, path: string): Promise<SessionManager> {
-  if (stored !== undefined) return stored.cloneHere(path);
+async function cloneHere({ io, stored }: CommandCall, session: NamedSession): Promise<SessionManager> {
   const { sessionDir } = sessionScope({ io, dir: undefined }, false);
-  return SessionManager.forkFrom(path, io.cwd, sessionDir === undefined ? {} : { sessionDir });
+  const store = (await stored?.store()) ?? fileStore(sessionDir === undefined ? {} : { sessionDir });
+  const { log } = await session.read();
+  const parentSession = session.path ?? session.id ?? log.index.header?.id ?? "";
+  const header = newHeader(io.cwd, (io.now ?? Date.now)(), { parentSession });
+  const id = await store.importBytes(encoded(copyLines(log, planWhole(log, header))));
+  return await store.open(id, { mode: "read-only" });
+}
+
+async function* encoded(lines: Iterable<string | Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for (const line of lines) yield Buffer.from(line);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../compaction/settings.ts";
 import { estimateAll, estimateProjectedContextTokens } from "../../compaction/tokens.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { type SessionManager, sessionOverLog } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { countKinds, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
@@ -16,9 +16,9 @@ import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { column, truncate } from "../text/width.ts";
 import { paintOf } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -76,19 +76,21 @@ export const compactCommand: Command = {
     ["compact session.jsonl --dry-run --json", "the plan with all files, as JSON"],
   ],
   run: async (call) => {
-    const { path } = new SessionView(await call.findSession(call.get(SESSION)));
-    if (call.get(DRY_RUN)) compactSession(call, path, SessionManager.open(path, { mode: "read-only" }));
-    else await call.changeSession(path, (session) => compactSession(call, path, session));
+    const named = await call.findSession(call.get(SESSION));
+    const { location } = named;
+    const { log } = await named.read();
+    if (call.get(DRY_RUN)) compactSession(call, location, sessionOverLog(log, {}));
+    else await changeSession(named, (session) => compactSession(call, location, session));
     return EXIT_CODES.ok;
   },
 };
 
-function compactSession(call: CommandCall, path: string, session: SessionManager): void {
+function compactSession(call: CommandCall, { json: where }: SessionLocation, session: SessionManager): void {
   const { out, json, get } = call;
   const isDryRun = get(DRY_RUN);
   const keepRecentTokens = get(KEEP) ?? DEFAULT_COMPACTION_SETTINGS.keepRecentTokens;
   const plan = planCompaction(session.getBranch(), { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
-  const location = { id: session.getSessionId(), ...call.locationOf(path).json };
+  const location = { id: session.getSessionId(), ...where };
   if (plan.kind === "skip") {
     if (json) out.json({ ...location, isDryRun, skipped: plan.reason });
     else out.line(`Nothing to compact: ${SKIPPED[plan.reason]}.`);

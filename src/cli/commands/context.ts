@@ -5,7 +5,7 @@ import type { SessionProjection } from "../../context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../context/tool-pairs.ts";
 import { isUnfinished } from "../../context/unfinished.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { type SessionManager, sessionOverLog } from "../../manager/session-manager.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { NONE } from "../../tree/entry-tree.ts";
 import { contextSizeText } from "../../view/context-size.ts";
@@ -19,7 +19,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
+import type { SessionView } from "../session-view.ts";
 import { column, truncate, wrap } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { kindColumn } from "../view/colour.ts";
@@ -87,9 +87,9 @@ Above them stands the size of the context, the number that stats and the page sh
 };
 
 async function readContext(call: CommandCall): Promise<ShownContext> {
-  const path = await call.findSession(call.get(SESSION));
-  const session = SessionManager.open(path, { mode: "read-only" });
-  const answer = moveTo(call, session, path);
+  const view = await (await call.findSession(call.get(SESSION))).read();
+  const session = sessionOverLog(view.log, {});
+  const answer = moveTo(call, session, view);
   const { entries, model, thinkingLevel } = session.buildSessionProjection();
   const all = entries.flatMap(({ sourceEntry, messages }) =>
     messages.map((message): ContextLine => ({ message, entryId: sourceEntry.id })),
@@ -118,11 +118,10 @@ interface AskedAnswer {
  *
  * @returns The answer before which it stands; undefined if it stands at an entry.
  */
-function moveTo({ get }: CommandCall, session: SessionManager, path: string): AskedAnswer | undefined {
+function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
   if (leaf === undefined && before === undefined) return undefined;
-  const view = new SessionView(path);
   if (leaf !== undefined) session.branch(view.findEntry(leaf));
   if (before === undefined) return undefined;
   const named = view.tree.find(view.findEntry(before));

@@ -1,17 +1,15 @@
-import { createReadStream } from "node:fs";
 import { findSessionById } from "../../catalog/find-session.ts";
-import { fileError } from "../../log/file-errors.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { fileStore } from "../../stores/file-store.ts";
 import type { SessionStore } from "../../stores/session-store.ts";
 import { plainLine } from "../../view/plain.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { SessionLocation } from "../named-session.ts";
 import { argumentList, textOption } from "../parameters.ts";
 import { pathOf } from "../session-argument.ts";
-import type { SessionLocation } from "../session-location.ts";
-import { isStoreUrl, storeAddress } from "../store/address.ts";
-import { storesOf } from "../store/open-store.ts";
+import { isStoreUrl, storeAddress } from "../store-address.ts";
+import { storesOf } from "../stored-sessions.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
@@ -71,9 +69,9 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
 
 /** Copies a session and says so; one that cannot be copied does not keep the others from it. */
 async function copyOne(call: CommandCall, name: string, { store, locationOf }: Target): Promise<boolean> {
-  const { json, out, warn } = call;
+  const { findSession, json, out, warn } = call;
   try {
-    const id = await store.importBytes(await bytesOf(call, name));
+    const id = await store.importBytes((await findSession(name)).bytes());
     const location = locationOf(id);
     if (json) out.json({ id, ...location.json });
     else out.line(`Copied: ${plainLine(location.text)}`);
@@ -82,27 +80,5 @@ async function copyOne(call: CommandCall, name: string, { store, locationOf }: T
     if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
     warn(`${name}: ${error.message}`);
     return false;
-  }
-}
-
-/** Gives the bytes of a session of a database, or of a file. */
-async function bytesOf(
-  { findSession, stored }: CommandCall,
-  name: string,
-): Promise<AsyncIterable<Uint8Array>> {
-  const id = (await stored?.find(name))?.id;
-  return stored === undefined || id === undefined
-    ? readFile(await findSession(name))
-    : (await stored.store()).exportBytes(id);
-}
-
-async function* readFile(path: string): AsyncGenerator<Uint8Array, void> {
-  const stream = createReadStream(path);
-  try {
-    for await (const piece of stream) if (piece instanceof Uint8Array) yield piece;
-  } catch (error) {
-    throw fileError(path, "read", error);
-  } finally {
-    stream.destroy();
   }
 }

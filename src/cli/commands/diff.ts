@@ -1,5 +1,5 @@
 import { type BranchSide, diffBranches } from "../../compaction/diff-branches.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { sessionOverLog } from "../../manager/session-manager.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
@@ -7,7 +7,6 @@ import { counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { column, truncate } from "../text/width.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -26,9 +25,9 @@ export const diffCommand: Command = {
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
   ],
   run: async (call) => {
-    const view = new SessionView(await call.findSession(call.get(SESSION)));
+    const view = await (await call.findSession(call.get(SESSION))).read();
     const [x, y] = [view.findEntry(call.get(X)), view.findEntry(call.get(Y))];
-    const session = SessionManager.open(view.path, { mode: "read-only" });
+    const session = sessionOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
     if (call.json) {
       call.out.json({

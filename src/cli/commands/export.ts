@@ -6,6 +6,7 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import { writeNewFile } from "../export/new-file.ts";
 import type { ExportSource } from "../export/source.ts";
+import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
 import { SessionView } from "../session-view.ts";
 import { UsageError } from "../usage-error.ts";
@@ -37,7 +38,7 @@ export const exportCommand: Command = {
   run: async (call) => {
     const { findSession, io, json, out } = call;
     const { format, file } = chosenFormat(call);
-    const source = readSource(await findSession(sessionName(call, format)), format, call);
+    const source = await readSource(await findSession(sessionName(call, format)), format, call);
     if (file === undefined) writeOutput(call, format, source);
     else {
       const path = resolve(io.cwd, file);
@@ -76,12 +77,16 @@ function sessionName({ get }: CommandCall, { name, option }: ExportFormat): stri
   );
 }
 
-function readSource(path: string, format: ExportFormat, { get }: CommandCall): ExportSource {
+async function readSource(
+  named: NamedSession,
+  format: ExportFormat,
+  { get }: CommandCall,
+): Promise<ExportSource> {
   const [leaf, isFull] = [get(LEAF), get(FULL)];
   if (leaf !== undefined && (format.isWhole || (format.name === "jsonl" && isFull))) {
     throw new UsageError("This exports all branches; leave out --leaf.");
   }
-  const session = new SessionView(path);
+  const session = await named.read();
   return {
     session,
     leaf: leaf === undefined ? session.leaf : session.tree.find(session.findEntry(leaf)),
@@ -108,6 +113,6 @@ function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void
 
 /** How many entries are in what was written. */
 function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
-  if (name === "jsonl") return new SessionView(path).tree.size;
+  if (name === "jsonl") return SessionView.at(path).tree.size;
   return isWhole ? session.tree.size : session.tree.path(leaf).length;
 }

@@ -1,8 +1,7 @@
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { argument, optionalArgument } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
-import { forkSession, writeNewSession } from "../view/new-session.ts";
+import { writeNewSession } from "../view/new-session.ts";
 
 const SESSION = argument("<session>", "the session");
 const ENTRY = optionalArgument(
@@ -19,9 +18,9 @@ export const forkCommand: Command = {
     ["fork @last works", "up to the entry that is labelled so"],
   ],
   run: async (call) => {
-    const view = new SessionView(await call.findKeptSession(call.get(SESSION)));
-    const entryId = view.findEntry(call.get(ENTRY) ?? "@leaf");
-    await writeNewSession(call, await forkSession(call, view.path, entryId));
+    const session = await call.findKeptSession(call.get(SESSION));
+    const entryId = (await session.read()).findEntry(call.get(ENTRY) ?? "@leaf");
+    await writeNewSession(call, (await session.open("read-only")).forkSibling(entryId));
     return EXIT_CODES.ok;
   },
 };

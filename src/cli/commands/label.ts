@@ -1,8 +1,8 @@
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -19,22 +19,22 @@ export const labelCommand: Command = {
     ["label session.jsonl 1a2b3c4d", "show the label"],
     ["label session.jsonl works --clear", "remove it"],
   ],
-  run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
+  run: async ({ findSession, get, json, out }) => {
     const wanted = get(LABEL);
     const isCleared = get(CLEAR);
     if (isCleared && wanted !== undefined) throw new UsageError("Give a label or --clear, not both.");
-    const view = new SessionView(await findSession(get(SESSION)));
+    const named = await findSession(get(SESSION));
+    const view = await named.read();
     const entryId = view.findEntry(get(ENTRY));
     const isChanged = isCleared || wanted !== undefined;
     const label = isChanged
-      ? await changeSession(view.path, (session) => {
+      ? await changeSession(named, (session) => {
           session.appendLabelChange(entryId, wanted);
           return session.getLabel(entryId);
         })
       : view.labels.get(entryId)?.label;
     const entry = plainLine(entryId);
-    if (json)
-      out.json({ id: view.header?.id, ...locationOf(view.path).json, entry: entryId, label: label ?? null });
+    if (json) out.json({ id: view.header?.id, ...named.location.json, entry: entryId, label: label ?? null });
     else if (label === undefined) out.line(`Entry ${entry} has no label.`);
     else out.line(isChanged ? `Entry ${entry} is labelled "${plainLine(label)}".` : plainLine(label));
     return EXIT_CODES.ok;

@@ -6,13 +6,13 @@ import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
 import { count } from "../../view/words.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { EXIT_CODES } from "../exit-codes.ts";
 import { choiceOption, flag, numberOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
 import { sessionScope } from "../session-argument.ts";
 import { sessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
-import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
+import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { ago, isoTime } from "../text/times.ts";
 import { column, truncate, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -52,24 +52,40 @@ In a pipe: one line per session, with tabs between id, time of the last message,
   ],
   run: async (call) => {
     const { get, out, json, stored } = call;
-    if (stored !== undefined) return listStored(call, stored);
-    const scope = sessionScope(call, call.get(ALL));
-    const skipped: SkippedFile[] = [];
-    const found = await withProgress(call, "Reading sessions", (onProgress) =>
-      listSessions({ ...scope, onProgress, onSkipped: (file) => skipped.push(file) }),
-    );
-    const sessions = withSources(found, get(SOURCE), json).slice(0, get(LIMIT));
-    // Only now, since the line that shows how far it is stands on stderr, too.
-    skipped.forEach(warnOfSkipped(call));
+    const isAll = stored === undefined ? sessionScope(call, get(ALL)).cwd === undefined : get(ALL);
+    const sessions = stored === undefined ? await listFiles(call) : await listStored(call, stored);
     if (json) for (const session of sessions) out.json(sessionJson(session));
-    else if (sessions.length > 0) writeList(call, sessions, scope.cwd === undefined);
-    else {
-      const place = scope.sessionDir ?? scope.cwd;
-      writeNothing(call, place === undefined ? "" : ` in ${place}`, scope.cwd !== undefined);
-    }
+    else if (sessions.length > 0) writeList(call, sessions, isAll);
+    else writeNothing(call, isAll);
     return EXIT_CODES.ok;
   },
 };
+
+async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
+  const { get, json } = call;
+  const skipped: SkippedFile[] = [];
+  const found = await withProgress(call, "Reading sessions", (onProgress) =>
+    listSessions({
+      ...sessionScope(call, get(ALL)),
+      onProgress,
+      onSkipped: (file) => skipped.push(file),
+    }),
+  );
+  // Only now, since the line that shows how far it is stands on stderr, too.
+  skipped.forEach(warnOfSkipped(call));
+  return withSources(found, get(SOURCE), json).slice(0, get(LIMIT));
+}
+
+async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {
+  if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
+  const limit = get(LIMIT);
+  const query = { ...(!get(ALL) && { cwd: io.cwd }), ...(limit !== undefined && { limit }) };
+  const sessions: ListedRow[] = [];
+  for await (const session of (await stored.store()).list(query)) {
+    sessions.push({ ...session, ...stored.locationOf(session.id).json });
+  }
+  return sessions;
+}
 
 /** Reads from which programs sessions were imported, where somebody asks for that. */
 function withSources(
@@ -86,38 +102,24 @@ function withSources(
   return known.filter(({ source }) => source !== undefined && (wanted === "any" || source === wanted));
 }
 
-async function listStored(call: CommandCall, stored: StoredSessions): Promise<ExitCode> {
-  const { get, io, json, out } = call;
-  if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
-  const isAll = get(ALL);
-  const limit = get(LIMIT);
-  const sessions: ListedRow[] = [];
-  for await (const session of (await stored.store()).list({
-    ...(!isAll && { cwd: io.cwd }),
-    ...(limit !== undefined && { limit }),
-  })) {
-    if (json) out.json(sessionJson({ ...session, ...stored.locationOf(session.id).json }));
-    else sessions.push(session);
-  }
-  if (sessions.length > 0) writeList(call, sessions, isAll);
-  else writeNothing(call, `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`, !isAll);
-  return EXIT_CODES.ok;
-}
-
 /** Says on stderr that the list is empty, and where there may be others. */
-function writeNothing({ note }: CommandCall, place: string, isNarrow: boolean): void {
-  note(`No sessions${plainLine(`.${place}`).slice(1)}.`);
-  if (isNarrow) note("sessiontree list --all lists those of all projects.");
+function writeNothing(call: CommandCall, isAll: boolean): void {
+  const { io, note, stored } = call;
+  const { sessionDir, cwd } = sessionScope(call, isAll);
+  const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
+  const ofFiles = sessionDir ?? cwd;
+  const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
+  note(`No sessions${plainLine(`.${where}`).slice(1)}.`);
+  if (!isAll) note("sessiontree list --all lists those of all projects.");
 }
 
 function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   if (call.out.isLaidOut) writeTable(call, sessions, withProject);
-  else for (const session of sessions) call.out.line(lineOf(call, session));
+  else for (const session of sessions) call.out.line(lineOf(session));
 }
 
-function lineOf({ stored }: CommandCall, session: ListedRow): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, path, source } = session;
-  const place = path ?? stored?.address ?? "";
+function lineOf(session: ListedRow): string {
+  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, source } = session;
   const time = isoTime(modified.getTime());
   return tabSeparated([
     id,
@@ -126,7 +128,7 @@ function lineOf({ stored }: CommandCall, session: ListedRow): string {
     issueCount,
     cwd,
     name ?? firstMessage ?? "",
-    place,
+    session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
   ]);
 }

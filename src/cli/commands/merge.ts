@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { encodeParsed } from "../../jsonl/encode.ts";
-import { type MergeFilesResult, mergeSessions } from "../../manager/merge-files.ts";
+import type { LineSource } from "../../jsonl/line-source.ts";
+import { type MergeFilesResult, mergeCopies } from "../../manager/merge-files.ts";
 import type { MergeConflict } from "../../merge/merge-plan.ts";
 import type { MergeSide } from "../../merge/merge-source.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
@@ -8,6 +9,7 @@ import { plainLine } from "../../view/plain.ts";
 import { count, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, textOption } from "../parameters.ts";
 import { issueJson } from "../session-json.ts";
@@ -34,7 +36,7 @@ export const mergeCommand: Command = {
     ["merge session.jsonl session-conflict.jsonl --in-place", "into the first, with a backup"],
   ],
   run: async (call) => {
-    const { get, findKeptSession, findSession, io, locationOf } = call;
+    const { get, findKeptSession, findSession, io } = call;
     const output = get(OUTPUT);
     const isInPlace = get(IN_PLACE);
     if ((output === undefined) !== isInPlace) {
@@ -43,16 +45,21 @@ export const mergeCommand: Command = {
     const allowDifferentIds = get(ANY_ID);
     const a = await (isInPlace ? findKeptSession : findSession)(get(FIRST));
     const b = await findSession(get(SECOND));
-    if (isInPlace && "store" in locationOf(a).json) {
+    if (isInPlace && a.path === undefined) {
       throw new UsageError("A session in a database cannot be replaced by a merge; add -o and a file.");
     }
     const target = output === undefined ? { inPlace: true as const } : { to: resolve(io.cwd, output) };
-    const result = mergeSessions(a, b, { ...target, allowDifferentIds });
+    const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
     if (call.json) call.out.json(resultJson(result));
-    else writeResult(call, result, locationOf(a).text, locationOf(b).text);
+    else writeResult(call, result, a.location.text, b.location.text);
     return EXIT_CODES.ok;
   },
 };
+
+/** Returns the path of a copy, or its lines if it has no file. */
+async function copyOf(session: NamedSession): Promise<string | LineSource> {
+  return session.path ?? (await session.read()).log;
+}
 
 function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
   return {

@@ -1,8 +1,8 @@
 import { plainLine } from "../../view/plain.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -17,19 +17,20 @@ export const nameCommand: Command = {
     ["name session.jsonl", "show the name"],
     ["name session.jsonl --clear", "remove it"],
   ],
-  run: async ({ changeSession, findSession, get, json, locationOf, out }) => {
+  run: async ({ findSession, get, json, out }) => {
     const wanted = get(NAME);
     const isCleared = get(CLEAR);
     if (isCleared && wanted !== undefined) throw new UsageError("Give a name or --clear, not both.");
-    const view = new SessionView(await findSession(get(SESSION)));
+    const named = await findSession(get(SESSION));
+    const view = await named.read();
     const isChanged = isCleared || wanted !== undefined;
     const name = isChanged
-      ? await changeSession(view.path, (session) => {
+      ? await changeSession(named, (session) => {
           session.appendSessionInfo(wanted ?? "");
           return session.getSessionName();
         })
       : view.name;
-    if (json) out.json({ id: view.header?.id, ...locationOf(view.path).json, name: name ?? null });
+    if (json) out.json({ id: view.header?.id, ...named.location.json, name: name ?? null });
     else if (name === undefined) out.line("The session has no name.");
     else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
     return EXIT_CODES.ok;

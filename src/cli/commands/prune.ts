@@ -107,7 +107,7 @@ function rowOf(session: FileRow): Row {
 /** One that cannot be read counts as labelled, and so stays. */
 function hasLabels(path: string): boolean {
   try {
-    return new SessionView(path).labels.size > 0;
+    return SessionView.at(path).labels.size > 0;
   } catch (error) {
     if (!isSessionError(error)) throw error;
     return true;

@@ -6,8 +6,8 @@ import type { Command, CommandCall } from "../command.ts";
 import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { leftoversOf } from "../leftovers.ts";
+import { changeSession } from "../named-session.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { truncate } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -63,7 +63,8 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
     throw new UsageError("Name a session and an entry, or give --matching and a text.");
   const only = [REGEX, ALL, DRY_RUN].find((one) => call.get(one));
   if (only !== undefined) throw new UsageError(`${only.form} goes with --matching.`);
-  const session = new SessionView(await call.findSession(name));
+  const named = await call.findSession(name);
+  const session = await named.read();
   const entryId = session.findEntry(entryName);
   const text = call.get(TEXT) ?? REDACTED_TEXT;
   const entry = session.entryAt(session.tree.find(entryId));
@@ -72,12 +73,11 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
-  const { path } = session;
-  const recordId = await call.changeSession(path, (opened) => opened.redact(entryId, text));
-  const leftovers = leftoversOf(path);
+  const recordId = await changeSession(named, (opened) => opened.redact(entryId, text));
+  const leftovers = named.path === undefined ? [] : leftoversOf(named.path);
   if (call.json) {
     const facts = { entry: entryId, replacement: text, recordId, leftovers };
-    call.out.json({ id: session.header?.id, ...call.locationOf(path).json, ...facts });
+    call.out.json({ id: session.header?.id, ...named.location.json, ...facts });
   } else writeDone(call, { what, text, recordId, leftovers });
   return EXIT_CODES.ok;
 }

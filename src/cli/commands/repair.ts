@@ -24,7 +24,7 @@ export const repairCommand: Command = {
   ],
   run: async (call) => {
     const isDryRun = call.get(DRY_RUN);
-    const report = repairSession(await call.findKeptSession(call.get(SESSION)), { isDryRun });
+    const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
     if (call.json) call.out.json(reportJson(report, isDryRun));
     else writeReport(report, isDryRun, call.out);
     return isDryRun && report.actions.length > 0 ? EXIT_CODES.failed : EXIT_CODES.ok;
@@ -33,7 +33,7 @@ export const repairCommand: Command = {
 
 function reportJson({ path, actions, ...files }: RepairReport, isDryRun: boolean): object {
   const done = actions.map(({ issue, action }) => ({ issue: issueJson(issue), action }));
-  return { id: new SessionView(path).header?.id, path, actions: done, ...files, isDryRun };
+  return { id: SessionView.at(path).header?.id, path, actions: done, ...files, isDryRun };
 }
 
 function writeReport(

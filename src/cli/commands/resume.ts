@@ -3,16 +3,15 @@ import { searchSessions } from "../../catalog/search.ts";
 import { deleteSession } from "../../catalog/trash.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import { previewOf } from "../picker/preview.ts";
 import { runProgram, withPath } from "../picker/run-program.ts";
 import type { PickerScope } from "../picker/state.ts";
-import { printPath } from "../print-path.ts";
 import { sessionScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -58,7 +57,8 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
     preview: previewOf,
-    rename: (path, name) => changeSession(path, io, (session) => session.appendSessionInfo(name)),
+    rename: (path, name) =>
+      changeSession(fileSession(path, io), (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),
   });
   if (chosen === undefined) return EXIT_CODES.cancelled;
@@ -83,7 +83,7 @@ async function* findContents(
 function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
   if (call.json) call.out.json({ id, path, cwd });
-  else printPath(call, path);
+  else call.out.path(path);
   return EXIT_CODES.ok;
 }
 

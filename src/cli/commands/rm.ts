@@ -1,8 +1,7 @@
 import { Descent } from "../../catalog/descent.ts";
-import type { FileRow } from "../../catalog/session-row.ts";
+import type { FileRow, SessionRow } from "../../catalog/session-row.ts";
 import { isSystemError } from "../../catalog/skipping.ts";
-import { summarizeSession } from "../../catalog/summarize-session.ts";
-import { assertPlainFile, type DeletedSession, deleteSession } from "../../catalog/trash.ts";
+import { assertPlainFile } from "../../catalog/trash.ts";
 import { fileError } from "../../log/file-errors.ts";
 import { notASessionAt } from "../../log/foreign-file.ts";
 import { isSessionError } from "../../schema/errors.ts";
@@ -13,9 +12,10 @@ import { confirm, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { knownSessions } from "../known-sessions.ts";
 import { leftoversOf } from "../leftovers.ts";
+import type { NamedSession } from "../named-session.ts";
 import { argumentList, flag } from "../parameters.ts";
-import { findStored, removeStored } from "../store/remove-stored.ts";
 import { ago } from "../text/times.ts";
+import { UsageError } from "../usage-error.ts";
 import { sessionLine } from "../view/session-line.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
@@ -27,9 +27,9 @@ const MOST_NAMED = 5;
 
 /** A session that is to go. */
 interface Candidate {
-  readonly path: string;
+  readonly session: NamedSession;
   /** Undefined if it is no session, or cannot be read. */
-  readonly info: FileRow | undefined;
+  readonly info: SessionRow | undefined;
   readonly descendants: readonly FileRow[];
 }
 
@@ -42,9 +42,6 @@ export const rmCommand: Command = {
     ["rm old.jsonl older.jsonl --permanent --yes", "for good, without asking"],
   ],
   run: async (call) => {
-    const { get, stored } = call;
-    const others = stored === undefined ? [] : await findStored(stored, get(SESSIONS));
-    if (stored !== undefined && others.length > 0) return removeStored(call, stored, others, get(YES));
     const candidates = await candidatesOf(call);
     if (!(await isMeant(call, candidates))) {
       call.warn("Nothing was deleted.");
@@ -58,94 +55,115 @@ export const rmCommand: Command = {
 
 /** Looks at everything before anything is done, so that a wrong name costs nothing. */
 async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
-  const found: { path: string; info: FileRow | undefined }[] = [];
-  for (const name of call.get(SESSIONS)) {
-    const path = await call.findKeptSession(name);
-    if (found.some((other) => other.path === path)) continue;
-    assertPlainFile(path);
-    const info = await infoOf(path, call.get(FORCE));
-    if (info === undefined && !call.get(FORCE)) throw notASessionAt(path);
-    found.push({ path, info });
+  const found = await namedSessions(call);
+  const looked: Omit<Candidate, "descendants">[] = [];
+  for (const session of found) {
+    const { path } = session;
+    if (path !== undefined) assertPlainFile(path);
+    const info = await infoOf(session, call.get(FORCE));
+    if (path !== undefined && info === undefined && !call.get(FORCE)) throw notASessionAt(path);
+    looked.push({ session, info });
   }
-  const known = await knownSessions(
-    call,
-    found.map(({ path }) => path),
-  );
-  const going = new Map(
-    found.flatMap(({ path, info }) => (info === undefined ? [] : [[path, info] as const])),
-  );
-  const others = known.filter(({ path }) => !going.has(path));
-  const descent = new Descent([...going.values(), ...others]);
-  return found.map(({ path, info }) => {
-    const descendants = info === undefined ? [] : descent.descendantsOf([info]);
-    return { path, info, descendants: descendants.filter((one) => !going.has(one.path)) };
+  const paths = found.flatMap(({ path }) => path ?? []);
+  const going = looked.flatMap(({ session: { path }, info }) => (path && info ? { ...info, path } : []));
+  const known = paths.length === 0 ? [] : await knownSessions(call, paths);
+  const others = known.filter(({ path }) => going.every((one) => one.path !== path));
+  const descent = new Descent([...going, ...others]);
+  return looked.map(({ session, info }) => {
+    const own = going.filter(({ path }) => path === session.path);
+    return { session, info, descendants: descent.descendantsOf(own).filter((one) => others.includes(one)) };
   });
 }
 
-/** Gives what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
-async function infoOf(path: string, isForced: boolean): Promise<FileRow | undefined> {
+/**
+ * Finds the sessions that are named, each once.
+ *
+ * @throws {UsageError} If some are files, and others in a database.
+ */
+async function namedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
+  const found = new Map<string, NamedSession>();
+  for (const name of get(SESSIONS)) {
+    const session = await findKeptSession(name);
+    found.set(session.location.text, session);
+  }
+  const sessions = [...found.values()];
+  const file = sessions.find(({ path }) => path !== undefined);
+  if (file === undefined || sessions.every(({ path }) => path !== undefined)) return sessions;
+  throw new UsageError(`${file.location.text} is a file, and others are in the database; name them apart.`);
+}
+
+/** Returns what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
+async function infoOf(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
   try {
-    return await summarizeSession(path);
+    return await session.row();
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    if (!isForced) throw fileError(path, "read", error);
+    if (!isForced) throw fileError(session.location.text, "read", error);
     return undefined;
   }
 }
 
-/** What goes into the trash can come back, and needs nobody's consent if nobody is there to ask. */
+/** What goes into the trash can come back, and needs no consent if there is nobody to ask. */
 async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
-  const isPermanent = call.get(PERMANENT);
-  if (call.get(YES) || (!isPermanent && call.io.ask === undefined)) return true;
+  const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
+  if (call.get(YES) || (isInTrash && call.io.ask === undefined)) return true;
   const lines = candidates.flatMap((candidate) => [
     describe(call, candidate),
     ...descentLines(call, candidate),
   ]);
   const what = candidates.length === 1 ? "it" : `these ${counted(candidates.length, "session")}`;
-  const question = isPermanent ? `Delete ${what} for good?` : `Move ${what} to the trash?`;
+  const { stored } = call;
+  const isStored = candidates.some(({ session }) => session.path === undefined);
+  const from = stored !== undefined && isStored ? ` from ${plainLine(stored.address)}` : "";
+  const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} for good?`;
   return confirm(call, [...lines, question].join("\n"));
 }
 
 /** Deletes a session and says so; false if it stays. */
 async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boolean> {
-  const { path } = candidate;
+  const { session } = candidate;
   const force = call.get(FORCE);
   try {
-    const deleted = await deleteSession(path, { permanent: call.get(PERMANENT), force });
-    writeDeleted(call, candidate, deleted);
+    writeDeleted(call, candidate, await session.delete({ permanent: call.get(PERMANENT), force }));
     return true;
   } catch (error) {
-    if (!isSessionError(error)) throw error;
+    if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
     call.warn(error.message);
     const isTrashBroken = error.code === "WRITE_FAILED" && !call.get(PERMANENT) && !call.get(YES);
-    if (!isTrashBroken || call.io.ask === undefined) return false;
+    if (!isTrashBroken || session.path === undefined || call.io.ask === undefined) return false;
   }
   if (!(await confirm(call, "Delete it for good instead?"))) return false;
-  writeDeleted(call, candidate, await deleteSession(path, { permanent: true, force }));
+  writeDeleted(call, candidate, await session.delete({ permanent: true, force }));
   return true;
 }
 
-function writeDeleted(call: CommandCall, candidate: Candidate, { path, method }: DeletedSession): void {
+function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" | "permanent"): void {
   const { out } = call;
   const { info, descendants } = candidate;
-  const leftovers = leftoversOf(path);
+  const { location, path } = candidate.session;
+  const leftovers = path === undefined ? [] : leftoversOf(path);
   if (call.json) {
     const ids = descendants.map(({ id }) => id);
-    out.json({ ...(info && { id: info.id }), path, method, descendants: ids, leftovers });
+    const beside = path === undefined ? {} : { descendants: ids, leftovers };
+    out.json({ ...(info && { id: info.id }), ...location.json, method, ...beside });
     return;
   }
   const where = method === "trash" ? "In the trash" : "Deleted for good";
-  out.line(`${where}: ${plainLine(path)}`);
+  out.line(`${where}: ${plainLine(location.text)}`);
   for (const line of descentLines(call, candidate)) out.line(line);
   if (leftovers.length > 0) out.line("These backups are still beside it:");
   for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
 }
 
-function describe({ out, io }: CommandCall, { path, info }: Candidate): string {
-  if (info === undefined) return `${plainLine(path)}\n  no session`;
+function describe({ out, io }: CommandCall, { session: { location, path }, info }: Candidate): string {
+  if (info === undefined) return `${plainLine(location.text)}\n  no session`;
   const age = ago(info.modified.getTime(), io.now?.() ?? Date.now());
   const facts = `${counted(info.messageCount, "message")}, last used ${age}`;
-  return `${sessionLine(info, out.width)}\n  ${plainLine(path)}\n  ${facts}`;
+  return [
+    sessionLine(info, out.width),
+    ...(path === undefined ? [] : [`  ${plainLine(path)}`]),
+    `  ${facts}`,
+  ].join("\n");
 }
 
 function descentLines({ out }: CommandCall, { descendants }: Candidate): string[] {

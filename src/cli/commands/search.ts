@@ -1,4 +1,10 @@
-import { type SearchHit, type SearchOptions, searchSession, searchSessions } from "../../catalog/search.ts";
+import {
+  type SearchHit,
+  type SearchOptions,
+  searchLines,
+  searchSession,
+  searchSessions,
+} from "../../catalog/search.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { plainLine, tabSeparated } from "../../view/plain.ts";
 import { titleOf } from "../../view/session-title.ts";
@@ -9,9 +15,8 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { choicesOption, flag, numberOption, optionalArgument } from "../parameters.ts";
 import { LATEST, looksLikePath, sessionScope } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
-import type { ListedRow, StoredSessions } from "../store/stored-sessions.ts";
+import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -97,7 +102,7 @@ async function search(call: CommandCall): Promise<ExitCode> {
     }
     if (json) out.json(hitJson(hit));
     else if (isLaidOut) writeHit(hit, out);
-    else out.line(lineOf(call, hit));
+    else out.line(lineOf(hit));
     // Whoever waits for the first hit sees it while the others are looked for.
     out.flush();
   }
@@ -113,15 +118,20 @@ async function search(call: CommandCall): Promise<ExitCode> {
 
 /** Looks where the call says: into a session, into those of a database, or into files. */
 async function startSearch(call: CommandCall): Promise<AsyncIterable<FoundEntry>> {
-  const { findSession, get, locationOf, stored } = call;
+  const { findSession, get, stored } = call;
   const { text, name } = readArguments(call);
   if (name === undefined)
     return stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
   if (get(ALL)) throw new UsageError("Name one session, or give --all.");
   // Also says what is wrong with a file that is missing, or no session.
-  const { path } = new SessionView(await findSession(name));
-  const hits = asExpression(call, () => searchSession(path, text, searchOptions(call)));
-  return namedAs(locationOf(path).json, hits);
+  const { location, path, read } = await findSession(name);
+  const { log } = await read();
+  const hits = asExpression(call, () =>
+    path === undefined
+      ? searchLines(log, text, searchOptions(call))
+      : searchSession(path, text, searchOptions(call)),
+  );
+  return namedAs(location.json, hits);
 }
 
 /**
@@ -140,7 +150,7 @@ function readArguments({ get }: Pick<CommandCall, "get">): { text: string; name:
   return isSession ? { text: "", name: text } : { text: text ?? "", name };
 }
 
-/** Says of hits in a copy where the session itself is. */
+/** Says of hits where their session is. */
 async function* namedAs(
   location: Partial<ListedRow>,
   hits: AsyncIterable<SearchHit>,
@@ -211,9 +221,8 @@ function asExpression<T>({ get }: CommandCall, start: () => T): T {
   }
 }
 
-function lineOf({ stored }: CommandCall, { session, entryId, role, snippet }: FoundEntry): string {
-  const place = session.path ?? session.store ?? stored?.address ?? "";
-  return tabSeparated([session.id, entryId, role, snippet, place]);
+function lineOf({ session, entryId, role, snippet }: FoundEntry): string {
+  return tabSeparated([session.id, entryId, role, snippet, session.path ?? session.store ?? ""]);
 }
 
 function hitJson({

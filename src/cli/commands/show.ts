@@ -10,9 +10,10 @@ import { answerText, usageTexts } from "../../view/usage.ts";
 import { bytes, count } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
+import type { SessionView } from "../session-view.ts";
 import { dateAndTime, isoTime, span } from "../text/times.ts";
 import { paintOf } from "../view/colour.ts";
 import { detailsOf } from "../view/details.ts";
@@ -38,9 +39,10 @@ export const showCommand: Command = {
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],
   run: async (call) => {
-    const session = new SessionView(await call.findSession(call.get(SESSION)));
+    const named = await call.findSession(call.get(SESSION));
+    const session = await named.read();
     const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
-    if (name === undefined && tail === undefined) return showSession(call, session);
+    if (name === undefined && tail === undefined) return showSession(call, session, named.location.json);
     const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
     return showEntries(call, session, session.pathTo(last, tail ?? 1));
   },
@@ -55,9 +57,12 @@ function showEntries(call: CommandCall, session: SessionView, ordinals: readonly
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
 
-function showSession({ out, json, locationOf }: CommandCall, session: SessionView): ExitCode {
+function showSession(
+  { out, json }: CommandCall,
+  session: SessionView,
+  location: SessionLocation["json"],
+): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
-  const location = locationOf(session.path);
   const counts = countKinds(readKinds(session));
   const [first, last] = timeRange(tree);
   const branches = [...tree.leaves()].length;
@@ -68,7 +73,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
     const kinds = Object.fromEntries(counts.list().map(({ kind, number }) => [kind.word, number]));
     out.json({
       id: header?.id,
-      ...location.json,
+      ...location,
       name,
       cwd: header?.cwd,
       created: header?.timestamp,
@@ -88,7 +93,7 @@ function showSession({ out, json, locationOf }: CommandCall, session: SessionVie
   const facts: Facts = [
     ["name", name ?? ""],
     ["id", header?.id ?? ""],
-    "path" in location.json ? ["file", location.json.path] : ["store", location.json.store],
+    "path" in location ? ["file", location.path] : ["store", location.store],
     ["size", `${bytes(size)}, version ${version}`],
     ["project", header?.cwd ?? ""],
     ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],
@@ -120,7 +125,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   }
   const { colours } = out;
   const kind = kindOf(entry);
-  const details = entry === undefined ? { facts: [], blocks: [] } : detailsOf(entry);
+  const details = detailsOf(entry);
   const { line, offset } = places.at(ordinal);
   out.line(`${paintOf(colours, kind.style)(kind.word)}  ${plainLine(id)}`);
   const facts: Facts = [
@@ -133,14 +138,12 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
     ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
-  for (const { title, text } of details.blocks) {
+  for (const { title, text, isError } of details.blocks) {
     out.line();
-    if (title !== undefined) out.line(colours.bold(title));
-    out.line(text);
+    if (title !== "") out.line(colours.bold(title));
+    out.line(isError ? colours.red(text) : text);
   }
-  if (entry !== undefined) return EXIT_CODES.ok;
-  out.line(colours.red("\nThe body of this entry cannot be read; it keeps its place in the tree."));
-  return EXIT_CODES.failed;
+  return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
 /** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */

@@ -1,7 +1,7 @@
 import type { ContextUsageEstimate } from "../../compaction/tokens.ts";
 import { contextUsage } from "../../controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../controller/stats.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
+import { sessionOverLog } from "../../manager/session-manager.ts";
 import { contextSizeText } from "../../view/context-size.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
 import { modelName } from "../../view/usage.ts";
@@ -9,11 +9,10 @@ import type { ModelUsage, UsageTotals } from "../../view/usage-tally.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import type { SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import type { SessionLocation } from "../session-location.ts";
-import { SessionView } from "../session-view.ts";
 import { ago, dateAndTime } from "../text/times.ts";
 import { column, widthOf } from "../text/width.ts";
 import { writeFacts } from "../view/facts.ts";
@@ -42,17 +41,18 @@ export const statsCommand: Command = {
     ["stats session.jsonl --window 200000", "also how full the context is"],
     ["stats session.jsonl --json", "all numbers, as JSON"],
   ],
-  run: async ({ findSession, get, io, json, locationOf, out }) => {
-    const path = await findSession(get(SESSION));
-    const session = SessionManager.open(path, { mode: "read-only" });
+  run: async ({ findSession, get, io, json, out }) => {
+    const named = await findSession(get(SESSION));
+    const view = await named.read();
+    const session = sessionOverLog(view.log, {});
     const leaf = get(LEAF);
-    if (leaf !== undefined) session.branch(new SessionView(path).findEntry(leaf));
+    if (leaf !== undefined) session.branch(view.findEntry(leaf));
     const nowMs = io.now?.() ?? Date.now();
     const stats = collectStats(
       { session, counter: undefined, nowMs, isInherited: undefined },
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
-    const { json: location } = locationOf(path);
+    const { json: location } = named.location;
     const size = contextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
     const shown: ShownStats = { ...stats, location, leafId, size };

@@ -10,7 +10,7 @@ import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, numberOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
+import type { SessionView } from "../session-view.ts";
 import { isoTime } from "../text/times.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { writeHeading } from "../tree/heading.ts";
@@ -37,7 +37,7 @@ In a pipe: one line per entry, in the order of the file, with tabs between id, p
     ["tree session.jsonl --json", "one JSON object per entry, in the order of the file"],
   ],
   run: async (call) => {
-    const session = new SessionView(await call.findSession(call.get(SESSION)));
+    const session = await (await call.findSession(call.get(SESSION))).read();
     const tail = call.get(TAIL);
     if (tail !== undefined && call.get(ALL)) throw new UsageError("Give --all or --tail, not both.");
     const ordinals = tail === undefined ? session.tree.ordinals() : session.pathTo(session.leaf, tail);

@@ -1,10 +1,9 @@
 import { CURRENT_SESSION_VERSION } from "../../schema/version.ts";
 import { plainLine } from "../../view/plain.ts";
-import { changeSession } from "../change-session.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
+import { changeSession, fileSession } from "../named-session.ts";
 import { argument, flag } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 
 const SESSION = argument("<session>", "the session");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
@@ -18,8 +17,10 @@ export const upgradeCommand: Command = {
     ["upgrade session.jsonl", "give older entries their ids and parents in the file"],
     ["upgrade session.jsonl --dry-run", "only say what would be done"],
   ],
-  run: async ({ findKeptSession, get, io, json, out }) => {
-    const { header, path, version } = new SessionView(await findKeptSession(get(SESSION)));
+  run: async ({ findFile, get, io, json, out }) => {
+    const path = await findFile(get(SESSION));
+    const session = fileSession(path, io);
+    const { header, version } = await session.read();
     if (get(DRY_RUN)) {
       const isOld = version < CURRENT_SESSION_VERSION;
       const plan = `Would be upgraded from version ${version} to ${CURRENT_SESSION_VERSION}; nothing was changed.`;
@@ -27,7 +28,7 @@ export const upgradeCommand: Command = {
       else out.line(isOld ? plan : nothingToDo(version));
       return EXIT_CODES.ok;
     }
-    const backup = await changeSession(path, io, (session) => session.upgrade());
+    const backup = await changeSession(session, (opened) => opened.upgrade());
     if (json) out.json({ id: header?.id, path, version, backup: backup ?? null });
     else if (backup === undefined) out.line(nothingToDo(version));
     else {

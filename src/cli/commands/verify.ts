@@ -13,12 +13,12 @@ import { plainLine } from "../../view/plain.ts";
 import { bytes, counted } from "../../view/words.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, type Parameter } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
 import { issueJson } from "../session-json.ts";
-import type { SessionLocation } from "../session-location.ts";
-import { SessionView } from "../session-view.ts";
+import type { SessionView } from "../session-view.ts";
 import { writeIndented, writeIssue } from "../view/issue-lines.ts";
 
 const SESSIONS: Parameter<readonly string[]> = {
@@ -67,7 +67,7 @@ export const verifyCommand: Command = {
 async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   const { out, json } = call;
   try {
-    const verdict = inspectSession(call, await call.findSession(name));
+    const verdict = await inspectSession(call, await call.findSession(name));
     if (json) out.json(verdictJson(verdict));
     else writeVerdict(verdict, out);
     return verdict.issues.length === 0;
@@ -80,23 +80,23 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   }
 }
 
-function inspectSession({ get, locationOf }: CommandCall, path: string): Verdict {
+async function inspectSession({ get }: CommandCall, named: NamedSession): Promise<Verdict> {
   const withSchema = get(SCHEMA);
-  const session = new SessionView(path);
+  const { location } = named;
+  const session = await named.read();
   const { tree, places } = session;
   const warnings: Warning[] = [];
   const compactions: [number, AnySessionEntry][] = [];
   session.readEntries(tree.ordinals(), (ordinal, entry) => {
     if (entry?.type === "compaction") compactions.push([ordinal, entry]);
     if (entry?.type === "message") checkMessage(session, ordinal, entry);
-    if (entry !== undefined) checkImages(session, path, ordinal, entry);
+    if (entry !== undefined) checkImages(session, ordinal, entry);
     const validation = withSchema && entry !== undefined ? validateEntry(entry) : undefined;
     if (validation === undefined || validation.ok) return;
     const { line, offset } = places.at(ordinal);
     warnings.push({ line, offset, entry: tree.idAt(ordinal), problems: validation.problems });
   });
   if (compactions.length > 0) checkCompactions(session, compactions);
-  const location = locationOf(path);
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
@@ -107,11 +107,12 @@ function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEn
 }
 
 /** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
-function checkImages(session: SessionView, path: string, ordinal: number, entry: AnySessionEntry): void {
+function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
+  const { path } = session;
   const { message, content } = fieldsOf(entry);
   for (const digest of [...blobDigests(fieldsOf(message)["content"]), ...blobDigests(content)]) {
-    const image = digest === undefined ? undefined : readBlobImage(realFileSystem, path, digest);
-    if (image === undefined) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
+    const isThere = path !== undefined && digest !== undefined && readBlobImage(realFileSystem, path, digest);
+    if (!isThere) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
   }
 }
 

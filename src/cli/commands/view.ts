@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { TEMPORARY_FOLDER_PREFIX } from "../../fs/temporary-files.ts";
 import { isSessionError, SessionError } from "../../schema/errors.ts";
 import { NONE } from "../../tree/entry-tree.ts";
@@ -11,9 +11,7 @@ import { writeNewFile, writePageAt } from "../export/new-file.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { sessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { printPath } from "../print-path.ts";
 import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
-import { SessionView } from "../session-view.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
@@ -76,14 +74,15 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
 
 /** Shows a session while it grows. */
 async function serveSession(call: CommandCall): Promise<void> {
-  const { findKeptSession, get, stored } = call;
+  const { findKeptSession, get } = call;
   if (get(FILE) !== undefined) throw new UsageError("--live writes no file; leave out -o.");
-  if (stored !== undefined)
+  const { path, read } = await findKeptSession(get(SESSION) ?? LATEST);
+  if (path === undefined)
     throw new UsageError('--live follows files; "sessiontree watch" follows a database.');
-  const session = new SessionView(await findKeptSession(get(SESSION) ?? LATEST));
+  const session = await read();
   const wanted = get(LEAF);
   const hash = wanted === undefined ? "" : `#${new URLSearchParams({ end: session.findEntry(wanted) })}`;
-  await serve(call, new PageServer(undefined), (server) => `${server.urlOf(session.path)}${hash}`);
+  await serve(call, new PageServer(undefined), (server) => `${server.urlOf(path)}${hash}`);
 }
 
 /** Serves pages, and shows the one at an address, until the command is interrupted. */
@@ -130,18 +129,18 @@ function doorTo(url: string): string {
 /** Writes the page of a session to a file. */
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
-  const session = new SessionView(await findSession(get(SESSION) ?? LATEST));
+  const session = await (await findSession(get(SESSION) ?? LATEST)).read();
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
-  const page = sessionPage(session.path, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
+  const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
   const file = get(FILE);
-  const path = file === undefined ? temporaryPath(session.path) : resolve(io.cwd, file);
+  const path = file === undefined ? temporaryPath(session.fileName) : resolve(io.cwd, file);
   if (get(FORCE)) writePageAt(path, [page]);
   else writeNewPage(path, page);
   const entries = session.tree.size;
   if (json) out.json({ path, entryCount: entries });
   else {
-    printPath(call, path);
+    out.path(path);
     note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
   }
   await openPage(call, path);
@@ -159,8 +158,8 @@ function writeNewPage(path: string, page: string): void {
 }
 
 /** A place in a folder of its own, which only its owner can enter. */
-function temporaryPath(sessionPath: string): string {
-  const name = basename(sessionPath).replace(/\.jsonl$/, "");
+function temporaryPath(fileName: string): string {
+  const name = fileName.replace(/\.jsonl$/, "");
   return join(mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER_PREFIX)), `${name}.html`);
 }
 

@@ -1,13 +1,11 @@
-import { SessionManager } from "../../manager/session-manager.ts";
 import type { SessionEntry } from "../../schema/entry.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { plainLine } from "../../view/plain.ts";
-import type { Command, CommandCall } from "../command.ts";
+import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { argument } from "../parameters.ts";
-import { SessionView } from "../session-view.ts";
 import { dateAndTime } from "../text/times.ts";
 import { kindColumn } from "../view/colour.ts";
 import { excerptLine } from "../view/excerpt-line.ts";
@@ -25,11 +23,12 @@ export const watchCommand: Command = {
     ["watch session.jsonl --json | jq .message", "the entries themselves"],
   ],
   run: async (call) => {
-    const { io, json, out, warn } = call;
-    const { session, text } = await openWatched(call);
+    const { findKeptSession, get, io, json, out, warn } = call;
+    const named = await findKeptSession(get(SESSION));
+    const session = await named.open("read-only");
     const signal = io.untilInterrupted?.();
     // Also for a program that starts this one: from here on nothing is missed.
-    warn(`Watching ${plainLine(text)}; an interrupt (Ctrl-C) ends it.`);
+    warn(`Watching ${plainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
     for await (const entry of session.watch(signal && { signal })) {
       if (json) out.json(entry);
       else writeEntry(entry, out);
@@ -38,16 +37,6 @@ export const watchCommand: Command = {
     return EXIT_CODES.ok;
   },
 };
-
-/** Opens the session, and says where it is. In a database no copy of it is needed. */
-async function openWatched({ findKeptSession, get, stored }: CommandCall) {
-  const name = get(SESSION);
-  const id = (await stored?.find(name))?.id;
-  if (stored !== undefined && id !== undefined)
-    return { session: await stored.open(id), text: stored.locationOf(id).text };
-  const { path } = new SessionView(await findKeptSession(name));
-  return { session: SessionManager.open(path, { mode: "read-only" }), text: path };
-}
 
 function writeEntry(entry: SessionEntry, out: Output): void {
   const { colours } = out;

@@ -14,7 +14,7 @@ const MOST_ENTRIES = 200;
  * @remarks Cost: O(bytes) for the heads, and the bodies of labels and of at most 200 entries.
  */
 export function entryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
-  const session = new SessionView(path);
+  const session = SessionView.at(path);
   const { tree, labels } = session;
   const found: Candidate[] = [];
   for (const [id, { label }] of labels) {

@@ -2,7 +2,7 @@ import type { FileRow } from "../../catalog/session-row.ts";
 import { isSessionError } from "../../schema/errors.ts";
 import { titleOf } from "../../view/session-title.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
-import { PIPED } from "../piped-session.ts";
+import { PIPED } from "../named-session.ts";
 import { findSession, sessionScope } from "../session-argument.ts";
 import { type Candidate, candidatesFor, shortDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";

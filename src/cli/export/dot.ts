@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { plainLine } from "../../view/plain.ts";
 import type { GraphNode } from "./graph.ts";
 import { treeGraph } from "./graph.ts";
@@ -22,8 +21,8 @@ const COLOURS: { readonly [style in GraphNode["style"]]: string } = {
  */
 export function* dot(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = treeGraph(source);
-  const { name, path } = source.session;
-  yield `digraph ${quoted([plainLine(name ?? basename(path))])} {\n`;
+  const { name, fileName } = source.session;
+  yield `digraph ${quoted([plainLine(name ?? fileName)])} {\n`;
   yield '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10];\n';
   for (const node of nodes) {
     const more = `${node.isLeaf ? ", penwidth=3" : ""}${node.style === "run" ? ', style="dashed"' : ""}`;

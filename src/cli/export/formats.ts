@@ -1,7 +1,8 @@
+import { NONE } from "../../tree/entry-tree.ts";
+import { sessionPage } from "../page/session-page.ts";
 import type { Parameter } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
 import { dot } from "./dot.ts";
-import { html } from "./html.ts";
 import { jsonl } from "./jsonl.ts";
 import { markdown } from "./markdown.ts";
 import { mermaid } from "./mermaid.ts";
@@ -31,6 +32,11 @@ function formatOption(name: string, description: string): ExportFormat["option"]
       return typeof given === "string" ? given : given === true;
     },
   };
+}
+
+/** Writes a session as a page that holds everything and loads nothing. */
+function* html({ session, leaf }: ExportSource): Generator<string, void> {
+  yield sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
 
 /** All formats, in the order in which the help lists them. */

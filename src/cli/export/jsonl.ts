@@ -1,6 +1,5 @@
 import { copyLines, wholeCopy } from "../../log/canonical-copy.ts";
 import { branchLines, planBranch } from "../../manager/fork.ts";
-import { openLog } from "../../manager/open-session.ts";
 import { coreOptions } from "../../manager/session-options.ts";
 import { SessionState } from "../../manager/session-state.ts";
 import type { ExportSource } from "./source.ts";
@@ -11,8 +10,11 @@ import type { ExportSource } from "./source.ts";
  * @throws {SessionError} `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes copied).
  */
-export function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
-  const log = openLog(session.path, { mode: "read-only" });
+export function* jsonl({
+  session: { log },
+  leaf,
+  isFull,
+}: ExportSource): Generator<string | Uint8Array, void> {
   const whole = wholeCopy(log.index);
   if (isFull) {
     yield* copyLines(log, whole);

@@ -1,16 +1,19 @@
-import { basename } from "node:path";
 import { fieldsOf } from "../../context/entry-fields.ts";
-import { headOf, type MessagePart, partsOf, textOf } from "../../context/message-parts.ts";
+import { headOf, textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
+import { type ContentPart, contentOf, type OutputPart } from "../../view/entry-content.ts";
+import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
-import { isShownImage } from "../../view/images.ts";
+import { imageAddress, imageText } from "../../view/images.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { count, counted } from "../../view/words.ts";
 import { dateAndTime, span } from "../text/times.ts";
-import { imageText } from "../view/details.ts";
 import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
 import { type ExportSource, numberedEntries } from "./source.ts";
+
+/** Characters of what a provider said of a failure. */
+const LONGEST_FAILURE = 1000;
 
 /** Entry types of which a transcript says something in one line. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
@@ -34,7 +37,7 @@ export function* markdown(source: ExportSource): Generator<string, void> {
     const label = session.labels.get(session.tree.idAt(ordinal))?.label;
     const mark = label === undefined ? "" : ` \\[${escaped(label)}\\]`;
     const time = dateAndTime(session.tree.timeAt(ordinal));
-    if (fieldsOf(messageOf(entry))["role"] === "user") turn++;
+    if (kindOf(entry).style === "user") turn++;
     const blocks = entryBlocks(entry, { turn, mark, time, withImages });
     for (const block of blocks) yield `\n${block}\n`;
   }
@@ -52,7 +55,7 @@ function heading({ session, leaf }: ExportSource, path: Int32Array): string {
     ["Forked from", code(header?.parentSession ?? "")],
   ];
   const lines = facts.filter(([, value]) => value !== "").map(([fact, value]) => `- ${fact}: ${value}`);
-  return [`# ${escaped(name ?? basename(session.path))}`, "", ...lines].join("\n");
+  return [`# ${escaped(name ?? session.fileName)}`, "", ...lines].join("\n");
 }
 
 /** What is around an entry. */
@@ -65,54 +68,59 @@ interface Around {
   readonly withImages: boolean;
 }
 
-function messageOf(entry: AnySessionEntry | undefined): unknown {
-  return entry?.type === "message" ? fieldsOf(entry)["message"] : undefined;
+/** Returns the paragraphs that an entry becomes; none if it has no position in a transcript. */
+function entryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
+  const { parts } = contentOf(entry);
+  const mention = MENTIONED.get(entry?.type ?? "");
+  if (mention !== undefined) return [`*${mention}: ${escaped(excerptOf(entry).text)}*${around.mark}`];
+  const heading = headingOf(entry, parts, around);
+  const said = parts.flatMap((part) => partText(part, around.withImages)).filter((text) => text !== "");
+  if (heading === undefined) return entry === undefined ? said : [];
+  return heading === SYSTEM ? [folded(heading, said.join("\n\n"))] : [heading, ...said];
 }
 
-/** Returns the paragraphs that an entry becomes; none if it has no place in a transcript. */
-function entryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
-  if (entry === undefined) return ["*An entry here cannot be read.*"];
+const SYSTEM = "System";
+
+/** Writes the line above what an entry says; undefined if that is left out of a transcript. */
+function headingOf(
+  entry: AnySessionEntry | undefined,
+  parts: readonly ContentPart[],
+  around: Around,
+): string | undefined {
   const fields = fieldsOf(entry);
-  const summary = adopted(textOf(fields["summary"]));
-  switch (entry.type) {
+  switch (entry?.type) {
     case "message":
-      return messageBlocks(fieldsOf(fields["message"]), around);
+      return headingOfMessage(fieldsOf(fields["message"]), parts, around);
     case "custom_message":
-      return [title(3, `Message of ${code(textOf(fields["customType"]))}`, around), ...said(fields, around)];
+      return title(3, `Message of ${code(textOf(fields["customType"]))}`, around);
     case "compaction":
-      return [title(2, `Compaction${tokensText(fields["tokensBefore"])}`, around), summary];
+      return title(2, `Compaction${tokensText(fields["tokensBefore"])}`, around);
     case "branch_summary":
-      return [title(2, "Summary of another branch", around), summary];
-    default: {
-      const what = MENTIONED.get(entry.type);
-      return what === undefined ? [] : [`*${what}: ${escaped(excerptOf(entry).text)}*${around.mark}`];
-    }
+      return title(2, "Summary of another branch", around);
+    default:
+      return undefined;
   }
 }
 
-function messageBlocks(message: JsonRecord, around: Around): string[] {
+function headingOfMessage(message: JsonRecord, parts: readonly ContentPart[], around: Around): string {
+  const text = (name: string) => textOf(message[name]);
   switch (message["role"]) {
     case "user":
-      return [title(2, `${around.turn}. User`, around), ...said(message, around)];
+      return title(2, `${around.turn}. User`, around);
     case "assistant":
-      return [
-        title(3, "Assistant", around, textOf(message["model"])),
-        ...said(message, around),
-        ...failure(message),
-      ];
+      return title(3, "Assistant", around, text("model"));
     case "toolResult":
-      return toolResult(message, around);
-    case "bashExecution":
-      return command(message, around);
+      return `**Result of** ${code(text("toolName"))}${message["isError"] === true ? ", **failed**" : ""}${around.mark}`;
+    case "bashExecution": {
+      const notes = parts.flatMap((part) => (part.kind === "output" ? part.notes : []));
+      return [title(3, "Command", around), ...notes.map((note) => `**${note}**`)].join(", ");
+    }
     case "system":
-      return [folded("System", said(message, around).join("\n\n"))];
+      return SYSTEM;
     case "custom":
-      return [
-        title(3, `Message of ${code(textOf(message["customType"]))}`, around),
-        ...said(message, around),
-      ];
+      return title(3, `Message of ${code(text("customType"))}`, around);
     default:
-      return [title(3, escaped(textOf(message["role"]) || "Message"), around), ...said(message, around)];
+      return title(3, escaped(text("role") || "Message"), around);
   }
 }
 
@@ -121,63 +129,36 @@ function title(level: number, text: string, { mark, time }: Around, by = ""): st
   return `${"#".repeat(level)} ${facts.join(" · ")}`;
 }
 
-/** What the content of a message says, in its order. */
-function said(message: JsonRecord, { withImages }: Around): string[] {
-  return blocksOf(message)
-    .flatMap((block) => partsOf({ content: [block] }).flatMap((part) => partText(part, block, withImages)))
-    .filter((text) => text !== "");
-}
-
-function blocksOf({ content }: JsonRecord): JsonRecord[] {
-  return (Array.isArray(content) ? content : [{ type: "text", text: content }]).map(fieldsOf);
-}
-
-function partText(part: MessagePart, block: JsonRecord, withImages: boolean): string | string[] {
+/** Lays out a part of what an entry says. What programs stored is left out. */
+function partText(part: ContentPart, withImages: boolean): string | string[] {
   switch (part.kind) {
     case "text":
       return adopted(part.text);
     case "thinking":
-      return part.text === "" ? "" : folded("Thinking", adopted(part.text));
-    case "image":
-      return image(block, withImages);
-    case "toolCall":
-      return [`**Call of** ${code(part.name)}`, fenced(prettyJson(part.arguments ?? null), "json")];
+      return part.isRedacted ? [] : folded("Thinking", adopted(part.text));
+    case "image": {
+      const address = withImages ? imageAddress(part) : undefined;
+      return address === undefined ? `*Image: ${escaped(imageText(part))}*` : `![image](${address})`;
+    }
+    case "call":
+      return [`**Call of** ${code(part.name)}`, fenced(prettyJson(part.input ?? null), "json")];
+    case "output":
+      return outputText(part);
+    case "data":
+      return [];
+    case "note":
+      return `*${escaped(part.text)}*`;
+    case "failure": {
+      const text = escaped(headOf(part.text, LONGEST_FAILURE));
+      return part.of === "failed" ? `**Failed:** ${text}` : `*${text}*`;
+    }
   }
 }
 
-function image(block: JsonRecord, withImages: boolean): string {
-  const { mimeType, data } = block;
-  if (withImages && isShownImage(mimeType, data))
-    return `![image](data:${textOf(mimeType)};base64,${textOf(data)})`;
-  return `*Image: ${escaped(imageText(block))}*`;
-}
-
-function toolResult(message: JsonRecord, around: Around): string[] {
-  const failed = message["isError"] === true ? ", **failed**" : "";
-  const parts = partsOf(message);
-  const text = parts.flatMap((part) => (part.kind === "text" ? part.text : [])).join("\n");
-  const images = blocksOf(message)
-    .filter((block) => block["type"] === "image")
-    .map((block) => image(block, around.withImages));
-  return [
-    `**Result of** ${code(textOf(message["toolName"]))}${failed}${around.mark}`,
-    ...(text === "" && images.length > 0 ? [] : [fenced(text)]),
-    ...images,
-  ];
-}
-
-function command({ command: typed, output, exitCode }: JsonRecord, around: Around): string[] {
-  const end = typeof exitCode === "number" && exitCode !== 0 ? `, **exit code ${exitCode}**` : "";
-  return [
-    `${title(3, "Command", around)}${end}`,
-    fenced(textOf(typed), "sh"),
-    ...(textOf(output) === "" ? [] : [fenced(textOf(output))]),
-  ];
-}
-
-function failure({ stopReason, errorMessage }: JsonRecord): string[] {
-  if (stopReason === "aborted") return ["*Aborted.*"];
-  return stopReason === "error" ? [`**Failed:** ${escaped(headOf(textOf(errorMessage), 1000))}`] : [];
+function outputText({ of, title: name, text }: OutputPart): string[] {
+  if (of === "tool") return [fenced(text)];
+  const front = of === "command" ? fenced(name, "sh") : `**${escaped(name)}**`;
+  return text === "" ? [front] : [front, fenced(text)];
 }
 
 function tokensText(tokens: unknown): string {

@@ -13,11 +13,11 @@ const MOST_NAMES = 1000;
  * Finds the sessions that a session names, such as those of its subagents, and that exist: by path, or by an id in the
  * same folder or in the one that goes by the session's name.
  *
- * @param path - Absolute path of the session.
+ * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths lead anywhere.
  * @param text - The session.
  * @returns Absolute paths, by the name that the session uses.
  */
-export function namedSessions(path: string, text: string): Map<string, string> {
+export function namedSessions(path: string | undefined, text: string): Map<string, string> {
   const names = new Set<string>();
   for (const [, json = '""'] of text.matchAll(NAMED)) {
     if (names.size >= MOST_NAMES) break;
@@ -26,10 +26,13 @@ export function namedSessions(path: string, text: string): Map<string, string> {
   }
   const found = new Map<string, string>();
   if (names.size === 0) return found;
-  const folder = dirname(path);
-  const files = [folder, join(folder, basename(path, ".jsonl"))].flatMap(sessionFilesIn);
+  const folder = path === undefined ? undefined : dirname(path);
+  const files =
+    path === undefined || folder === undefined
+      ? []
+      : [folder, join(folder, basename(path, ".jsonl"))].flatMap(sessionFilesIn);
   for (const name of names) {
-    const file = looksLikePath(name) ? fileAt(resolve(folder, name), folder) : fileWithId(files, name);
+    const file = looksLikePath(name) ? fileAt(resolve(folder ?? "/", name), folder) : fileWithId(files, name);
     if (file !== undefined && file !== path) found.set(name, file);
   }
   return found;
@@ -51,7 +54,7 @@ function sessionFilesIn(folder: string): string[] {
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
 }
 
-function fileAt(path: string, folder: string): string | undefined {
+function fileAt(path: string, folder = ""): string | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
   // Merely to look at a page must not connect to a machine that a session names.
   if (isRemotePath(path) && parse(path).root.toLowerCase() !== parse(folder).root.toLowerCase())

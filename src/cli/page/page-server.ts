@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { basename } from "node:path";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import { messageOf } from "../../schema/errors.ts";
 import { FileFollower, fileIdentity } from "./file-follower.ts";
-import { FactsReader } from "./session-facts.ts";
-import { indexPage, searchIndex } from "./session-index.ts";
+import { indexPage, searchIndex, TotalsReader } from "./session-index.ts";
 import { sessionPage } from "./session-page.ts";
 
 /** Nobody but this machine can reach it. */
@@ -37,7 +37,7 @@ export class PageServer {
   readonly #index: ServedIndex | undefined;
   /** Paths of sessions by the key in their addresses. */
   readonly #paths = new Map<string, string>();
-  readonly #facts = new FactsReader();
+  readonly #totals = new TotalsReader();
   readonly #server: Server;
   #port = 0;
 
@@ -106,7 +106,7 @@ export class PageServer {
     const path = this.#paths.get(key);
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
-      if (part === "facts") return (_, response) => writeJson(response, this.#facts.factsOf(path));
+      if (part === "totals") return (_, response) => writeJson(response, this.#totals.totalsOf(path));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -122,11 +122,14 @@ export class PageServer {
   #writeSession(response: ServerResponse, path: string): void {
     const file = fileIdentity(path) ?? "";
     const href = this.#hrefOf(path);
-    const page = sessionPage(path, {
-      hrefOf: this.#hrefOf,
-      liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
-      indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
-    });
+    const page = sessionPage(
+      { path, fileName: basename(path) },
+      {
+        hrefOf: this.#hrefOf,
+        liveUrlOf: (bytes) => `${href}/events?${new URLSearchParams({ from: String(bytes), file })}`,
+        indexUrl: this.#index === undefined ? undefined : `/${this.#token}/`,
+      },
+    );
     writeBody(response, 200, "text/html", page);
   }
 

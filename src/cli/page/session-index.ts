@@ -1,8 +1,11 @@
+import { statSync } from "node:fs";
 import { listSessions } from "../../catalog/list-sessions.ts";
 import { searchSessions } from "../../catalog/search.ts";
 import type { CatalogScope } from "../../catalog/session-files.ts";
 import type { TextMatch } from "../../catalog/text-matcher.ts";
 import { titleOf } from "../../view/session-title.ts";
+import { type SessionTotals, totalsOf } from "../../view/session-totals.ts";
+import { SessionView } from "../session-view.ts";
 import { htmlIndex } from "./html-page.ts";
 
 /** Entries that a search through contents gives at most. */
@@ -64,4 +67,24 @@ export async function searchIndex(
     });
   }
   return hits;
+}
+
+/** Reads the totals of sessions, and remembers them until the file changes. */
+export class TotalsReader {
+  readonly #known = new Map<string, { readonly stamp: string; readonly totals: SessionTotals }>();
+
+  /**
+   * @param path - Absolute path of a session.
+   * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND`
+   * @remarks Cost: O(bytes) the first time; O(1) while the file stays as it is.
+   */
+  totalsOf(path: string): SessionTotals {
+    const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    const stamp = `${size}:${mtimeMs}`;
+    const known = this.#known.get(path);
+    if (known?.stamp === stamp) return known.totals;
+    const totals = totalsOf(SessionView.at(path));
+    this.#known.set(path, { stamp, totals });
+    return totals;
+  }
 }

@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from "node:fs";
-import { basename } from "node:path";
 import { SessionError } from "../../schema/errors.ts";
 import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
 import { namedSessions } from "./named-sessions.ts";
@@ -20,19 +19,29 @@ export interface SessionPageOptions {
   readonly mostBytes?: number;
 }
 
+/** A session of which a page is made. */
+export interface PagedSession {
+  /** Absolute path of its file; undefined if it has none. */
+  readonly path: string | undefined;
+  /** Name of its file, or of one that is made of it. */
+  readonly fileName: string;
+  /** Its bytes, if it has no file. */
+  readonly bytes?: Uint8Array | undefined;
+}
+
 /**
- * Makes the page of a session that was found on disk.
+ * Makes the page of a session.
  *
- * @param path - Absolute.
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
  * @remarks Cost: O(bytes), in memory several times over.
  */
-export function sessionPage(path: string, options: SessionPageOptions = {}): string {
+export function sessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
+  const { path, fileName } = session;
   const { leafId, hrefOf, liveUrlOf, indexUrl, mostBytes = MOST_BYTES } = options;
-  const { size } = statSync(path);
-  if (size > mostBytes) throw tooLarge(path, size);
+  const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
+  if (size > mostBytes) throw tooLarge(path ?? fileName, size);
   try {
-    const bytes = readFileSync(path);
+    const bytes = path === undefined ? Buffer.from(session.bytes ?? []) : readFileSync(path);
     const named = namedSessions(path, bytes.toString("utf8"));
     const known = new Map(
       Array.from(named, ([name, file]): [string, KnownSession] => [
@@ -41,7 +50,7 @@ export function sessionPage(path: string, options: SessionPageOptions = {}): str
       ]),
     );
     const source: PageSource = {
-      fileName: basename(path),
+      fileName,
       leafId,
       known,
       liveUrl: liveUrlOf?.(bytes.length),
@@ -51,7 +60,7 @@ export function sessionPage(path: string, options: SessionPageOptions = {}): str
     return htmlPage(source);
   } catch (error) {
     // Quotes and backslashes take twice their room in the page, so that a smaller file can be too much, too.
-    if (error instanceof Error && isTooLong(error)) throw tooLarge(path, size, error);
+    if (error instanceof Error && isTooLong(error)) throw tooLarge(path ?? fileName, size, error);
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import { single } from "fuzzysort";
-import type { PickerSession } from "./picker-session.ts";
+import type { FileRow } from "../../catalog/session-row.ts";
+import { plainLine } from "../../view/plain.ts";
+import { titleOf } from "../../view/session-title.ts";
 
 /** Characters of a title in which letters are looked for one by one; of a longer text any letters could be found. */
 const TITLE_LENGTH = 200;
@@ -11,15 +13,15 @@ const LEAST_RANK = 0.25;
 const WORDS_RANK = 2;
 
 /** What was found last for a list, which is asked for several times between two keys. */
-const known = new WeakMap<readonly PickerSession[], { filter: string; matches: readonly PickerSession[] }>();
+const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonly FileRow[] }>();
 
 /**
- * Gives the sessions that fit what was typed: first those that hold its words anywhere, in the order given, then those
+ * Returns the sessions that fit what was typed: first those that hold its words anywhere, in the order given, then those
  * with its letters in order in the title, the best first.
  *
  * @remarks Cost: O(text of their rows), once for each list and filter.
  */
-export function bestMatches(sessions: readonly PickerSession[], filter: string): readonly PickerSession[] {
+export function bestMatches(sessions: readonly FileRow[], filter: string): readonly FileRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sessions;
   const before = known.get(sessions);
@@ -33,7 +35,19 @@ export function bestMatches(sessions: readonly PickerSession[], filter: string):
   return matches;
 }
 
-function rankOf({ searched, title }: PickerSession, words: readonly string[]): number {
-  if (words.every((word) => searched.includes(word))) return WORDS_RANK;
-  return single(words.join(" "), title.slice(0, TITLE_LENGTH))?.score ?? 0;
+function rankOf(session: FileRow, words: readonly string[]): number {
+  const text = searchedOf(session);
+  if (words.every((word) => text.includes(word))) return WORDS_RANK;
+  return single(words.join(" "), titleOf(session).slice(0, TITLE_LENGTH))?.score ?? 0;
+}
+
+const searched = new WeakMap<FileRow, string>();
+
+/** What a filter looks into, in lower case. */
+function searchedOf(session: FileRow): string {
+  const { name = "", firstMessage = "", id, cwd } = session;
+  const text =
+    searched.get(session) ?? `${plainLine(name)}\n${plainLine(firstMessage)}\n${id}\n${cwd}`.toLowerCase();
+  searched.set(session, text);
+  return text;
 }

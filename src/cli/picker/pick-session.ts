@@ -6,7 +6,6 @@ import type { CliTerminal } from "../io.ts";
 import type { Colours } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";
 import { pickerKey } from "./keys.ts";
-import { type PickerSession, pickedFrom } from "./picker-session.ts";
 import { pickerLayout, renderPicker } from "./render.ts";
 import {
   emptyPicker,
@@ -58,7 +57,7 @@ const SEARCH_MS = 150;
  * @returns Undefined if they left.
  * @throws What goes wrong in drawing or finding; what goes wrong with one session is shown instead.
  */
-export async function pickSession(world: PickerWorld): Promise<PickerSession | undefined> {
+export async function pickSession(world: PickerWorld): Promise<FileRow | undefined> {
   const picker = new Picker(world);
   try {
     return await picker.outcome;
@@ -69,16 +68,16 @@ export async function pickSession(world: PickerWorld): Promise<PickerSession | u
 
 /** A picker at work: brings what happens to the state, draws it, and does what it asks for. */
 class Picker {
-  readonly outcome: Promise<PickerSession | undefined>;
+  readonly outcome: Promise<FileRow | undefined>;
   readonly #world: PickerWorld;
   readonly #screen: FullScreen;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #resolve: (session: PickerSession | undefined) => void = ignore;
+  #resolve: (session: FileRow | undefined) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #state: PickerState;
   #search = new AbortController();
   #contentSearch = new AbortController();
-  #found: PickerSession[] = [];
+  #found: FileRow[] = [];
   #isOver = false;
 
   constructor(world: PickerWorld) {
@@ -179,9 +178,9 @@ class Picker {
     const { signal } = this.#search;
     this.#found = [];
     try {
-      for await (const info of this.#world.find(scope, signal)) {
+      for await (const session of this.#world.find(scope, signal)) {
         if (signal.aborted) return;
-        this.#found.push(pickedFrom(info));
+        this.#found.push(session);
         this.#later("found", FOUND_MS, () => this.#takeFound());
       }
     } catch (error) {

@@ -24,7 +24,7 @@ const SHOWN: ReadonlySet<KindStyle> = new Set<KindStyle>([
  * @remarks Cost: O(bytes), for the heads, and the bodies of the last 200 entries.
  */
 export function previewOf(path: string): PreviewLine[] {
-  const session = new SessionView(path);
+  const session = SessionView.at(path);
   const { tree } = session;
   const ordinals: number[] = [];
   for (let at = session.leaf; at !== NONE && ordinals.length < MOST_ENTRIES; at = tree.parentAt(at))

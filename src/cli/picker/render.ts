@@ -1,10 +1,11 @@
+import type { FileRow } from "../../catalog/session-row.ts";
 import { plainLine } from "../../view/plain.ts";
+import { folderName, titleOf } from "../../view/session-title.ts";
 import { count } from "../../view/words.ts";
 import type { Colours } from "../output.ts";
 import { ago } from "../text/times.ts";
 import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/colour.ts";
-import type { PickerSession } from "./picker-session.ts";
 import { cursorIn, matchesOf, type PickerState } from "./state.ts";
 
 /** What a picker is drawn on. */
@@ -87,7 +88,7 @@ function heading(state: PickerState, shown: number, { columns, colours }: Picker
 function inputLine(state: PickerState, { columns, colours }: PickerScreen): string {
   const { mode, filter } = state;
   if (mode.kind === "delete") {
-    const title = state.sessions.find(({ path }) => path === mode.path)?.title ?? "";
+    const title = titleOf(state.sessions.find(({ path }) => path === mode.path) ?? {});
     const [front, back] = ["Delete ", "? y/n"];
     return colours.bold(colours.red(front + truncate(title, columns - front.length - back.length) + back));
   }
@@ -105,7 +106,7 @@ function plainTyped(text: string): string {
 
 function listLines(
   state: PickerState,
-  matches: readonly PickerSession[],
+  matches: readonly FileRow[],
   height: number,
   screen: PickerScreen,
 ): string[] {
@@ -127,28 +128,23 @@ function nothingText(state: PickerState): string {
 }
 
 function sessionRow(
-  session: PickerSession,
+  session: FileRow,
   isHighlighted: boolean,
   { scope }: PickerState,
   { columns, colours, nowMs }: PickerScreen,
 ): string {
-  const { modifiedMs, messageCount, cwd, name, title } = session;
+  const { modified, messageCount, cwd, name } = session;
   const marker = isHighlighted ? "❯ " : "  ";
   const facts = [
-    column(ago(modifiedMs, nowMs), AGE_WIDTH),
+    column(ago(modified.getTime(), nowMs), AGE_WIDTH),
     ...(columns < COUNT_FROM ? [] : [count(messageCount).padStart(5)]),
-    ...(scope === "project" ? [] : [column(projectOf(cwd), Math.floor(columns * PROJECT_PART))]),
+    ...(scope === "project" ? [] : [column(plainLine(folderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
-  const text = truncate(title, Math.max(0, columns - widthOf(marker) - widthOf(facts) - 2));
-  const shown = name === "" ? text : colours.bold(text);
+  const text = truncate(titleOf(session), Math.max(0, columns - widthOf(marker) - widthOf(facts) - 2));
+  const shown = name ? colours.bold(text) : text;
   return isHighlighted
     ? colours.cyan(`${marker}${facts}  ${shown}`)
     : `${marker}${colours.dim(facts)}  ${shown}`.trimEnd();
-}
-
-/** The last folder of a project's path. */
-function projectOf(cwd: string): string {
-  return plainLine(cwd.split(/[/\\]/).findLast(Boolean) ?? "");
 }
 
 /**
@@ -157,7 +153,7 @@ function projectOf(cwd: string): string {
  */
 function previewLines(
   state: PickerState,
-  matches: readonly PickerSession[],
+  matches: readonly FileRow[],
   height: number,
   { columns, colours }: PickerScreen,
 ): string[] {

@@ -1,11 +1,12 @@
+import { compareRows, type FileRow } from "../../catalog/session-row.ts";
+import { plainLine } from "../../view/plain.ts";
 import type { PickerKey } from "./keys.ts";
 import { bestMatches } from "./matching.ts";
-import { comparePicked, type PickerSession, pickerSession } from "./picker-session.ts";
 
 /** Everything that a picker shows, without its size. */
 export interface PickerState {
   /** Those found so far, latest first. */
-  readonly sessions: readonly PickerSession[];
+  readonly sessions: readonly FileRow[];
   /** Whether all have been found. */
   readonly isComplete: boolean;
   readonly scope: PickerScope;
@@ -48,7 +49,7 @@ export interface PreviewLine {
 
 /** What happens to a picker. */
 export type PickerEvent =
-  | { readonly kind: "found"; readonly sessions: readonly PickerSession[] }
+  | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
   | { readonly kind: "complete" }
   | { readonly kind: "preview"; readonly path: string; readonly lines: readonly PreviewLine[] }
   /** An entry holds what is looked for. */
@@ -62,7 +63,7 @@ export type PickerEvent =
 
 /** What is to be done because of an event. */
 export type PickerTask =
-  | { readonly kind: "choose"; readonly session: PickerSession }
+  | { readonly kind: "choose"; readonly session: FileRow }
   | { readonly kind: "leave" }
   | { readonly kind: "find"; readonly scope: PickerScope }
   /** To look for a text in what was said, instead of the one before; an empty one ends that. */
@@ -100,13 +101,13 @@ export function emptyPicker(scope: PickerScope): PickerState {
  *
  * @remarks Cost: O(text of their rows).
  */
-export function matchesOf({ sessions, filter, contents }: PickerState): readonly PickerSession[] {
+export function matchesOf({ sessions, filter, contents }: PickerState): readonly FileRow[] {
   if (contents === undefined) return bestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
 /** Gives the place of the highlighted session among those that fit; 0 if it is not among them. */
-export function cursorIn(matches: readonly PickerSession[], { cursor }: PickerState): number {
+export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): number {
   return Math.max(
     0,
     matches.findIndex(({ path }) => path === cursor),
@@ -114,7 +115,7 @@ export function cursorIn(matches: readonly PickerSession[], { cursor }: PickerSt
 }
 
 /** Gives the highlighted session, if any fits. */
-export function highlighted(state: PickerState): PickerSession | undefined {
+export function highlighted(state: PickerState): FileRow | undefined {
   const matches = matchesOf(state);
   return matches[cursorIn(matches, state)];
 }
@@ -128,7 +129,7 @@ export function highlighted(state: PickerState): PickerSession | undefined {
 export function step(state: PickerState, event: PickerEvent): PickerStep {
   switch (event.kind) {
     case "found": {
-      const sessions = [...state.sessions, ...event.sessions].sort(comparePicked);
+      const sessions = [...state.sessions, ...event.sessions].sort(compareRows);
       return { state: { ...state, sessions } };
     }
     case "complete":
@@ -207,7 +208,7 @@ function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep
         state: {
           ...state,
           cursor: session.path,
-          mode: { kind: "rename", path: session.path, text: session.name },
+          mode: { kind: "rename", path: session.path, text: plainLine(session.name ?? "") },
         },
       };
     case "delete":
@@ -282,9 +283,7 @@ function toggled(state: PickerState): PickerStep {
 }
 
 function renamed(state: PickerState, path: string, name: string): PickerState {
-  const sessions = state.sessions.map((session) =>
-    session.path === path ? pickerSession({ ...session, name }) : session,
-  );
+  const sessions = state.sessions.map((session) => (session.path === path ? { ...session, name } : session));
   return { ...state, sessions };
 }
 

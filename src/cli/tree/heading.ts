@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import type { KindCount } from "../../view/entry-kind.ts";
 import { plainLine } from "../../view/plain.ts";
 import { timeRange } from "../../view/time-range.ts";
@@ -25,7 +24,7 @@ export function writeHeading(session: SessionView, counts: KindCount, out: Outpu
     `version ${version}`,
   ].filter(Boolean);
   const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
-  out.line(colours.bold(truncate(plainLine(session.name ?? basename(session.path)), width)));
+  out.line(colours.bold(truncate(plainLine(session.name ?? session.fileName), width)));
   for (const line of [truncate(origin.join("  "), width), ...wrap(facts.join(", "), width)])
     out.line(colours.dim(line));
   if (issues.length > 0) {

@@ -1,12 +1,10 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
-import { partsOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../schema/entry.ts";
-import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { type ContentPart, contentOf, outputTitle } from "../../view/entry-content.ts";
+import { imageText } from "../../view/images.ts";
 import { plainLine, plainText } from "../../view/plain.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
-import { bytes } from "../../view/words.ts";
 
-/** All that an entry holds, in an order for reading; every text is harmless. */
+/** All that an entry holds; every text is harmless. */
 export interface EntryDetails {
   /** Short values by name. */
   readonly facts: readonly (readonly [name: string, value: string])[];
@@ -15,39 +13,38 @@ export interface EntryDetails {
 }
 
 /** A piece of an entry's content. */
-export interface DetailBlock {
-  /** What it is; undefined for the text that the entry is about. */
-  readonly title?: string;
+interface DetailBlock {
+  /** What it is; empty for the text that the entry is about. */
+  readonly title: string;
   readonly text: string;
+  readonly isError: boolean;
 }
 
 /** Longer values are no facts but blocks. */
 const LONGEST_FACT = 60;
 
-const HEAD_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"]);
-
 /**
- * Takes an entry apart for reading: the fields of its message or its own, whatever their names.
+ * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
+ * body.
  *
  * @remarks Cost: O(size of the entry).
  */
-export function detailsOf(entry: AnySessionEntry): EntryDetails {
-  const facts: [string, string][] = [];
-  const blocks: DetailBlock[] = [];
-  for (const [name, value] of fieldsToShow(fieldsOf(entry))) {
-    if (name === "content") blocks.push(...contentBlocks(value));
-    else if (isFact(value)) facts.push([plainLine(name), plainLine(String(value))]);
-    else if (typeof value === "string") blocks.push({ title: plainLine(name), text: plainText(value) });
-    else blocks.push({ title: plainLine(name), text: plainText(prettyJson(value)) });
-  }
-  return { facts, blocks };
-}
-
-function fieldsToShow(entry: JsonRecord): [string, unknown][] {
-  const own = Object.entries(entry).filter(([name]) => !HEAD_FIELDS.has(name));
-  return own.flatMap(([name, value]) =>
-    name === "message" && isJsonRecord(value) ? Object.entries(value) : [[name, value]],
-  );
+export function detailsOf(entry: AnySessionEntry | undefined): EntryDetails {
+  const { parts, others } = contentOf(entry);
+  const facts = others.filter(([, value]) => isFact(value));
+  const long = others.filter(([, value]) => !isFact(value));
+  const blocks = [
+    ...parts.map(blockOf),
+    ...long.map(([title, value]) => blockOf({ kind: "data", title, value })),
+  ];
+  return {
+    facts: facts.map(([name, value]) => [plainLine(name), plainLine(String(value))]),
+    blocks: blocks.map(({ isError, title, text }) => ({
+      isError,
+      title: plainLine(title),
+      text: plainText(text),
+    })),
+  };
 }
 
 function isFact(value: unknown): boolean {
@@ -55,30 +52,23 @@ function isFact(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
-function contentBlocks(content: unknown): DetailBlock[] {
-  if (typeof content === "string") return [{ text: plainText(content) }];
-  if (!Array.isArray(content)) return [{ title: "content", text: plainText(prettyJson(content)) }];
-  return content.map(contentBlock);
-}
-
-function contentBlock(block: unknown): DetailBlock {
-  const [part] = partsOf({ content: [block] });
-  switch (part?.kind) {
+function blockOf(part: ContentPart): DetailBlock {
+  const block = (title: string, text: string) => ({ title, text, isError: part.kind === "failure" });
+  switch (part.kind) {
     case "text":
-      return { text: plainText(part.text) };
+    case "note":
+    case "failure":
+      return block("", part.text);
     case "thinking":
-      return { title: "thinking", text: plainText(part.text) };
-    case "toolCall":
-      return { title: plainLine(`→ ${part.name}`), text: plainText(prettyJson(part.arguments)) };
+      return block("thinking", part.isRedacted ? "(withheld)" : part.text);
+    case "call":
+      return block(`→ ${part.name}`, prettyJson(part.input));
     case "image":
-      return { title: "image", text: imageText(fieldsOf(block)) };
-    default:
-      return { title: "block", text: plainText(prettyJson(block)) };
+      return block("image", imageText(part));
+    case "output":
+      // The name of a tool is among the facts.
+      return block(part.of === "tool" ? "" : outputTitle(part), part.text);
+    case "data":
+      return block(part.title, typeof part.value === "string" ? part.value : prettyJson(part.value));
   }
-}
-
-/** Says of what type an image is, and how large. */
-export function imageText({ mimeType, data }: JsonRecord): string {
-  const size = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
-  return plainLine(`${String(mimeType)}, ${bytes(size)}`);
 }

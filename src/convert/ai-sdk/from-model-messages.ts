@@ -1,9 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { StopReason } from "../../schema/message.ts";
-import { type AnswerFields, countOf, usageOf } from "../answer.ts";
-import { assertMessages } from "../assert-messages.ts";
+import { type AnswerFields, type StopReasons, usageOf } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { type ConvertedMessages, History } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import type {
@@ -24,25 +23,23 @@ import {
 } from "./model-parts.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "modelMessage", api: "ai-sdk", provider: "unknown" };
-
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  stop: "stop",
-  length: "length",
-  "tool-calls": "toolUse",
-  "content-filter": "error",
-  error: "error",
-  interrupted: "aborted",
-};
+const STOP_REASONS: StopReasons = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool-calls", "toolUse"],
+  ["content-filter", "error"],
+  ["error", "error"],
+  ["interrupted", "aborted"],
+]);
 
 /** APIs by the names of the SDK's providers. */
-const PROVIDER_APIS: Readonly<Record<string, string>> = {
-  "anthropic.messages": "anthropic-messages",
-  "openai.responses": "openai-responses",
-  "openai.chat": "openai-completions",
-  "azure.responses": "azure-openai-responses",
-  "google.generative-ai": "google-generative-ai",
-};
+const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
+  ["anthropic.messages", "anthropic-messages"],
+  ["openai.responses", "openai-responses"],
+  ["openai.chat", "openai-completions"],
+  ["azure.responses", "azure-openai-responses"],
+  ["google.generative-ai", "google-generative-ai"],
+]);
 
 /**
  * Converts model messages of the AI SDK to messages of a session.
@@ -78,8 +75,19 @@ class ModelMessageReader {
 
   /** @throws {TypeError} If the options have no time. */
   constructor(options: MessageImportOptions) {
-    this.history = new History(options, DEFAULTS);
     this.#options = options;
+    this.history = new History(options, {
+      name: "modelMessage",
+      api: "ai-sdk",
+      provider: "unknown",
+      writeUser: (content) => ({ role: "user", content: writeUser(content) }),
+      writeAnswer: (content) => ({
+        role: "assistant",
+        content: writeAnswer(content, this.#family, callIdOf),
+      }),
+      writeResult: (result, toolName) => writeResult(result, toolName, result.toolCallId),
+      plain: (said) => ("role" in said ? plainMessage(said) : plainPart(said)),
+    });
   }
 
   /**
@@ -93,7 +101,11 @@ class ModelMessageReader {
     switch (role) {
       case "system":
         this.history.system(index, typeof content === "string" ? content : "");
-        this.history.dropFields(index, withoutFields(storablePart(message), ["role", "content"]));
+        this.history.dropFields(
+          index,
+          withoutFields(storablePart(message), ["role", "content"]),
+          "a system message",
+        );
         return;
       case "user":
         this.#addUser(message, index);
@@ -105,52 +117,39 @@ class ModelMessageReader {
         for (const part of partsOf(message)) this.#addResult(part, index);
         return;
       default:
-        throw new TypeError(
-          `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
-        );
+        throw unknownRole(index, role, ", which the AI SDK does not know");
     }
   }
 
   #addUser(message: ModelMessageLike, index: number): void {
     this.#family = undefined;
-    const given = storableMessage(message);
-    const content = readUser(given["content"]) ?? [];
-    const again = { role: "user", content: writeUser(content) };
-    this.history.user(index, content, this.history.keep(index, given, again, "a user message", plainMessage));
+    const original = storableMessage(message);
+    this.history.user(index, readUser(original["content"]) ?? [], original);
   }
 
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
-    const given = storableMessage(message);
-    const content = readAnswer(given["content"]);
+    const original = storableMessage(message);
     // One model gives all answers until the next user message, and not all of them have state.
     this.#family = familyOfParts(partsOf(message)) ?? this.#family;
-    const family = this.#family;
-    const again = { role: "assistant", content: writeAnswer(content, family, callIdOf) };
-    const details = this.history.keep(index, given, again, "an answer", plainMessage);
-    this.history.answer(index, content, {
-      ...identityOfFamily(family, this.#options),
+    this.history.answer(index, readAnswer(original["content"]), {
+      original,
+      ...identityOfFamily(this.#family, this.#options),
       ...facts,
-      ...withDetails(details),
     });
   }
 
   #addResult(part: object, index: number): void {
-    const given = storablePart(part);
-    const result = readResult(given);
-    if (result === undefined) {
-      const { type } = fieldsOf(part);
+    const original = storablePart(part);
+    const result = readResult(original);
+    const { type, toolName } = fieldsOf(part);
+    if (result !== undefined)
+      this.history.result(index, result, { original, ...(typeof toolName === "string" && { toolName }) });
+    else
       this.history.report(
         "BLOCK_DROPPED",
         index,
         `Dropped a part of type ${String(type)}, which only has a meaning during one run.`,
       );
-      return;
-    }
-    const { toolName } = fieldsOf(part);
-    const name = typeof toolName === "string" ? toolName : undefined;
-    const again = writeResult(result, name ?? "", result.toolCallId);
-    const details = this.history.keep(index, given, again, "a result", plainPart);
-    this.history.result(index, result, details, name);
   }
 }
 
@@ -205,7 +204,7 @@ function factsOf(step: ModelStepLike, options: MessageImportOptions): Partial<An
   const { provider: name, modelId = response.modelId } = fieldsOf(fieldsOf(step)["model"]);
   const { rawFinishReason = finishReason } = fieldsOf(step);
   const model = options.model ?? String(modelId);
-  const stopReason = STOP_REASONS[finishReason] ?? "stop";
+  const stopReason = STOP_REASONS.get(finishReason) ?? "stop";
   return {
     ...(typeof name === "string" && identityOf(name, options)),
     model,
@@ -219,20 +218,19 @@ function factsOf(step: ModelStepLike, options: MessageImportOptions): Partial<An
 }
 
 function identityOf(name: string, { api, provider }: MessageImportOptions): Partial<AnswerFields> {
-  const known = api ?? (Object.hasOwn(PROVIDER_APIS, name) ? PROVIDER_APIS[name] : undefined);
+  const known = api ?? PROVIDER_APIS.get(name);
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
 
 function readUsage(usage: object) {
   const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails, totalTokens } = fieldsOf(usage);
   const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = fieldsOf(inputTokenDetails);
-  const cacheRead = countOf(cacheReadTokens);
-  const cacheWrite = countOf(cacheWriteTokens);
   return usageOf({
-    input: noCacheTokens ?? countOf(inputTokens) - cacheRead - cacheWrite,
+    input: noCacheTokens,
+    inputWithCache: inputTokens,
     output: outputTokens,
-    cacheRead,
-    cacheWrite,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
     reasoning: fieldsOf(outputTokenDetails)["reasoningTokens"],
     total: totalTokens,
   });

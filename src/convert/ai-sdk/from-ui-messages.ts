@@ -1,8 +1,8 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { assertMessages } from "../assert-messages.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { type ConvertedMessages, History, type MessageForm, withDetails } from "../history.ts";
 import { withoutFields } from "../raw-form.ts";
 import { callIdOf } from "../tool-ids.ts";
 import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
@@ -19,7 +19,16 @@ import {
   writeUserParts,
 } from "./ui-parts.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "uiMessage", api: "ai-sdk", provider: "unknown" };
+const FORM: MessageForm = {
+  name: "uiMessage",
+  api: "ai-sdk",
+  provider: "unknown",
+  writeUser: (content) => ({ role: "user", parts: writeUserParts(content) }),
+  // A message may become several answers and results, and is kept as a whole.
+  writeAnswer: () => undefined,
+  writeResult: () => undefined,
+  plain: plainMessage,
+};
 
 /**
  * Converts UI messages of the AI SDK to messages of a session: one answer per step of an assistant message, each followed by
@@ -64,7 +73,7 @@ class UIMessageReader {
   readonly #options: MessageImportOptions;
 
   constructor(options: MessageImportOptions) {
-    this.history = new History(options, DEFAULTS);
+    this.history = new History(options, FORM);
     this.#options = options;
   }
 
@@ -79,18 +88,14 @@ class UIMessageReader {
       case "system":
         this.#addSystem(message, index);
         return;
-      case "user": {
-        const content = readUserParts(parts);
-        this.history.user(index, content, this.#keep(message, writeUserParts(content), index));
+      case "user":
+        this.history.user(index, readUserParts(parts), withoutFields(message, ["id"]));
         return;
-      }
       case "assistant":
         this.#addTurn(message, index);
         return;
       default:
-        throw new TypeError(
-          `Message ${index} has the role ${JSON.stringify(role)}, which the AI SDK does not know.`,
-        );
+        throw unknownRole(index, role, ", which the AI SDK does not know");
     }
   }
 
@@ -98,8 +103,9 @@ class UIMessageReader {
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(fieldsOf).filter(({ type }) => type === "text");
     this.history.system(index, texts.map(({ text }) => String(text)).join(""));
-    this.history.dropFields(index, others);
-    for (const text of texts) this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]));
+    this.history.dropFields(index, others, "a system message");
+    for (const text of texts)
+      this.history.dropFields(index, withoutFields(text, ["type", "text", "state"]), "a system message");
     const types = parts.map(({ type }) => type);
     this.history.dropFromSystem(
       index,
@@ -115,7 +121,8 @@ class UIMessageReader {
     const again = read.flatMap((step, at) =>
       writeStep(step.content, resultsOf(step), families[at], callIdOf),
     );
-    let details = this.#keep(message, again, index);
+    const original = withoutFields(message, ["id"]);
+    let details = this.history.keep(index, original, { role: message.role, parts: again }, "a UI message");
     if (read.length === 0 && details === undefined)
       this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
     else if (read.length === 0) this.history.answer(index, [], withDetails(details));
@@ -135,20 +142,8 @@ class UIMessageReader {
       ...identityOfFamily(family, this.#options),
       ...withDetails(details),
     });
-    for (const { result, toolName, details: kept } of results) {
-      this.history.result(index, result, kept, toolName);
-    }
-  }
-
-  #keep(message: UIMessageLike, again: readonly object[], index: number): JsonObject | undefined {
-    const given = withoutFields(message, ["id"]);
-    return this.history.keep(
-      index,
-      given,
-      { role: message.role, parts: again },
-      "a UI message",
-      plainMessage,
-    );
+    for (const { result, toolName, details: kept } of results)
+      this.history.result(index, result, { toolName, ...withDetails(kept) });
   }
 }
 

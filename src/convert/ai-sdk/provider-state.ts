@@ -1,23 +1,31 @@
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
+import { redactedThinking } from "../anthropic/anthropic-content.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/write-parts.ts";
-import { callItemOf, isReasoningIdOf, reasoningItemOf, textItemOf } from "../openai-responses/item-ids.ts";
-import { redactedThinking } from "../redacted-thinking.ts";
+import {
+  callItemOf,
+  isReasoningIdOf,
+  reasoningItemOf,
+  reasoningParts,
+  textItemOf,
+  textSignature,
+} from "../openai-responses/item-ids.ts";
+import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
 /** Providers whose state the AI SDK carries, by the names of their fields. */
 export type Family = "anthropic" | "openai" | "google";
 
-const FAMILIES: Readonly<Record<string, Family>> = {
-  "anthropic-messages": "anthropic",
-  "openai-responses": "openai",
-  "openai-codex-responses": "openai",
-  "azure-openai-responses": "openai",
-  "google-generative-ai": "google",
-  "google-vertex": "google",
-};
+const FAMILIES: ReadonlyMap<string, Family> = new Map([
+  ["anthropic-messages", "anthropic"],
+  ["openai-responses", "openai"],
+  ["openai-codex-responses", "openai"],
+  ["azure-openai-responses", "openai"],
+  ["google-generative-ai", "google"],
+  ["google-vertex", "google"],
+]);
 
 /** The API of messages with a provider's state. */
 const FAMILY_APIS: Readonly<Record<Family, string>> = {
@@ -28,7 +36,7 @@ const FAMILY_APIS: Readonly<Record<Family, string>> = {
 
 /** Returns the provider whose state messages of an API carry; undefined if they carry none. */
 export function familyOf(api: string): Family | undefined {
-  return Object.hasOwn(FAMILIES, api) ? FAMILIES[api] : undefined;
+  return FAMILIES.get(api);
 }
 
 /** Returns the provider of the first state in parts. */
@@ -111,19 +119,12 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   };
   const summary = item.summary.map((part) => part.text);
   // Open models give no summary but the reasoning itself.
-  const texts = summary.length > 0 ? summary : reasoningTextsOf(item);
+  const texts = summary.length > 0 ? summary : reasoningParts(item.content);
   return (texts.length > 0 ? texts : [""]).map((summary) => ({
     type: "reasoning",
     text: summary,
     providerOptions,
   }));
-}
-
-function reasoningTextsOf(item: object): string[] {
-  return listOf(fieldsOf(item)["content"]).flatMap((part) => {
-    const { text } = fieldsOf(part);
-    return typeof text === "string" ? [text] : [];
-  });
 }
 
 /**
@@ -188,11 +189,7 @@ export function readTextSignature(part: unknown): { textSignature?: string } {
   const { openai, google } = stateOf(part);
   const { itemId, phase } = fieldsOf(openai);
   const { thoughtSignature } = fieldsOf(google);
-  if (typeof itemId === "string") {
-    return {
-      textSignature: JSON.stringify({ v: 1, id: itemId, ...(typeof phase === "string" && { phase }) }),
-    };
-  }
+  if (typeof itemId === "string") return textSignature(itemId, phase);
   return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
 }
 
@@ -205,7 +202,7 @@ export function readCallState(
   const { itemId, namespace } = fieldsOf(openai);
   const { thoughtSignature } = fieldsOf(google);
   return {
-    id: typeof itemId === "string" ? `${toolCallId}|${itemId}` : toolCallId,
+    id: withItemId(toolCallId, itemId),
     ...(typeof namespace === "string" && { namespace }),
     ...(typeof thoughtSignature === "string" && { thoughtSignature }),
   };

@@ -98,10 +98,10 @@ function sayUser({ raw, content }: PlannedUser): Said {
   return raw === undefined ? { parts: writeUserParts(content) } : sayKept(raw);
 }
 
-/** Returns the content of a kept UI message. Unknown kinds of parts stay unchanged. */
+/** Returns the content of a kept UI message. Unknown fields and kinds of parts stay unchanged. */
 function sayKept(raw: unknown): Said {
-  const { metadata } = fieldsOf(raw);
-  return { ...(metadata !== undefined && { metadata }), parts: partsOf(raw).filter(isPart) };
+  const { role: _, ...others } = fieldsOf(raw);
+  return { ...others, parts: partsOf(raw).filter(isPart) };
 }
 
 function isPart(part: object): part is UIPart {

@@ -1,10 +1,11 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
-import { isJsonRecord } from "../../schema/json.ts";
-import type { ToolResultMessage } from "../../schema/message.ts";
+import { blocksOf, fieldsOf } from "../../context/entry-fields.ts";
+import type { ThinkingContent, Usage } from "../../schema/content.ts";
+import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import { type StopReasons, usageOf } from "../answer.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
-import { redactedThinking } from "../redacted-thinking.ts";
+import { argumentsOf } from "../tool-arguments.ts";
 import type {
   AnthropicBlock,
   AnthropicImage,
@@ -16,8 +17,8 @@ import type {
 } from "./anthropic-types.ts";
 
 /** Writes the content of a user message. */
-export function writeUser(content: readonly UserBlock[]): (AnthropicText | AnthropicImage)[] {
-  return content.map(writeUserBlock);
+export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
+  return typeof content === "string" ? content : content.map(writeUserBlock);
 }
 
 function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {
@@ -85,19 +86,46 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   return isBlocks(raw) ? raw.flatMap(readAnswerBlock) : undefined;
 }
 
-function readAnswerBlock(block: unknown): AnswerBlock[] {
+/** Reads a block of an answer; empty if it has no counterpart. */
+export function readAnswerBlock(block: unknown): AnswerBlock[] {
   const { type, text, thinking, signature, data, id, name, input } = fieldsOf(block);
   if (type === "text" && typeof text === "string") return [{ type: "text", text }];
   if (type === "thinking" && typeof thinking === "string") {
-    return [
-      { type: "thinking", thinking, ...(typeof signature === "string" && { thinkingSignature: signature }) },
-    ];
+    const isSigned = typeof signature === "string" && signature !== "";
+    return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
   }
-  if (type === "redacted_thinking" && typeof data === "string") {
-    return [redactedThinking(data)];
-  }
+  if (type === "redacted_thinking" && typeof data === "string") return [redactedThinking(data)];
   if (type !== "tool_use" || typeof id !== "string" || typeof name !== "string") return [];
-  return [{ type: "toolCall", id, name, arguments: isJsonRecord(input) ? input : {} }];
+  return [{ type: "toolCall", id, name, arguments: argumentsOf(input) ?? {} }];
+}
+
+/** Makes a block of thinking that the provider withheld, from the data it sent instead. */
+export function redactedThinking(data: string): ThinkingContent {
+  return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
+}
+
+/** Meanings of stop reasons. */
+export const STOP_REASONS: StopReasons = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["pause_turn", "stop"],
+  ["tool_use", "toolUse"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "error"],
+]);
+
+/** Reads the usage of a response. */
+export function readUsage(usage: unknown): Usage {
+  const counts = fieldsOf(usage);
+  return usageOf({
+    input: counts["input_tokens"],
+    output: counts["output_tokens"],
+    cacheRead: counts["cache_read_input_tokens"],
+    cacheWrite: counts["cache_creation_input_tokens"],
+    cacheWrite1h: fieldsOf(counts["cache_creation"])["ephemeral_1h_input_tokens"],
+    reasoning: fieldsOf(counts["output_tokens_details"])["thinking_tokens"],
+  });
 }
 
 /** Tells whether a text is blank: models write such texts, and the API rejects them. */
@@ -117,18 +145,17 @@ export function withoutBlanks<Block extends object>(blocks: readonly Block[]): B
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, tool_use_id, content, is_error } = fieldsOf(raw);
   if (type !== "tool_result" || typeof tool_use_id !== "string") return undefined;
-  const blocks =
-    typeof content === "string" ? [{ type: "text", text: content }] : isBlocks(content) ? content : [];
+  const blocks = typeof content === "string" || isBlocks(content) ? blocksOf(content) : [];
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
 /** Copies a block without cache marks, which concern one request, and without empty fields. */
 export function strippedBlock(block: object): { [name: string]: unknown } {
+  const { cache_control: _, ...unmarked } = fieldsOf(block);
   // The summary of a compaction goes back as it came, which may be null.
-  if (fieldsOf(block)["type"] === "compaction") return withoutCacheMark(block);
-  const { content, is_error, caller, ...rest } = withoutFields(block, ["cache_control"]);
-  const isText = typeof content === "string" && rest["type"] === "tool_result";
-  const inner = isText ? [{ type: "text", text: content }] : content;
+  if (unmarked["type"] === "compaction") return unmarked;
+  const { content, is_error, caller, ...rest } = withoutFields(unmarked);
+  const inner = typeof content === "string" && rest["type"] === "tool_result" ? blocksOf(content) : content;
   const isTold = Array.isArray(inner) ? inner.length > 0 : inner !== undefined;
   return {
     ...rest,
@@ -136,11 +163,6 @@ export function strippedBlock(block: object): { [name: string]: unknown } {
     ...(is_error === true && { is_error }),
     ...(caller !== undefined && !isSameJson(caller, { type: "direct" }) && { caller }),
   };
-}
-
-function withoutCacheMark(block: object): { [name: string]: unknown } {
-  const { cache_control: _, ...rest } = fieldsOf(block);
-  return rest;
 }
 
 /** Tells whether a value is a list of blocks. Unknown kinds are sent unchanged. */

@@ -1,15 +1,16 @@
 import { textsOf } from "../../context/content-text.ts";
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import type { StopReason } from "../../schema/message.ts";
-import { type ConvertedAnswer, usageOf } from "../answer.ts";
-import { assertMessages } from "../assert-messages.ts";
+import type { ConvertedAnswer } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
 import {
   isBlocks,
   readAnswer,
   readResult,
+  readUsage,
   readUser,
+  STOP_REASONS,
   strippedBlock,
   withoutBlanks,
   writeAnswerBlock,
@@ -18,16 +19,13 @@ import {
 } from "./anthropic-content.ts";
 import type { AnthropicMessageLike, AnthropicRequestLike, AnthropicResponseLike } from "./anthropic-types.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "anthropic", api: "anthropic-messages", provider: "anthropic" };
-
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  end_turn: "stop",
-  stop_sequence: "stop",
-  pause_turn: "stop",
-  tool_use: "toolUse",
-  max_tokens: "length",
-  model_context_window_exceeded: "length",
-  refusal: "error",
+const FORM: MessageForm = {
+  name: "anthropic",
+  api: "anthropic-messages",
+  provider: "anthropic",
+  writeUser,
+  writeAnswer: (content) => withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id))),
+  writeResult: (result) => writeResult(result, result.toolCallId),
 };
 
 /**
@@ -44,7 +42,7 @@ export function fromAnthropic(
   request: AnthropicRequestLike | readonly AnthropicMessageLike[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const history = new History(options, DEFAULTS);
+  const history = new History(options, FORM);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
   if (textsOf(system).join("") !== "") addSystem(history, system, -1);
   assertMessages(messages);
@@ -54,22 +52,27 @@ export function fromAnthropic(
   return history.done();
 }
 
-function addMessage(history: History, { role, content }: AnthropicMessageLike, index: number): void {
+function addMessage(
+  history: History,
+  { role, content, ...others }: AnthropicMessageLike,
+  index: number,
+): void {
   switch (role) {
     case "system":
       addSystem(history, content, index);
-      return;
+      break;
     case "user":
       addUser(history, content, index);
-      return;
-    case "assistant":
-      addAnswer(history, blocksOf(content), index);
-      return;
+      break;
+    case "assistant": {
+      const blocks = blocksOf(content).map(strippedBlock);
+      history.answer(index, readAnswer(blocks) ?? [], { original: withoutBlanks(blocks) });
+      break;
+    }
     default:
-      throw new TypeError(
-        `Message ${index} has the role ${JSON.stringify(role)}; Anthropic's are user, assistant and system.`,
-      );
+      throw unknownRole(index, role, "; Anthropic's are user, assistant and system");
   }
+  history.dropFields(index, others, "a message");
 }
 
 function addSystem(history: History, content: unknown, index: number): void {
@@ -89,30 +92,12 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
   const said: object[] = [];
   for (const block of blocksOf(content)) {
     const result = readResult(block);
-    const stripped = strippedBlock(block);
-    if (result === undefined) said.push(stripped);
-    else
-      history.result(
-        index,
-        result,
-        history.keep(index, stripped, writeResult(result, result.toolCallId), "a result"),
-      );
+    const original = strippedBlock(block);
+    if (result === undefined) said.push(original);
+    else history.result(index, result, { original });
   }
   const blocks = readUser(said) ?? [];
-  if (blocks.length === 0) return;
-  history.user(index, blocks, history.keep(index, said, writeUser(blocks), "a user message"));
-}
-
-function addAnswer(history: History, blocks: readonly object[], index: number): void {
-  const { content, details } = readStripped(history, blocks, index);
-  history.answer(index, content, withDetails(details));
-}
-
-function readStripped(history: History, blocks: readonly object[], index: number) {
-  const stripped = blocks.map(strippedBlock);
-  const content = readAnswer(stripped) ?? [];
-  const again = withoutBlanks(content.map((block) => writeAnswerBlock(block, (id) => id)));
-  return { content, details: history.keep(index, withoutBlanks(stripped), again, "an answer") };
+  if (blocks.length > 0) history.user(index, blocks, said);
 }
 
 function blocksOf(content: unknown): readonly object[] {
@@ -132,35 +117,20 @@ export function fromAnthropicResponse(
   response: AnthropicResponseLike,
   options: MessageImportOptions,
 ): ConvertedAnswer {
-  const { id, model, stop_reason } = response;
-  const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
-  const { content, details } = readStripped(history, blocksOf(response.content), 0);
-  const stopReason = stop_reason === null ? "pending" : (STOP_REASONS[stop_reason] ?? "stop");
-  return history.response(content, {
+  const { id, model, stop_reason, usage } = response;
+  const history = new History(options, FORM, model);
+  const blocks = blocksOf(response.content).map(strippedBlock);
+  return history.response(readAnswer(blocks) ?? [], withoutBlanks(blocks), {
     id,
-    askedModel: options.model,
     model,
-    usage: readUsage(response.usage),
-    stopReason,
+    usage: readUsage(usage),
+    stopReason: stop_reason === null ? "pending" : (STOP_REASONS.get(stop_reason) ?? "stop"),
     rawStopReason: stop_reason ?? undefined,
     errorMessage: () => refusalOf(response),
-    details,
   });
 }
 
 function refusalOf(response: object): string {
   const { explanation } = fieldsOf(fieldsOf(response)["stop_details"]);
   return typeof explanation === "string" ? explanation : "The model refused to answer.";
-}
-
-function readUsage(usage: object) {
-  const counts = fieldsOf(usage);
-  return usageOf({
-    input: counts["input_tokens"],
-    output: counts["output_tokens"],
-    cacheRead: counts["cache_read_input_tokens"],
-    cacheWrite: counts["cache_creation_input_tokens"],
-    cacheWrite1h: fieldsOf(counts["cache_creation"])["ephemeral_1h_input_tokens"],
-    reasoning: fieldsOf(counts["output_tokens_details"])["thinking_tokens"],
-  });
 }

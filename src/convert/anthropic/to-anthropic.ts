@@ -63,8 +63,7 @@ export function toAnthropic(
   const request: AnthropicMessage[] = items.flatMap((item): AnthropicMessage[] => {
     if (item.kind === "system") return [];
     if (item.kind === "user") {
-      const content = typeof item.content === "string" ? item.content : writeUser(item.content);
-      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : content }];
+      return [{ role: "user", content: isBlocks(item.raw) ? item.raw : writeUser(item.content) }];
     }
     const blocks = isBlocks(item.raw)
       ? item.raw

@@ -1,10 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
-import type { StopReason } from "../../schema/message.ts";
-import { type ConvertedAnswer, countOf, usageOf } from "../answer.ts";
-import { assertMessages } from "../assert-messages.ts";
+import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
+import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-types.ts";
 import {
   isResponse,
@@ -17,20 +16,28 @@ import {
 } from "./read-parts.ts";
 import { writeAnswer, writeResponse, writeUser } from "./write-parts.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "gemini", api: "google-generative-ai", provider: "google" };
-
 /** Characters by which calls without ids of one response differ from those of others. */
 const SEED_LENGTH = 8;
 
 const STYLE = { isNew: true, idOf: (id: string) => id };
 
-/** Finish reasons that are no failure. */
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  STOP: "stop",
-  CONTINUATION: "stop",
-  MAX_TOKENS: "length",
-  FINISH_REASON_UNSPECIFIED: "pending",
+const FORM: MessageForm = {
+  name: "gemini",
+  api: "google-generative-ai",
+  provider: "google",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, STYLE),
+  writeResult: (result, toolName) => writeResponse(result, toolName, STYLE),
+  plain: plainPart,
 };
+
+/** Finish reasons that are no failure. */
+const STOP_REASONS: StopReasons = new Map([
+  ["STOP", "stop"],
+  ["CONTINUATION", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["FINISH_REASON_UNSPECIFIED", "pending"],
+]);
 
 /**
  * Converts Gemini's contents to messages of a session.
@@ -46,28 +53,20 @@ export function fromGemini(
   request: GeminiRequestLike | readonly GeminiContentLike[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const history = new History(options, DEFAULTS);
-  const isList = isContents(request);
-  const instruction = isList ? "" : instructionOf(request.systemInstruction);
+  const history = new History(options, FORM);
+  const { systemInstruction, contents } = isList(request)
+    ? { systemInstruction: undefined, contents: request }
+    : request;
+  const instruction = instructionOf(systemInstruction);
   if (instruction !== "") history.system(-1, instruction);
-  const rules = isList ? [] : partsOf(request.systemInstruction);
-  history.dropFromSystem(
-    -1,
-    rules.filter((part) => fieldsOf(part)["text"] === undefined).flatMap((part) => Object.keys(part)),
-  );
+  const untold = partsOf(systemInstruction).filter((part) => fieldsOf(part)["text"] === undefined);
+  history.dropFromSystem(-1, untold.flatMap(Object.keys));
   const reader = new ContentReader(history);
-  const contents = isList ? request : request.contents;
   assertMessages(contents, "Content");
   contents.forEach((content, index) => {
-    reader.read(content, index);
+    reader.read(content, partsOf(content), index);
   });
   return history.done();
-}
-
-function isContents(
-  request: GeminiRequestLike | readonly GeminiContentLike[],
-): request is readonly GeminiContentLike[] {
-  return Array.isArray(request);
 }
 
 function instructionOf(instruction: unknown): string {
@@ -92,63 +91,43 @@ class ContentReader {
     this.#history = history;
   }
 
-  read(content: GeminiContentLike, index: number): void {
-    const { role = "user" } = content;
-    const parts = partsOf(content);
+  read(
+    { role = "user", parts: _, ...others }: GeminiContentLike,
+    parts: readonly object[],
+    index: number,
+  ): void {
     if (role === "model") this.#addAnswer(parts, index);
     else if (role === "user" || role === "function") this.#addUser(parts, index);
-    else
-      throw new TypeError(
-        `Content ${index} has the role ${JSON.stringify(role)}; Gemini's are user and model.`,
-      );
+    else throw unknownRole(index, role, "; Gemini's are user and model", "Content");
+    this.#history.dropFields(index, others, "a content");
   }
 
-  #addAnswer(parts: readonly object[], index: number): void {
-    const { content, details } = readParts(this.#history, parts, index, String(index));
+  #addAnswer(given: readonly object[], index: number): void {
+    const original = withCallIds(given, String(index));
+    const content = readAnswerParts(original);
     this.#open = content.filter((block) => block.type === "toolCall").map(({ id, name }) => ({ id, name }));
-    this.#history.answer(index, content, withDetails(details));
+    this.#history.answer(index, content, { original });
   }
 
   #addUser(parts: readonly object[], index: number): void {
     for (const part of parts.filter(isResponse)) this.#addResult(part, index);
     const said = parts.filter((part) => !isResponse(part));
-    const content = readUser(said) ?? [];
-    if (said.length === 0) return;
-    const details = this.#history.keep(index, said, writeUser(content), "a user content", plainParts);
-    this.#history.user(index, content, details);
+    if (said.length > 0) this.#history.user(index, readUser(said) ?? [], said);
   }
 
-  #addResult(given: object, index: number): void {
-    const part = withResponseId(given, (name) => this.#idByName(name));
-    const result = readResponse(part);
+  #addResult(part: object, index: number): void {
+    const original = withResponseId(part, (name) => this.#idByName(name));
+    const result = readResponse(original);
     if (result === undefined) return;
     this.#open = this.#open.filter(({ id }) => id !== result.toolCallId);
-    const { name } = fieldsOf(fieldsOf(part)["functionResponse"]);
-    const toolName = typeof name === "string" ? name : "unknown";
-    const again = writeResponse(result, toolName, STYLE);
-    this.#history.result(
-      index,
-      result,
-      this.#history.keep(index, part, again, "a result", plainPart),
-      toolName,
-    );
+    const { name } = fieldsOf(fieldsOf(original)["functionResponse"]);
+    this.#history.result(index, result, { original, toolName: typeof name === "string" ? name : "unknown" });
   }
 
   #idByName(name: unknown): string {
     const call = this.#open.find((one) => one.name === name);
     return call?.id ?? `${String(name)}_without_call`;
   }
-}
-
-function plainParts(parts: object): object {
-  return Object.values(parts).map(plainPart);
-}
-
-function readParts(history: History, given: readonly object[], index: number, seed: string) {
-  const parts = withCallIds(given, seed);
-  const content = readAnswerParts(parts);
-  const again = writeAnswer(content, STYLE);
-  return { content, details: history.keep(index, parts, again, "an answer", plainParts) };
 }
 
 /**
@@ -163,24 +142,20 @@ export function fromGeminiResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;
-  const model = options.model ?? modelVersion;
-  const history = new History({ ...options, ...(model !== undefined && { model }) }, DEFAULTS);
+  const history = new History(options, FORM, modelVersion);
   const [candidate] = candidates;
   const seed = digestOf(responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
-  const { content, details } = readParts(history, partsOf(candidate?.content), 0, seed);
-  const isCalling = content.some(({ type }) => type === "toolCall");
+  const original = withCallIds(partsOf(candidate?.content), seed);
   const reason =
     candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
-  const said = STOP_REASONS[reason] ?? "error";
-  return history.response(content, {
+  const content = readAnswerParts(original);
+  return history.response(content, original, {
     id: responseId,
-    askedModel: model,
     model: modelVersion,
     usage: readUsage(fieldsOf(usageMetadata)),
-    stopReason: said === "stop" && isCalling ? "toolUse" : said,
+    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "error", content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response, candidate, reason),
-    details,
   });
 }
 
@@ -193,13 +168,11 @@ function errorOf(response: object, candidate: unknown, reason: string): string {
 }
 
 function readUsage(usage: { readonly [name: string]: unknown }) {
-  const cacheRead = countOf(usage["cachedContentTokenCount"]);
-  const reasoning = countOf(usage["thoughtsTokenCount"]);
   return usageOf({
-    input: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]) - cacheRead,
-    output: countOf(usage["candidatesTokenCount"]) + reasoning,
-    cacheRead,
-    reasoning,
+    inputWithCache: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]),
+    output: countOf(usage["candidatesTokenCount"]) + countOf(usage["thoughtsTokenCount"]),
+    cacheRead: usage["cachedContentTokenCount"],
+    reasoning: usage["thoughtsTokenCount"],
     total: usage["totalTokenCount"],
   });
 }

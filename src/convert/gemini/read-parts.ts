@@ -1,10 +1,11 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import type { TextContent } from "../../schema/content.ts";
+import type { TextContent, ThinkingContent } from "../../schema/content.ts";
 import { isJsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOf, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
+import { argumentsOf } from "../tool-arguments.ts";
 
 /** What newer models accept in place of a signature that there is none of, as for a call that another model made. */
 export const NO_SIGNATURE = "skip_thought_signature_validator";
@@ -51,40 +52,29 @@ function isId(id: unknown): id is string {
 /** Reads the parts of an answer whose calls have ids; those that have no counterpart are passed over. */
 export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   return parts.flatMap((part): AnswerBlock[] => {
-    const { text, thought, functionCall } = fieldsOf(part);
+    const { functionCall } = fieldsOf(part);
+    if (!isJsonRecord(functionCall)) return [readSpokenPart(part)].filter((block) => block !== undefined);
+    const { id, name, args } = functionCall;
+    if (typeof name !== "string" || !isId(id)) return [];
     const signature = signatureOf(part);
-    if (isJsonRecord(functionCall)) {
-      const { id, name, args } = functionCall;
-      if (typeof name !== "string" || !isId(id)) return [];
-      return [
-        {
-          type: "toolCall",
-          id,
-          name,
-          arguments: isJsonRecord(args) ? args : {},
-          ...(signature !== undefined && { thoughtSignature: signature }),
-        },
-      ];
-    }
-    if (typeof text !== "string") return [];
-    if (thought === true) {
-      return [
-        {
-          type: "thinking",
-          thinking: text,
-          ...(signature !== undefined && { thinkingSignature: signature }),
-        },
-      ];
-    }
-    return [{ type: "text", text, ...(signature !== undefined && { textSignature: signature }) }];
+    const call = { type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} } as const;
+    return [{ ...call, ...(signature !== undefined && { thoughtSignature: signature }) }];
   });
+}
+
+/** Reads a part that the model said or thought; undefined if it is something else. */
+export function readSpokenPart(part: unknown): TextContent | ThinkingContent | undefined {
+  const { text, thought } = fieldsOf(part);
+  const signature = signatureOf(part);
+  if (typeof text !== "string") return undefined;
+  return thought === true
+    ? { type: "thinking", thinking: text, ...(signature !== undefined && { thinkingSignature: signature }) }
+    : { type: "text", text, ...(signature !== undefined && { textSignature: signature }) };
 }
 
 function signatureOf(part: unknown): string | undefined {
   const { thoughtSignature } = fieldsOf(part);
-  return typeof thoughtSignature === "string" && thoughtSignature !== NO_SIGNATURE
-    ? thoughtSignature
-    : undefined;
+  return isId(thoughtSignature) && thoughtSignature !== NO_SIGNATURE ? thoughtSignature : undefined;
 }
 
 /** Tells whether a part is a result. */

@@ -1,7 +1,8 @@
 import { textsOf } from "../../context/content-text.ts";
+import type { ImageContent } from "../../schema/content.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import type { GeminiPart } from "./gemini-types.ts";
+import type { GeminiBlob, GeminiPart } from "./gemini-types.ts";
 import { NO_SIGNATURE } from "./read-parts.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -17,8 +18,11 @@ export function writeUser(content: UserMessage["content"]): GeminiPart[] {
 }
 
 function writeUserBlock(block: UserBlock): GeminiPart {
-  if (block.type === "text") return { text: block.text };
-  return { inlineData: { mimeType: block.mimeType, data: block.data } };
+  return block.type === "text" ? { text: block.text } : writeImage(block);
+}
+
+function writeImage({ mimeType, data }: ImageContent): { inlineData: GeminiBlob } {
+  return { inlineData: { mimeType, data } };
 }
 
 /** How calls and results are written. */
@@ -71,9 +75,7 @@ export function writeResponse(
   { isNew, idOf }: CallStyle,
 ): GeminiPart {
   const text = textsOf(content).join("\n");
-  const parts = content.flatMap(({ type, ...image }) =>
-    "data" in image ? [{ inlineData: { mimeType: image.mimeType, data: image.data } }] : [],
-  );
+  const parts = content.filter((block) => block.type === "image").map(writeImage);
   return {
     functionResponse: {
       name,

@@ -1,10 +1,10 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { digestOf } from "../../schema/ids.ts";
-import type { StopReason } from "../../schema/message.ts";
-import type { ConvertedAnswer } from "../answer.ts";
-import { assertMessages } from "../assert-messages.ts";
+import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { assertMessages, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import type { AnswerBlock } from "../dialect.ts";
+import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import {
@@ -25,15 +25,23 @@ import type {
   OpenAIChatResponseLike,
 } from "./openai-chat-types.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "openaiChat", api: "openai-completions", provider: "openai" };
-
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  stop: "stop",
-  length: "length",
-  tool_calls: "toolUse",
-  function_call: "toolUse",
-  content_filter: "error",
+const FORM: MessageForm = {
+  name: "openaiChat",
+  api: "openai-completions",
+  provider: "openai",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, (id) => id),
+  writeResult: (result) => writeResult(result, result.toolCallId),
+  plain: plainMessage,
 };
+
+const STOP_REASONS: StopReasons = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool_calls", "toolUse"],
+  ["function_call", "toolUse"],
+  ["content_filter", "error"],
+]);
 
 const LEGACY_ID_LENGTH = 24;
 
@@ -51,7 +59,7 @@ export function fromOpenAIChat(
   request: OpenAIChatRequestLike | readonly OpenAIChatMessageLike[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const history = new History(options, DEFAULTS);
+  const history = new History(options, FORM);
   const legacy = new LegacyCalls();
   const messages = "messages" in request ? request.messages : request;
   assertMessages(messages);
@@ -68,34 +76,23 @@ function functionName(message: object): string | undefined {
 }
 
 function addMessage(history: History, message: object, index: number, toolName: string | undefined): void {
-  const stripped = strippedMessage(message);
-  const rule = readSystem(stripped);
-  const user = readUser(stripped);
-  const answer = readAnswer(stripped);
-  const result = readResult(stripped);
-  if (rule !== undefined) {
-    const { role } = stripped;
-    const given = { ...stripped, content: rule };
-    const again = { role, content: rule };
-    history.system(index, rule, history.keep(index, given, again, "a system message", plainMessage));
-  } else if (user !== undefined) {
-    history.user(index, user, history.keep(index, stripped, writeUser(user), "a user message", plainMessage));
-  } else if (answer !== undefined) {
-    reportRounded(history, index, argumentsIn(stripped));
-    const again = writeAnswer(answer, (id) => id);
-    history.answer(
-      index,
-      answer,
-      withDetails(history.keep(index, stripped, again, "an answer", plainMessage)),
-    );
-  } else if (result !== undefined) {
-    const again = writeResult(result, result.toolCallId);
-    history.result(index, result, history.keep(index, stripped, again, "a result", plainMessage), toolName);
-  } else {
-    throw new TypeError(
-      `Message ${index} has the role ${JSON.stringify(stripped["role"])}, or a result without an id.`,
-    );
-  }
+  const original = strippedMessage(message);
+  const rule = readSystem(original);
+  const user = readUser(original);
+  const result = readResult(original);
+  if (rule !== undefined) history.system(index, rule, { ...original, content: rule });
+  else if (user !== undefined) history.user(index, user, original);
+  else if (original["role"] === "assistant")
+    history.answer(index, readReported(history, index, original), { original });
+  else if (result !== undefined)
+    history.result(index, result, { original, ...(toolName !== undefined && { toolName }) });
+  else throw unknownRole(index, original["role"], ", or a result without an id");
+}
+
+/** Reads an answer, and reports arguments that were rounded. */
+function readReported(history: History, index: number, message: object): AnswerBlock[] {
+  reportRounded(history, index, argumentsIn(message));
+  return readAnswer(message) ?? [];
 }
 
 /** Converts calls from before there were ids to the current form. */
@@ -134,37 +131,20 @@ export function fromOpenAIChatResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const { id, model, choices, usage } = response;
-  const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
+  const history = new History(options, FORM, model);
   const [choice] = choices;
-  const stripped = strippedMessage(choice?.message ?? { role: "assistant" });
-  const content = readAnswer(stripped) ?? [];
-  reportRounded(history, 0, argumentsIn(stripped));
-  const again = writeAnswer(content, (id) => id);
-  const details = history.keep(0, stripped, again, "an answer", plainMessage);
+  const original = strippedMessage(choice?.message ?? { role: "assistant" });
   const reason = choice?.finish_reason ?? undefined;
-  const stopReason =
-    choice === undefined
-      ? "error"
-      : stopReasonOf(
-          reason,
-          content.some(({ type }) => type === "toolCall"),
-        );
-  return history.response(content, {
+  const said = reason === undefined ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
+  const content = readReported(history, 0, original);
+  return history.response(content, original, {
     id,
-    askedModel: options.model,
     model,
     usage: readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
-    stopReason,
+    stopReason: choice === undefined ? "error" : stopOrToolUse(said, content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response, reason),
-    details,
   });
-}
-
-function stopReasonOf(reason: string | undefined, isCalling: boolean): StopReason {
-  const said = reason === undefined ? "pending" : (STOP_REASONS[reason] ?? "stop");
-  // Some servers report a normal stop although the model waits for its tools.
-  return said === "stop" && isCalling ? "toolUse" : said;
 }
 
 function errorOf(response: object, reason: string | undefined): string {

@@ -6,7 +6,7 @@ import type { ToolResultMessage, UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments, plainArguments } from "../tool-arguments.ts";
+import { argumentsOf, plainArguments } from "../tool-arguments.ts";
 import type {
   OpenAIChatAssistantMessage,
   OpenAIChatImage,
@@ -16,7 +16,16 @@ import type {
   OpenAIChatToolMessage,
   OpenAIChatUserMessage,
 } from "./openai-chat-types.ts";
-import { REASONING_FIELDS, type ReasoningField, reasoningField } from "./reasoning-field.ts";
+
+/** Fields in which servers return reasoning; the field's name becomes the signature. */
+const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+
+type ReasoningField = (typeof REASONING_FIELDS)[number];
+
+/** Returns the field that a signature names. */
+export function reasoningField(signature: string | undefined): ReasoningField | undefined {
+  return REASONING_FIELDS.find((field) => field === signature);
+}
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessage {
@@ -152,8 +161,7 @@ function readCall(call: unknown): AnswerBlock[] {
   const { id, function: called, custom } = fieldsOf(call);
   const { name, arguments: given } = fieldsOf(called);
   if (typeof id !== "string") return [];
-  if (typeof name === "string")
-    return [{ type: "toolCall", id, name, arguments: parseArguments(given) ?? {} }];
+  if (typeof name === "string") return [{ type: "toolCall", id, name, arguments: argumentsOf(given) ?? {} }];
   const { name: customName, input } = fieldsOf(custom);
   return typeof customName === "string"
     ? [{ type: "toolCall", id, name: customName, arguments: { input } }]

@@ -1,10 +1,9 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
-import type { StopReason } from "../../schema/message.ts";
-import type { ConvertedAnswer } from "../answer.ts";
-import { assertMessages } from "../assert-messages.ts";
+import { type ConvertedAnswer, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { assertMessages, isList, unknownRole } from "../assert-messages.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import type { ReadResult } from "../dialect.ts";
-import { type ConvertedMessages, History, type HistoryDefaults, withDetails } from "../history.ts";
+import type { AnswerBlock } from "../dialect.ts";
+import { type ConvertedMessages, History, type MessageForm } from "../history.ts";
 import { readOpenAIUsage } from "../openai-usage.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import { callIdOf } from "../tool-ids.ts";
@@ -17,21 +16,34 @@ import type {
 import { plainItem, readAnswer, readResult, readSystem, readUser } from "./read-items.ts";
 import { writeAnswer, writeResult, writeUser } from "./write-items.ts";
 
-const DEFAULTS: HistoryDefaults = { form: "openaiResponses", api: "openai-responses", provider: "openai" };
-
-const INCOMPLETE: Readonly<Record<string, StopReason>> = {
-  max_output_tokens: "length",
-  max_messages: "length",
-  content_filter: "error",
-  steered: "aborted",
+const FORM: MessageForm = {
+  name: "openaiResponses",
+  api: "openai-responses",
+  provider: "openai",
+  writeUser,
+  writeAnswer: (content) => writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf }),
+  writeResult: (result, _, original) => {
+    const isCustom = fieldsOf(original)["type"] === "custom_tool_call_output";
+    return writeResult(
+      result,
+      isCustom ? "custom_tool_call_output" : "function_call_output",
+      result.toolCallId,
+    );
+  },
+  plain: plainItem,
 };
 
-const STATUSES: Readonly<Record<string, StopReason>> = {
-  failed: "error",
-  cancelled: "aborted",
-  in_progress: "pending",
-  queued: "deferred",
-};
+/** Meanings of why a response is incomplete, and of statuses. */
+const STOP_REASONS: StopReasons = new Map([
+  ["max_output_tokens", "length"],
+  ["max_messages", "length"],
+  ["content_filter", "error"],
+  ["steered", "aborted"],
+  ["failed", "error"],
+  ["cancelled", "aborted"],
+  ["in_progress", "pending"],
+  ["queued", "deferred"],
+]);
 
 /**
  * Converts items of OpenAI's Responses API to messages of a session.
@@ -47,18 +59,12 @@ export function fromOpenAIResponses(
   request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
   options: MessageImportOptions,
 ): ConvertedMessages {
-  const history = new History(options, DEFAULTS);
-  const { instructions, input } = isItems(request) ? { instructions: undefined, input: request } : request;
+  const history = new History(options, FORM);
+  const { instructions, input } = isList(request) ? { instructions: undefined, input: request } : request;
   if (typeof instructions === "string" && instructions !== "") history.system(-1, instructions);
   if (typeof input === "string") history.user(0, input);
   else new ItemReader(history).read(input ?? []);
   return history.done();
-}
-
-function isItems(
-  request: OpenAIResponsesRequestLike | readonly OpenAIResponsesItemLike[],
-): request is readonly OpenAIResponsesItemLike[] {
-  return Array.isArray(request);
 }
 
 /** Reads items in order, and groups those of one answer. */
@@ -81,7 +87,7 @@ class ItemReader {
         return;
       }
       this.#endAnswer();
-      if (result !== undefined) this.#addResult(item, result, index);
+      if (result !== undefined) this.#history.result(index, result, { original: item });
       else this.#addMessage(item, index);
     });
     this.#endAnswer();
@@ -91,40 +97,15 @@ class ItemReader {
     if (this.#group === undefined) return;
     const { index, items } = this.#group;
     this.#group = undefined;
-    const { content, details } = readOutput(this.#history, items, index);
-    this.#history.answer(index, content, withDetails(details));
-  }
-
-  #addResult(item: object, result: ReadResult, index: number): void {
-    const type =
-      fieldsOf(item)["type"] === "custom_tool_call_output"
-        ? "custom_tool_call_output"
-        : "function_call_output";
-    const again = writeResult(result, type, result.toolCallId);
-    const details = this.#history.keep(index, item, again, "a result", plainItem);
-    this.#history.result(index, result, details);
+    this.#history.answer(index, readReported(this.#history, index, items), { original: items });
   }
 
   #addMessage(item: object, index: number): void {
-    const { role } = fieldsOf(item);
     const user = readUser(item);
     const rule = readSystem(item);
-    if (user !== undefined) {
-      const details = this.#history.keep(index, item, writeUser(user), "a user message", plainItem);
-      this.#history.user(index, user, details);
-    } else if (rule !== undefined) {
-      const again = { role, content: rule };
-      const details = this.#history.keep(
-        index,
-        withOneText(item, rule),
-        again,
-        "a system message",
-        plainItem,
-      );
-      this.#history.system(index, rule, details);
-    } else {
-      throw new TypeError(`Item ${index} has the role ${JSON.stringify(role)}, which OpenAI does not know.`);
-    }
+    if (user !== undefined) this.#history.user(index, user, item);
+    else if (rule !== undefined) this.#history.system(index, rule, withOneText(item, rule));
+    else throw unknownRole(index, fieldsOf(item)["role"], ", which OpenAI does not know", "Item");
   }
 }
 
@@ -135,16 +116,11 @@ function withOneText(item: object, text: string): object {
   return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
 }
 
-function readOutput(history: History, items: readonly object[], index: number) {
-  const content = readAnswer(items) ?? [];
-  reportRounded(
-    history,
-    index,
-    items.map((item) => fieldsOf(item)["arguments"]),
-  );
-  const again = writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf });
-  const plain = (list: object) => Object.values(list).map(plainItem);
-  return { content, details: history.keep(index, items, again, "an answer", plain) };
+/** Reads the items of an answer, and reports arguments that were rounded. */
+function readReported(history: History, index: number, items: readonly object[]): AnswerBlock[] {
+  const args = items.map((item) => fieldsOf(item)["arguments"]);
+  reportRounded(history, index, args);
+  return readAnswer(items) ?? [];
 }
 
 /**
@@ -159,20 +135,16 @@ export function fromOpenAIResponsesResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const { id, model, output, usage } = response;
-  const history = new History({ ...options, model: options.model ?? model }, DEFAULTS);
-  const { content, details } = readOutput(history, output, 0);
+  const history = new History(options, FORM, model);
   const reason = reasonOf(response);
-  const isCalling = content.some(({ type }) => type === "toolCall");
-  const stopReason = STATUSES[reason] ?? INCOMPLETE[reason] ?? (isCalling ? "toolUse" : "stop");
-  return history.response(content, {
+  const content = readReported(history, 0, output);
+  return history.response(content, output, {
     id,
-    askedModel: options.model,
     model,
     usage: readOpenAIUsage(usage, { input: "input", output: "output" }),
-    stopReason,
+    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "stop", content),
     rawStopReason: reason,
     errorMessage: () => errorOf(response),
-    details,
   });
 }
 

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { digestOf } from "../../schema/ids.ts";
 import type { OpenAIReasoningItem } from "./openai-responses-types.ts";
@@ -35,6 +35,26 @@ const DIGEST_LENGTH = 24;
 export interface TextItem {
   readonly id: string;
   readonly phase: "commentary" | "final_answer" | undefined;
+}
+
+/** Returns the field that names the item of a text, if it has one. */
+export function textSignature(id: unknown, phase: unknown): { textSignature?: string } {
+  if (typeof id !== "string") return {};
+  return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
+}
+
+/** Returns the text to show of a reasoning item: its summary, else its content. */
+export function reasoningText(item: unknown): string {
+  const { summary, content } = fieldsOf(item);
+  return reasoningParts(summary).join("\n\n") || reasoningParts(content).join("\n\n");
+}
+
+/** Returns the texts of the parts of a reasoning item. */
+export function reasoningParts(parts: unknown): string[] {
+  return listOf(parts).flatMap((part) => {
+    const { text } = fieldsOf(part);
+    return typeof text === "string" ? [text] : [];
+  });
 }
 
 /**

@@ -1,10 +1,12 @@
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { blocksOf, fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { imageOfDataUrl, placeholder } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { parseArguments, plainArguments } from "../tool-arguments.ts";
-import { isHostOutput, OUTPUT_TYPES } from "./item-ids.ts";
+import { argumentsOf, plainArguments } from "../tool-arguments.ts";
+import { withItemId } from "../tool-ids.ts";
+import { isHostOutput, OUTPUT_TYPES, reasoningText, textSignature } from "./item-ids.ts";
 
 /** Fields of responses that requests may omit. */
 const SILENT_FIELDS = ["status", "logprobs"];
@@ -15,7 +17,7 @@ const SILENT_FIELDS = ["status", "logprobs"];
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   const { type, role, content, output } = fieldsOf(raw);
   if (isHostOutput(raw)) {
-    const name = placeholder(String(type).replaceAll("_", " "), undefined);
+    const name = placeholder(String(type).replaceAll("_", " "));
     const image = imageOfDataUrl(fieldsOf(output)["image_url"]);
     const said = typeof output === "string" && output !== "" ? [{ type: "text" as const, text: output }] : [];
     return [name, ...said, ...(image === undefined ? [] : [image])];
@@ -42,7 +44,7 @@ function readAnswerItem(item: unknown): AnswerBlock[] {
   const { type, role, call_id, id, name, namespace, input } = fieldsOf(item);
   if (role === "assistant") return readMessage(fieldsOf(item));
   if (type === "reasoning") {
-    return [{ type: "thinking", thinking: reasoningText(item), thinkingSignature: JSON.stringify(item) }];
+    return [{ type: "thinking", thinking: reasoningText(item), thinkingSignature: encodeParsed(item) }];
   }
   const isCustom = type === "custom_tool_call";
   if ((type !== "function_call" && !isCustom) || typeof call_id !== "string" || typeof name !== "string")
@@ -50,9 +52,9 @@ function readAnswerItem(item: unknown): AnswerBlock[] {
   return [
     {
       type: "toolCall",
-      id: typeof id === "string" ? `${call_id}|${id}` : call_id,
+      id: withItemId(call_id, id),
       name,
-      arguments: isCustom ? { input } : (parseArguments(fieldsOf(item)["arguments"]) ?? {}),
+      arguments: isCustom ? { input } : (argumentsOf(fieldsOf(item)["arguments"]) ?? {}),
       ...(typeof namespace === "string" && { namespace }),
     },
   ];
@@ -60,33 +62,21 @@ function readAnswerItem(item: unknown): AnswerBlock[] {
 
 function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] {
   const { content, id, phase } = item;
-  const parts = typeof content === "string" ? [{ text: content }] : listOf(content);
-  const signature =
-    typeof id === "string"
-      ? { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) }
-      : {};
-  return parts.map(fieldsOf).flatMap(({ text, refusal }): AnswerBlock[] => {
-    const said = text ?? refusal;
-    return typeof said === "string" ? [{ type: "text", text: said, ...signature }] : [];
-  });
-}
-
-/** Returns the text to show of a reasoning item. */
-function reasoningText(item: unknown): string {
-  const { summary, content } = fieldsOf(item);
-  const parts = listOf(summary).length > 0 ? summary : content;
-  return listOf(parts)
-    .flatMap((part) => fieldsOf(part)["text"] ?? [])
-    .join("\n\n");
+  const signature = textSignature(id, phase);
+  return blocksOf(content)
+    .map(fieldsOf)
+    .flatMap(({ text, refusal }): AnswerBlock[] => {
+      const said = text ?? refusal;
+      return typeof said === "string" ? [{ type: "text", text: said, ...signature }] : [];
+    });
 }
 
 /** Reads a result from an item. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { type, call_id, output } = fieldsOf(raw);
   if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;
-  const parts = typeof output === "string" ? [{ type: "input_text", text: output }] : listOf(output);
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
-  return { toolCallId: call_id, content: parts.map(readPart).filter(isSaid), isError: false };
+  return { toolCallId: call_id, content: blocksOf(output).map(readPart).filter(isSaid), isError: false };
 }
 
 function readPart(part: unknown): UserBlock {

@@ -1,7 +1,8 @@
-import { listOf } from "../../context/entry-fields.ts";
-import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
-import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
-import { blockField } from "./message-parts.ts";
+import { blocksOf, fieldsOf } from "../../context/entry-fields.ts";
+import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { placeholder } from "../../convert/images.ts";
+import { textOf } from "../source-values.ts";
 
 /** Blocks of a message, and those that it can represent only by a short text. */
 export interface ConvertedBlocks<Block> {
@@ -10,119 +11,90 @@ export interface ConvertedBlocks<Block> {
   readonly others: unknown[];
 }
 
-/** Text in place of thinking that the provider withheld. */
-const REDACTED = "[Reasoning redacted]";
-
 /** Converts a model's answer: text, thinking and calls; output of the provider's own tools is among the other blocks. */
-export function convertAnswer(content: unknown): ConvertedBlocks<TextContent | ThinkingContent | ToolCall> {
-  const blocks: (TextContent | ThinkingContent | ToolCall)[] = [];
+export function convertAnswer(content: unknown): ConvertedBlocks<AnswerBlock> {
+  return convertAll(content, (block) => {
+    const converted = readAnswerBlock(block);
+    return { converted, isWhole: converted.length > 0 };
+  });
+}
+
+/** Converts what a user or a tool sent: text and inline images; a text describes each other block. */
+export function convertInput(content: unknown): ConvertedBlocks<UserBlock> {
+  const { content: blocks, others } = convertAll(content, inputBlock);
+  return { content: blocks.filter((block) => block.type !== "text" || block.text !== ""), others };
+}
+
+interface Conversion<Block> {
+  readonly converted: readonly Block[];
+  readonly isWhole: boolean;
+}
+
+function convertAll<Block>(
+  content: unknown,
+  convert: (block: unknown) => Conversion<Block>,
+): ConvertedBlocks<Block> {
+  const blocks: Block[] = [];
   const others: unknown[] = [];
-  for (const block of typeof content === "string" ? [content] : listOf(content)) {
-    const converted = answerBlock(block);
-    if (converted === undefined) others.push(block);
-    else blocks.push(converted);
+  for (const block of blocksOf(content)) {
+    const { converted, isWhole } = convert(typeof block === "string" ? text(block) : block);
+    blocks.push(...converted);
+    if (!isWhole) others.push(block);
   }
   return { content: blocks, others };
 }
 
-function answerBlock(block: unknown): TextContent | ThinkingContent | ToolCall | undefined {
-  if (typeof block === "string") return { type: "text", text: block };
-  switch (blockField(block, "type")) {
-    case "text":
-      return { type: "text", text: textOf(blockField(block, "text")) ?? "" };
-    case "thinking": {
-      const signature = textOf(blockField(block, "signature"));
-      const thinking = textOf(blockField(block, "thinking")) ?? "";
-      return { type: "thinking", thinking, ...(signature !== undefined && { thinkingSignature: signature }) };
-    }
-    case "redacted_thinking": {
-      const thinkingSignature = textOf(blockField(block, "data")) ?? "";
-      return { type: "thinking", thinking: REDACTED, thinkingSignature, redacted: true };
-    }
-    case "tool_use":
-      return {
-        type: "toolCall",
-        id: textOf(blockField(block, "id")) ?? "",
-        name: textOf(blockField(block, "name")) ?? "unknown",
-        arguments: argumentsOf(blockField(block, "input")) ?? {},
-      };
-    default:
-      return undefined;
-  }
-}
-
-/** Converts what a user or a tool sent: text and inline images; a text describes each other block. */
-export function convertInput(content: unknown): ConvertedBlocks<InputBlock> {
-  const blocks: InputBlock[] = [];
-  const others: unknown[] = [];
-  for (const block of typeof content === "string" ? [content] : listOf(content)) {
-    const { converted, isWhole } = inputBlock(block);
-    blocks.push(...converted);
-    if (!isWhole) others.push(block);
-  }
-  return { content: blocks.filter((block) => block.type !== "text" || block.text !== ""), others };
-}
-
-interface InputConversion {
-  readonly converted: InputBlock[];
-  readonly isWhole: boolean;
-}
-
-function inputBlock(block: unknown): InputConversion {
-  if (typeof block === "string") return whole({ type: "text", text: block });
-  const type = blockField(block, "type");
+function inputBlock(block: unknown): Conversion<UserBlock> {
+  const { type, source, content, title, tool_name, text: said } = fieldsOf(block);
   switch (type) {
     case "text":
-      return whole({ type: "text", text: textOf(blockField(block, "text")) ?? "" });
+      return { converted: [text(textOf(said) ?? "")], isWhole: true };
     case "image":
-      return imageBlock(blockField(block, "source"));
+      return imageBlock(source);
     case "document":
-      return documentBlock(block);
+      return documentBlock(source, textOf(title));
     case "tool_reference":
-      return mention(`tool ${textOf(blockField(block, "tool_name")) ?? "unknown"}`);
+      return mention(`tool ${textOf(tool_name) ?? "unknown"}`);
     case "search_result": {
-      const { content } = convertInput(blockField(block, "content"));
-      const title = [blockField(block, "title"), blockField(block, "source")].flatMap(
-        (text) => textOf(text) ?? [],
-      );
-      return { converted: [{ type: "text", text: title.join("\n") }, ...content], isWhole: false };
+      const heading = [title, source].flatMap((one) => textOf(one) ?? []).join("\n");
+      return { converted: [text(heading), ...convertInput(content).content], isWhole: false };
     }
     default:
       return mention(textOf(type) ?? "block of no type");
   }
 }
 
-function whole(block: InputBlock): InputConversion {
-  return { converted: [block], isWhole: true };
+function text(said: string): UserBlock {
+  return { type: "text", text: said };
 }
 
 /** Returns a text in brackets that replaces a block that no message can hold. */
-function mention(what: string): InputConversion {
-  return { converted: [{ type: "text", text: `[${what}]` }], isWhole: false };
+function mention(kind: string, name?: string): Conversion<UserBlock> {
+  return { converted: [placeholder(kind, name)], isWhole: false };
 }
 
-function imageBlock(source: unknown): InputConversion {
-  const data = textOf(blockField(source, "data"));
-  const mimeType = textOf(blockField(source, "media_type"));
-  if (data !== undefined && mimeType !== undefined) return whole({ type: "image", data, mimeType });
-  const place = textOf(blockField(source, "url")) ?? textOf(blockField(source, "file_id"));
-  return mention(place === undefined ? "image" : `image: ${place}`);
+function imageBlock(source: unknown): Conversion<UserBlock> {
+  const { data, media_type } = fieldsOf(source);
+  const [bytes, mimeType] = [textOf(data), textOf(media_type)];
+  if (bytes === undefined || mimeType === undefined) return mention("image", addressOf(source));
+  return { converted: [{ type: "image", data: bytes, mimeType }], isWhole: true };
 }
 
-function documentBlock(block: unknown): InputConversion {
-  const source = blockField(block, "source");
-  const title = textOf(blockField(block, "title"));
-  const type = blockField(source, "type");
-  const heading: InputBlock[] = title === undefined ? [] : [{ type: "text", text: title }];
+function documentBlock(source: unknown, title: string | undefined): Conversion<UserBlock> {
+  const { type, data, content } = fieldsOf(source);
+  const heading = title === undefined ? [] : [text(title)];
   if (type === "text") {
-    const text = textOf(blockField(source, "data")) ?? "";
-    return { converted: [...heading, { type: "text", text }], isWhole: title === undefined };
+    return { converted: [...heading, text(textOf(data) ?? "")], isWhole: title === undefined };
   }
   if (type === "content") {
-    const { content, others } = convertInput(blockField(source, "content"));
-    return { converted: [...heading, ...content], isWhole: title === undefined && others.length === 0 };
+    const inner = convertInput(content);
+    const isWhole = title === undefined && inner.others.length === 0;
+    return { converted: [...heading, ...inner.content], isWhole };
   }
-  const place = textOf(blockField(source, "url")) ?? textOf(blockField(source, "file_id"));
-  const name = [title, place].filter((part) => part !== undefined).join(", ");
-  return mention(name === "" ? "document" : `document: ${name}`);
+  return mention("document", [title, addressOf(source)].filter((part) => part !== undefined).join(", "));
+}
+
+function addressOf(source: unknown): string | undefined {
+  const { url, file_id } = fieldsOf(source);
+  return textOf(url) ?? textOf(file_id);
 }

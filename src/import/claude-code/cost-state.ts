@@ -1,7 +1,8 @@
 import { countOf, usageOf } from "../../convert/answer.ts";
+import type { Usage } from "../../schema/content.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { Draft, SessionBuilder } from "../session-builder.ts";
+import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { member } from "../source-values.ts";
 import { isNode } from "./record-graph.ts";
@@ -19,6 +20,13 @@ export type Dollars = Readonly<Record<string, number>>;
 
 /** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
 export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
+
+/** Explains the entries for what messages do not tell. */
+const NOTES = {
+  summaries:
+    "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
+  cost: "Cost of the calls since the last such entry; their messages tell the tokens.",
+};
 
 /** What the totals of a copy begin with. */
 export interface CopyCosts {
@@ -105,11 +113,8 @@ export class CostState {
   /** Keeps what is subtracted, since the original may be gone when the session is imported again. */
   #tellInherited(): void {
     if (this.#copy === undefined) return;
-    this.#builder.addBehind(this.#keyOf("inherited cost"), undefined, {
-      type: "custom",
-      customType: INHERITED_COST_TYPE,
-      data: { ...this.#copy.inherited },
-    });
+    const body = custom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
+    this.#builder.addBehind(this.#keyOf("inherited cost"), undefined, body);
   }
 
   #keyOf(key: string): string {
@@ -134,14 +139,7 @@ export class CostState {
       return true;
     }
     const [model = "unknown"] = this.#answered.keys();
-    this.#builder.addBehind(this.#keyOf(`summary tokens ${this.#number++}`), undefined, {
-      type: "usage",
-      kind: "claude-code.summaries",
-      provider: "anthropic",
-      model,
-      usage: usageOf(rest),
-      note: "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
-    });
+    this.#addUsage(`summary tokens ${this.#number++}`, "summaries", model, usageOf(rest));
     return true;
   }
 
@@ -151,15 +149,13 @@ export class CostState {
     const spent = rounded(total < before ? total : total - before);
     this.#dollars.set(model, total);
     if (spent === 0) return false;
-    this.#builder.addBehind(this.#keyOf(`cost ${this.#number++} ${model}`), undefined, {
-      type: "usage",
-      kind: "claude-code.cost",
-      provider: "anthropic",
-      model,
-      usage: usageOf({ cost: spent }),
-      note: "Cost of the calls since the last such entry; their messages tell the tokens.",
-    });
+    this.#addUsage(`cost ${this.#number++} ${model}`, "cost", model, usageOf({ cost: spent }));
     return true;
+  }
+
+  #addUsage(key: string, kind: keyof typeof NOTES, model: string, usage: Usage): void {
+    const body = { type: "usage", kind: `claude-code.${kind}`, provider: "anthropic", model, usage };
+    this.#builder.addBehind(this.#keyOf(key), undefined, { ...body, note: NOTES[kind] });
   }
 }
 
@@ -178,7 +174,7 @@ function dollarsOf({ value }: SourceRecord): Dollars {
 export function dollarsWhenCopied(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
   const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
   const last = original.findLastIndex((record) => isNode(record) && uuids.has(record.value["uuid"]));
-  const next = original.findIndex((record, place) => place > last && isNode(record));
+  const next = original.findIndex((record, position) => position > last && isNode(record));
   const before = next === -1 ? original : original.slice(0, next);
   const totals = before.findLast(({ value }) => value["type"] === "cost-state");
   return totals === undefined ? {} : dollarsOf(totals);

@@ -1,5 +1,5 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { SessionBuilder, sessionIdOf } from "../session-builder.ts";
+import { custom, SessionBuilder, sessionIdOf } from "../session-builder.ts";
 import { fieldOf, firstFolder, firstText, type SourceRecord, type SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import type { Dollars } from "./cost-state.ts";
@@ -83,7 +83,7 @@ function importMain(
     parent: forkParent(input, id, thread.nodes),
   });
   builder.issues.push(...issues, ...graph.issues, ...folder.issues);
-  for (let i = 0; i < graph.repeated; i++) builder.drop("repeated");
+  builder.drop("repeated", graph.repeated);
   const { inheritedDollars: inherited } = input;
   const copy = inherited && { sessionId: id, inherited };
   emitThread({ builder, records, counted: new Set(), copy, ...thread });
@@ -116,11 +116,8 @@ function importSubagent(
     },
   });
   builder.issues.push(...(text?.issues ?? []), ...subagent.issues, ...(folders[0]?.issues ?? []));
-  builder.addBehind(`${id} link`, undefined, {
-    type: "custom",
-    customType: SUBAGENT_CUSTOM_TYPE,
-    data: { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details },
-  });
+  const link = { agentId, ...(toolCallId !== undefined && { toolCallId }), ...subagent.details };
+  builder.addBehind(`${id} link`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
   emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
   return builder.finish();
 }
@@ -140,12 +137,12 @@ function subagentSessionId(sessionId: string, agentId: string): string {
 }
 
 /** Separates records of a conversation from the program's other notes. */
-function isTurn({ type, record: { value } }: RecordNode): boolean {
-  return (type === "user" || type === "assistant") && member(value, "message")["content"] !== undefined;
+function isTurn({ type, message }: RecordNode): boolean {
+  return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
 
-function messageIdOf({ type, record: { value } }: RecordNode): string | undefined {
-  return type === "assistant" ? textOf(member(value, "message")["id"]) : undefined;
+function messageIdOf({ type, message }: RecordNode): string | undefined {
+  return type === "assistant" ? textOf(message["id"]) : undefined;
 }
 
 /** Separates records of the main agent from those of subagents in the same file. */
@@ -171,7 +168,7 @@ function splitByAgent({ nodes }: RecordGraph): {
         node = parent;
         name = names.get(node);
       } else {
-        name = textOf(node.record.value["agentId"]) ?? node.uuid.slice(0, 8);
+        name = textOf(node.value["agentId"]) ?? node.uuid.slice(0, 8);
       }
     }
     for (const one of path) names.set(one, name);
@@ -190,7 +187,7 @@ function forkParent(
 ): SourceParent | undefined {
   const [first] = nodes;
   if (first === undefined) return undefined;
-  const { value } = first.record;
+  const { value } = first;
   const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
   const sourceId = named !== undefined && named !== id ? named : forkedFrom;
   return sourceId === undefined || sourceId === id ? undefined : { sourceId, relation: "fork" };

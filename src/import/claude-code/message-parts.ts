@@ -1,5 +1,6 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
-import { member, textOf } from "../source-values.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { member, textIn, textOf } from "../source-values.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
 /** Role of a record in the conversation. */
@@ -18,34 +19,30 @@ export type RecordRole =
   | "progress";
 
 /** Returns the text of a user record, blocks joined; empty if it has none. */
-export function userText({ record: { value } }: RecordNode): string {
-  const { content } = member(value, "message");
-  if (typeof content === "string") return content;
-  return listOf(content)
-    .map((block) => (typeof block === "string" ? block : (textOf(blockField(block, "text")) ?? "")))
-    .join("");
+export function userText({ message }: RecordNode): string {
+  return textIn(message["content"]);
 }
 
-/** Returns a field of a content block; undefined if the block is not an object. */
-export function blockField(block: unknown, name: string): unknown {
-  return fieldsOf(block)[name];
+/** Returns the blocks of a type in a record. */
+export function blocksOfType({ message }: RecordNode, type: "tool_use" | "tool_result"): JsonRecord[] {
+  return listOf(message["content"])
+    .map(fieldsOf)
+    .filter((block) => block["type"] === type);
 }
 
 /** Returns the tool results in a user record. */
-export function resultBlocks({ record: { value } }: RecordNode): readonly unknown[] {
-  return listOf(member(value, "message")["content"]).filter(
-    (block) => blockField(block, "type") === "tool_result",
-  );
+export function resultBlocks(node: RecordNode): JsonRecord[] {
+  return blocksOfType(node, "tool_result");
 }
 
 /** Returns the id of the API message that an assistant record belongs to; undefined if it has none. */
-export function messageKey({ record: { value } }: RecordNode): string | undefined {
-  return textOf(member(value, "message")["id"]) ?? textOf(value["requestId"]);
+export function messageKey({ message, value }: RecordNode): string | undefined {
+  return textOf(message["id"]) ?? textOf(value["requestId"]);
 }
 
 /** Classifies a record. */
 export function roleOf(node: RecordNode): RecordRole {
-  const { value } = node.record;
+  const { value } = node;
   switch (node.type) {
     case "assistant":
       return "assistant";
@@ -73,7 +70,7 @@ const BEGINNINGS: readonly (readonly [string, RecordRole])[] = [
 ];
 
 function userRole(node: RecordNode): RecordRole {
-  const { value } = node.record;
+  const { value } = node;
   if (value["isCompactSummary"] === true) return "summary";
   if (value["isVisibleInTranscriptOnly"] === true) return "aside";
   if (resultBlocks(node).length > 0) return "results";
@@ -85,16 +82,11 @@ function userRole(node: RecordNode): RecordRole {
 }
 
 /** A prompt that waited while the agent worked is an attachment; the program writes all other attachments. */
-function queuedRole({ record: { value } }: RecordNode): RecordRole {
+function queuedRole({ value }: RecordNode): RecordRole {
   const attachment = member(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";
   const { prompt, commandMode } = attachment;
-  const text =
-    typeof prompt === "string"
-      ? prompt
-      : listOf(prompt)
-          .map((block) => blockField(block, "text"))
-          .join("");
-  if (text.startsWith("<task-notification>") || commandMode === "task-notification") return "notification";
+  if (textIn(prompt).startsWith("<task-notification>") || commandMode === "task-notification")
+    return "notification";
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
 }

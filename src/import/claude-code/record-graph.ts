@@ -1,20 +1,37 @@
 import { listOf } from "../../context/entry-fields.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import type { SourceRecord } from "../source-text.ts";
+import { issueAt, type SourceRecord } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 
-/** A record with a place in the conversation, identified by its `uuid`. */
-export interface RecordNode {
+/** A record that is part of the conversation, identified by its `uuid`. */
+export class RecordNode {
   readonly uuid: string;
   readonly type: string;
-  /** The last record with this `uuid`, at the place of the first. */
+  /** The last record with this `uuid`, at the position of the first. */
   record: SourceRecord;
   /** Index of its first record among the records of the file. */
-  readonly place: number;
+  readonly position: number;
   /** The node it follows; undefined if it begins a conversation. */
   parent: RecordNode | undefined;
-  readonly children: RecordNode[];
+  readonly children: RecordNode[] = [];
+
+  constructor(record: SourceRecord, position: number) {
+    this.uuid = textOf(record.value["uuid"]) ?? "";
+    this.type = textOf(record.value["type"]) ?? "";
+    this.record = record;
+    this.position = position;
+  }
+
+  /** The fields of the record. */
+  get value(): JsonRecord {
+    return this.record.value;
+  }
+
+  /** The fields of its message; empty if it has none. */
+  get message(): JsonRecord {
+    return member(this.value, "message");
+  }
 }
 
 /** Result of `linkRecords`. */
@@ -30,13 +47,13 @@ export interface RecordGraph {
 /** Records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
 const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
 
-/** Tells whether a record has its own place in the conversation. */
+/** Tells whether a record is part of the conversation. */
 export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
   return typeof uuid === "string" && uuid !== "" && typeof type === "string" && !NO_NODES.has(type);
 }
 
 /** Tells whether a record belongs to a subagent. */
-export function isSidechain({ record: { value } }: RecordNode): boolean {
+export function isSidechain({ value }: RecordNode): boolean {
   return value["isSidechain"] === true;
 }
 
@@ -74,14 +91,12 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const byUuid = new Map<string, RecordNode>();
   const issues: SessionIssue[] = [];
   let repeated = 0;
-  for (const [place, record] of records.entries()) {
+  for (const [position, record] of records.entries()) {
     if (!isNode(record)) continue;
-    const uuid = textOf(record.value["uuid"]) ?? "";
-    const type = textOf(record.value["type"]) ?? "";
-    const known = byUuid.get(uuid);
-    if (known === undefined) {
-      byUuid.set(uuid, { uuid, type, record, place, parent: undefined, children: [] });
-    } else {
+    const node = new RecordNode(record, position);
+    const known = byUuid.get(node.uuid);
+    if (known === undefined) byUuid.set(node.uuid, node);
+    else {
       known.record = record;
       repeated++;
     }
@@ -99,7 +114,7 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
 }
 
 /** Returns the agent that a record belongs to. */
-function laneOf({ record: { value } }: RecordNode): string {
+function laneOf({ value }: RecordNode): string {
   return `${value["isSidechain"] === true} ${textOf(value["agentId"]) ?? ""}`;
 }
 
@@ -109,25 +124,21 @@ function parentOf(
   before: RecordNode | undefined,
   issues: SessionIssue[],
 ): RecordNode | undefined {
-  const { value } = node.record;
+  const { value } = node;
   const { parentUuid } = value;
   const isBoundary = value["subtype"] === "compact_boundary";
   const named = isBoundary ? boundaryParent(value, byUuid) : textOf(parentUuid);
   const parent = named === undefined ? undefined : byUuid.get(named);
   // In a fork, preserved messages follow the summary, though the boundary still names one of them as its parent.
-  const isRelinked = isBoundary && parent !== undefined && hangsBelow(parent, node, byUuid);
+  const namedBy = ({ value }: RecordNode) => byUuid.get(textOf(value["parentUuid"]) ?? "");
+  const isRelinked = isBoundary && isBelow(parent, node, namedBy);
   if (parent !== undefined && parent !== node && !isRelinked) return parent;
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
-  issues.push({
-    code: "PARENT_BRIDGED",
-    line: node.record.line,
-    offset: node.record.offset,
-    length: 0,
-    message: before
-      ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
-      : "The record names a parent that is not there, and no record stands before it: it begins the conversation.",
-  });
+  const message = before
+    ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
+    : "The record names a parent that is not there, and no record stands before it: it begins the conversation.";
+  issues.push(issueAt("PARENT_BRIDGED", message, node.record));
   return before;
 }
 
@@ -138,19 +149,24 @@ function boundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNod
   return textOf(value["logicalParentUuid"]) ?? textOf(value["parentUuid"]);
 }
 
-/** Tells whether a record is a descendant of another one. */
-function hangsBelow(
-  record: RecordNode,
-  ancestor: RecordNode,
-  byUuid: ReadonlyMap<string, RecordNode>,
-): boolean {
-  const seen = new Set<RecordNode>();
-  for (let at: RecordNode | undefined = record; at !== undefined && !seen.has(at); ) {
-    if (at === ancestor) return true;
+/** Yields an element and those above it, each once: damaged files have cycles. */
+export function* upward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
+  const seen = new Set<T>();
+  for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
     seen.add(at);
-    at = byUuid.get(textOf(at.record.value["parentUuid"]) ?? "");
+    yield at;
   }
+}
+
+/** Tells whether an element is another one, or below it. */
+export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T | undefined): boolean {
+  for (const at of upward(one, above)) if (at === ancestor) return true;
   return false;
+}
+
+/** Returns the element above another one. */
+export function parentIn<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
+  return parent;
 }
 
 /** Breaks a cycle: its first record in the file gets the previous record as parent. */
@@ -165,15 +181,10 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
     }
     if (node !== undefined && path.has(node)) {
       const first = firstOfCircle(node);
-      const before = nodes.findLast(({ place }) => place < first.place);
-      first.parent = before === undefined || isBelow(before, first) ? undefined : before;
-      issues.push({
-        code: "PARENT_CYCLE",
-        line: first.record.line,
-        offset: first.record.offset,
-        length: 0,
-        message: "The record is its own ancestor; it was hung on the record before it.",
-      });
+      const before = nodes.findLast(({ position }) => position < first.position);
+      first.parent = isBelow(before, first, parentIn) ? undefined : before;
+      const message = "The record is its own ancestor; it was hung on the record before it.";
+      issues.push(issueAt("PARENT_CYCLE", message, first.record));
     }
     for (const one of path) checked.add(one);
   }
@@ -182,18 +193,9 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
 function firstOfCircle(node: RecordNode): RecordNode {
   let first = node;
   for (let next = node.parent; next !== undefined && next !== node; next = next.parent) {
-    if (next.place < first.place) first = next;
+    if (next.position < first.position) first = next;
   }
   return first;
-}
-
-function isBelow(node: RecordNode, ancestor: RecordNode): boolean {
-  const seen = new Set<RecordNode>();
-  for (let at: RecordNode | undefined = node; at !== undefined && !seen.has(at); at = at.parent) {
-    if (at === ancestor) return true;
-    seen.add(at);
-  }
-  return false;
 }
 
 /**
@@ -205,18 +207,13 @@ export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);
   const isMain = (node: RecordNode) =>
     own.has(node) &&
-    node.record.value["teamName"] === undefined &&
+    node.value["teamName"] === undefined &&
     node.type !== "progress" &&
-    member(node.record.value, "attachment")["type"] !== "fork_briefing";
-  const isTurn = ({ type }: RecordNode) => type === "user" || type === "assistant";
+    member(node.value, "attachment")["type"] !== "fork_briefing";
   for (let i = nodes.length - 1; i >= 0; i--) {
     const tip = nodes[i];
     if (tip === undefined || !isMain(tip) || tip.children.some(isMain)) continue;
-    const seen = new Set<RecordNode>();
-    for (let at: RecordNode | undefined = tip; at !== undefined && !seen.has(at); at = at.parent) {
-      if (isTurn(at)) return tip;
-      seen.add(at);
-    }
+    for (const { type } of upward(tip, parentIn)) if (type === "user" || type === "assistant") return tip;
   }
   return nodes.at(-1);
 }

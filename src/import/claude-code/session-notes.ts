@@ -1,4 +1,4 @@
-import type { SessionBuilder } from "../session-builder.ts";
+import { custom, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import type { CostState } from "./cost-state.ts";
@@ -27,7 +27,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 /** Priority of a name: the user's before the program's, and the program's before an old summary's. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 
-/** Reads the records of a transcript that have no place in the conversation: names, costs, and unknown records. */
+/** Reads the records of a transcript that are not part of the conversation: names, costs, and unknown records. */
 export class SessionNotes {
   readonly #builder: SessionBuilder;
   readonly #uuids: ReadonlySet<string>;
@@ -80,15 +80,12 @@ export class SessionNotes {
       return;
     }
     this.#name = name;
-    this.#builder.addBehind(`name ${this.#number++} ${name}`, undefined, { type: "session_info", name });
+    this.#builder.addName(`name ${this.#number++} ${name}`, name, type === "custom-title");
   }
 
   #keep(record: SourceRecord, type: string): void {
-    this.#builder.addBehind(`note ${this.#number++} ${type}`, record.value["timestamp"], {
-      type: "custom",
-      customType: `claude-code.${type === "" ? "record" : type}`,
-      data: dataOfRecord(record.value),
-    });
+    const body = custom(`claude-code.${type === "" ? "record" : type}`, dataOfRecord(record.value));
+    this.#builder.addBehind(`note ${this.#number++} ${type}`, record.value["timestamp"], body);
     this.#builder.counts.kept++;
   }
 }

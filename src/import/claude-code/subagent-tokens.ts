@@ -1,7 +1,6 @@
 import type { SourceRecord } from "../source-text.ts";
 import { textOf } from "../source-values.ts";
 import { addTokens, NO_TOKENS, type Tokens } from "./cost-state.ts";
-import type { RecordNode } from "./record-graph.ts";
 import type { Subagent } from "./subagents.ts";
 import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread-units.ts";
 import { countingKey } from "./unit-entries.ts";
@@ -56,7 +55,8 @@ export class SubagentTokens {
 
   /** Records a call of the main agent, which may start an unknown subagent. */
   addCall(id: string, toolName: string | undefined): void {
-    if (STARTERS.has(toolName) && !this.#isKnown(id)) this.#isMissing = true;
+    const isKnown = this.#subagents.some(({ toolCallId }) => toolCallId === id);
+    if (STARTERS.has(toolName) && !isKnown) this.#isMissing = true;
   }
 
   /**
@@ -80,10 +80,6 @@ export class SubagentTokens {
     return sums;
   }
 
-  #isKnown(toolCallId: string): boolean {
-    return this.#subagents.some((subagent) => subagent.toolCallId === toolCallId);
-  }
-
   #findCalls(): SubagentCall[] {
     const calls: SubagentCall[] = [];
     const counted = new Set(this.#counted);
@@ -105,11 +101,13 @@ export class SubagentTokens {
 
   /** Finds the span: from the latest time of all earlier records to the next answer. */
   #spanOf(totals: SourceRecord): Span {
-    const place = this.#records.indexOf(totals);
+    const position = this.#records.indexOf(totals);
     const times = (records: readonly SourceRecord[]) =>
       records.map(({ value }) => timeOf(value["timestamp"])).filter((time) => !Number.isNaN(time));
-    const earlier = times(this.#records.slice(0, place));
-    const later = times(this.#records.slice(place + 1).filter(({ value }) => value["type"] === "assistant"));
+    const earlier = times(this.#records.slice(0, position));
+    const later = times(
+      this.#records.slice(position + 1).filter(({ value }) => value["type"] === "assistant"),
+    );
     return {
       fromMs: earlier.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY),
       toMs: later.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY),
@@ -128,11 +126,9 @@ function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
 }
 
 function lastTime({ nodes }: Unit): number {
-  return nodes.map(timeOfNode).reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
-}
-
-function timeOfNode({ record: { value } }: RecordNode): number {
-  return timeOf(value["timestamp"]);
+  return nodes
+    .map(({ value }) => timeOf(value["timestamp"]))
+    .reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
 }
 
 function timeOf(timestamp: unknown): number {

@@ -1,9 +1,9 @@
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import { fieldsOf } from "../../context/entry-fields.ts";
 import type { SessionIssue } from "../../schema/issue.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceText } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
-import { blockField, resultBlocks, userText } from "./message-parts.ts";
+import { blocksOfType, resultBlocks, userText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 
 /** The transcript of a subagent in its own file. */
@@ -99,7 +99,10 @@ class SubagentCalls {
     for (const node of nodes) {
       if (node.type === "assistant") this.#addCalls(node, agentId);
       else if (node.type === "user") this.#addResult(node);
-      else if (node.type === "progress") this.#addProgress(node);
+      else if (node.type === "progress") {
+        const { value } = node;
+        this.#link(textOf(member(value, "data")["agentId"]), textOf(value["parentToolUseID"]));
+      }
     }
   }
 
@@ -116,11 +119,11 @@ class SubagentCalls {
     return toolCallId === undefined ? undefined : this.#callers.get(toolCallId);
   }
 
-  #addCalls({ record: { value } }: RecordNode, agentId: string | undefined): void {
-    for (const block of listOf(member(value, "message")["content"])) {
-      const id = textOf(blockField(block, "id"));
-      const prompt = textOf(blockField(blockField(block, "input"), "prompt"));
-      if (blockField(block, "type") !== "tool_use" || id === undefined || this.#callers.has(id)) continue;
+  #addCalls(node: RecordNode, agentId: string | undefined): void {
+    for (const block of blocksOfType(node, "tool_use")) {
+      const id = textOf(block["id"]);
+      const prompt = textOf(member(block, "input")["prompt"]);
+      if (id === undefined || this.#callers.has(id)) continue;
       this.#callers.set(id, agentId);
       if (prompt === undefined) continue;
       this.#byPrompt.set(prompt, [...(this.#byPrompt.get(prompt) ?? []), id]);
@@ -130,14 +133,11 @@ class SubagentCalls {
   #addResult(node: RecordNode): void {
     const [result] = resultBlocks(node);
     const told = result === undefined ? NOTIFICATION.exec(userText(node)) : null;
-    const agentId = told?.[1] ?? textOf(member(node.record.value, "toolUseResult")["agentId"]);
-    const toolCallId = told?.[2] ?? textOf(blockField(result, "tool_use_id"));
-    if (agentId !== undefined && toolCallId !== undefined) this.#byAgent.set(agentId, toolCallId);
+    const agentId = told?.[1] ?? textOf(member(node.value, "toolUseResult")["agentId"]);
+    this.#link(agentId, told?.[2] ?? textOf(result?.["tool_use_id"]));
   }
 
-  #addProgress({ record: { value } }: RecordNode): void {
-    const agentId = textOf(member(value, "data")["agentId"]);
-    const toolCallId = textOf(value["parentToolUseID"]);
+  #link(agentId: string | undefined, toolCallId: string | undefined): void {
     if (agentId !== undefined && toolCallId !== undefined) this.#byAgent.set(agentId, toolCallId);
   }
 }

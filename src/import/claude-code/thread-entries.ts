@@ -10,7 +10,7 @@ import {
   groupRecords,
   isBrokenOff,
   modelOf,
-  placeOf,
+  positionOf,
   type ThreadUnits,
   type Unit,
 } from "./thread-units.ts";
@@ -20,7 +20,7 @@ import { usageOfMessage } from "./usage.ts";
 /** One agent's conversation, and the target of its entries. */
 export interface Thread {
   readonly builder: SessionBuilder;
-  /** Records with a place in the conversation, in file order. */
+  /** The records of the conversation, in file order. */
   readonly nodes: readonly RecordNode[];
   /** All records of the agent's file; undefined if the file, and so its notes, belong to another agent. */
   readonly records: readonly SourceRecord[] | undefined;
@@ -81,16 +81,16 @@ class ThreadEmitter {
     builder.counts.records += nodes.length + builder.counts.dropped;
     if (records === undefined) for (const unit of this.#units.units) this.#emit(unit);
     else this.#emitWithNotes(records);
-    this.#count();
+    builder.drop("progress", nodes.filter(({ type }) => type === "progress").length);
     this.#markLeaf();
   }
 
   #emitWithNotes(records: readonly SourceRecord[]): void {
     const { builder } = this.#thread;
     const notes = new SessionNotes(builder, this.#units, this.#costs);
-    const atPlace = new Map(this.#units.units.map((unit) => [placeOf(unit), unit]));
-    for (const [place, record] of records.entries()) {
-      const unit = atPlace.get(place);
+    const byPosition = new Map(this.#units.units.map((unit) => [positionOf(unit), unit]));
+    for (const [position, record] of records.entries()) {
+      const unit = byPosition.get(position);
       if (unit !== undefined) this.#emit(unit);
       if (isNode(record)) continue;
       builder.counts.records++;
@@ -121,12 +121,6 @@ class ThreadEmitter {
     if (unit.role !== "assistant") return;
     if (!this.#context.isCounted(unit)) this.#costs.addAnswer(modelOf(unit), usageOfMessage(unit.nodes));
     for (const id of callIds(unit)) this.#others.addCall(id, this.#units.toolNames.get(id));
-  }
-
-  #count(): void {
-    const { builder, nodes } = this.#thread;
-    for (const { type } of nodes) if (type === "progress") builder.drop("progress");
-    builder.counts.mapped = builder.counts.records - builder.counts.kept - builder.counts.dropped;
   }
 
   #markLeaf(): void {

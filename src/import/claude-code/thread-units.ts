@@ -1,12 +1,19 @@
-import { listOf } from "../../context/entry-fields.ts";
-import { member, textOf } from "../source-values.ts";
-import { blockField, messageKey, type RecordRole, resultBlocks, roleOf, userText } from "./message-parts.ts";
-import type { RecordNode } from "./record-graph.ts";
+import type { JsonRecord } from "../../schema/json.ts";
+import { textOf } from "../source-values.ts";
+import {
+  blocksOfType,
+  messageKey,
+  type RecordRole,
+  resultBlocks,
+  roleOf,
+  userText,
+} from "./message-parts.ts";
+import { isBelow, parentIn, type RecordNode, upward } from "./record-graph.ts";
 
 /** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {
   readonly role: Exclude<RecordRole, "progress">;
-  /** In the order of the conversation; the first one determines the unit's key and place. */
+  /** In the order of the conversation; the first one determines the unit's key and position. */
   readonly nodes: RecordNode[];
   /** The unit that it follows. */
   parent: Unit | undefined;
@@ -65,7 +72,7 @@ class Grouping {
   group(): ThreadUnits {
     for (const node of this.#nodes) this.#roles.set(node, roleOf(node));
     for (const node of this.#nodes) this.#assign(node);
-    this.#units.sort((one, other) => placeOf(one) - placeOf(other));
+    this.#units.sort((one, other) => positionOf(one) - positionOf(other));
     for (const unit of this.#units) this.#indexCalls(unit);
     for (const unit of this.#units) if (unit.role === "results") this.#joinResults(unit);
     for (const unit of this.#units) {
@@ -81,6 +88,10 @@ class Grouping {
   /** Returns the parent of a node, if it belongs to the same agent. */
   #above(node: RecordNode): RecordNode | undefined {
     return node.parent !== undefined && this.#own.has(node.parent) ? node.parent : undefined;
+  }
+
+  #ancestors(node: RecordNode): Generator<RecordNode, void> {
+    return upward(this.#above(node), (at) => this.#above(at));
   }
 
   /** Assigns a unit to a node and to its ancestors without one. */
@@ -123,9 +134,7 @@ class Grouping {
   #messageToJoin(node: RecordNode): Unit | undefined {
     const key = messageKey(node);
     if (key === undefined) return undefined;
-    const seen = new Set<RecordNode>();
-    for (let at = this.#above(node); at !== undefined && !seen.has(at); at = this.#above(at)) {
-      seen.add(at);
+    for (const at of this.#ancestors(node)) {
       const role = this.#roles.get(at);
       if (role === "assistant") {
         const unit = messageKey(at) === key ? this.#unitOf.get(at) : undefined;
@@ -148,9 +157,9 @@ class Grouping {
   #indexCalls(unit: Unit): void {
     if (unit.role !== "assistant") return;
     for (const block of callBlocks(unit)) {
-      const id = textOf(blockField(block, "id"));
+      const id = textOf(block["id"]);
       if (id === undefined) continue;
-      this.#toolNames.set(id, textOf(blockField(block, "name")) ?? "unknown");
+      this.#toolNames.set(id, textOf(block["name"]) ?? "unknown");
       const callers = this.#callers.get(id) ?? [];
       if (!callers.includes(unit)) callers.push(unit);
       this.#callers.set(id, callers);
@@ -174,24 +183,19 @@ class Grouping {
     if (node === undefined) return undefined;
     const candidates = new Set(resultIds(unit).flatMap((id) => this.#callers.get(id) ?? []));
     if (candidates.size < 2) return [...candidates][0];
-    const source = node.record.value["sourceToolAssistantUUID"];
+    const source = node.value["sourceToolAssistantUUID"];
     for (const one of candidates) if (one.nodes.some(({ uuid }) => uuid === source)) return one;
-    const seen = new Set<RecordNode>();
-    for (let at = this.#above(node); at !== undefined && !seen.has(at); at = this.#above(at)) {
-      seen.add(at);
+    for (const at of this.#ancestors(node)) {
       const above = this.#unitOf.get(at);
       if (above !== undefined && candidates.has(above)) return above;
     }
-    return [...candidates].findLast((one) => placeOf(one) < node.place) ?? [...candidates][0];
+    return [...candidates].findLast((one) => positionOf(one) < node.position) ?? [...candidates][0];
   }
 
   /** Returns the parent of a unit according to its records alone. */
   #rawParent(unit: Unit): Unit | undefined {
     const [first] = unit.nodes;
-    const seen = new Set<RecordNode>();
-    let at = first && this.#above(first);
-    for (; at !== undefined && !seen.has(at); at = this.#above(at)) {
-      seen.add(at);
+    for (const at of first === undefined ? [] : this.#ancestors(first)) {
       const above = this.#unitOf.get(at);
       if (above !== undefined && above !== unit) return above;
     }
@@ -203,17 +207,12 @@ class Grouping {
     const caller = this.#callerOf.get(unit);
     if (caller === undefined) return;
     const row = this.#results.get(caller) ?? [];
-    const place = row.indexOf(unit);
-    const rival = place === -1 ? row.find((one) => shareResult(one, unit)) : undefined;
-    if (rival !== undefined) {
-      unit.parent = this.#parentInRow(row, row.indexOf(rival), caller, rival);
-    } else if (place !== -1) {
-      unit.parent = this.#parentInRow(row, place, caller, unit);
-    }
+    const rival = row.includes(unit) ? unit : row.find((one) => shareResult(one, unit));
+    if (rival !== undefined) unit.parent = this.#parentInRow(row, caller, rival);
   }
 
-  #parentInRow(row: readonly Unit[], place: number, caller: Unit, unit: Unit): Unit {
-    let last = row[place - 1] ?? caller;
+  #parentInRow(row: readonly Unit[], caller: Unit, unit: Unit): Unit {
+    let last = row[row.indexOf(unit) - 1] ?? caller;
     // A unit without content that was written between two results stays between them.
     for (let next = this.#asideOf(last, unit); next !== undefined; next = this.#asideOf(last, unit))
       last = next;
@@ -224,8 +223,8 @@ class Grouping {
     for (const node of unit.nodes) {
       for (const child of node.children) {
         const aside = this.#unitOf.get(child);
-        if (aside?.role === "aside" && aside.parent === unit && placeOf(aside) < placeOf(before))
-          return aside;
+        const isBetween = aside !== undefined && positionOf(aside) < positionOf(before);
+        if (isBetween && aside.role === "aside" && aside.parent === unit) return aside;
       }
     }
     return undefined;
@@ -254,11 +253,9 @@ class Grouping {
   #isBeside(unit: Unit, row: readonly Unit[]): boolean {
     if (!unit.nodes.some((node) => this.#isTyped(node))) return false;
     return !row.some((result) => {
-      const seen = new Set<Unit>();
-      for (let at = this.#raw.get(result); at !== undefined && !seen.has(at); at = this.#raw.get(at)) {
+      for (const at of upward(this.#raw.get(result), (one) => this.#raw.get(one))) {
         if (at === unit) return true;
-        seen.add(at);
-        if (placeOf(at) < placeOf(unit)) return false;
+        if (positionOf(at) < positionOf(unit)) return false;
       }
       return false;
     });
@@ -270,46 +267,31 @@ class Grouping {
    */
   #endOf(unit: Unit): Unit | undefined {
     if (!this.#callerOf.has(unit)) return undefined;
-    const seen = new Set<Unit>();
-    let at: Unit | undefined = unit;
-    while (at !== undefined && !seen.has(at) && (PASSIVE.has(at.role) || this.#callerOf.has(at))) {
-      seen.add(at);
-      at = this.#raw.get(at);
+    for (const at of upward(unit, (one) => this.#raw.get(one))) {
+      if (PASSIVE.has(at.role) || this.#callerOf.has(at)) continue;
+      return isBelow(at.parent, unit, parentIn) ? (this.#results.get(at)?.at(-1) ?? at) : undefined;
     }
-    if (at === undefined || !follows(at, unit)) return undefined;
-    return this.#results.get(at)?.at(-1) ?? at;
+    return undefined;
   }
 }
 
-/** Tells whether a unit is a descendant of another one. */
-function follows(unit: Unit, ancestor: Unit): boolean {
-  const seen = new Set<Unit>();
-  for (let at = unit.parent; at !== undefined && !seen.has(at); at = at.parent) {
-    if (at === ancestor) return true;
-    seen.add(at);
-  }
-  return false;
+/** Returns the position of a unit in the file. */
+export function positionOf({ nodes }: Unit): number {
+  return nodes[0]?.position ?? 0;
 }
 
-/** Returns the place of a unit in the file. */
-export function placeOf({ nodes }: Unit): number {
-  return nodes[0]?.place ?? 0;
-}
-
-function callBlocks({ nodes }: Unit): unknown[] {
-  return nodes
-    .flatMap((node) => listOf(member(node.record.value, "message")["content"]))
-    .filter((block) => blockField(block, "type") === "tool_use");
+function callBlocks({ nodes }: Unit): JsonRecord[] {
+  return nodes.flatMap((node) => blocksOfType(node, "tool_use"));
 }
 
 /** Returns the model of a message; empty if the message names none. */
 export function modelOf({ nodes: [node] }: Unit): string {
-  return (node && textOf(member(node.record.value, "message")["model"])) ?? "";
+  return textOf(node?.message["model"]) ?? "";
 }
 
 /** Returns the ids of the calls in a message. */
 export function callIds(unit: Unit): string[] {
-  return callBlocks(unit).flatMap((block) => textOf(blockField(block, "id")) ?? []);
+  return callBlocks(unit).flatMap(({ id }) => textOf(id) ?? []);
 }
 
 const INTERRUPTION = "[Request interrupted by user";
@@ -325,9 +307,7 @@ function saysInterrupted(node: RecordNode): boolean {
  * Its tokens are then those of its start, which the program does not count.
  */
 export function isBrokenOff(unit: Unit): boolean {
-  const isOpen = unit.nodes.every(
-    ({ record: { value } }) => textOf(member(value, "message")["stop_reason"]) === undefined,
-  );
+  const isOpen = unit.nodes.every(({ message }) => textOf(message["stop_reason"]) === undefined);
   if (unit.role !== "assistant" || !isOpen || callBlocks(unit).length > 0) return false;
   return unit.nodes.some(({ children }) =>
     children.some((child) => child.type === "user" && userText(child).startsWith(`${INTERRUPTION}]`)),
@@ -335,7 +315,7 @@ export function isBrokenOff(unit: Unit): boolean {
 }
 
 function resultIds(unit: Unit): string[] {
-  return unit.nodes.flatMap(resultBlocks).flatMap((block) => textOf(blockField(block, "tool_use_id")) ?? []);
+  return unit.nodes.flatMap(resultBlocks).flatMap(({ tool_use_id }) => textOf(tool_use_id) ?? []);
 }
 
 function shareResult(one: Unit, other: Unit): boolean {

@@ -1,13 +1,12 @@
 import { textsOf } from "../../context/content-text.ts";
-import { listOf } from "../../context/entry-fields.ts";
+import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import { countOf, usageOf } from "../../convert/answer.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
-import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { isJsonValue, member, textOf } from "../source-values.ts";
+import { custom, type Draft, type SessionBuilder } from "../session-builder.ts";
+import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
 import { convertAnswer, convertInput } from "./blocks.ts";
-import { blockField, messageKey, resultBlocks } from "./message-parts.ts";
+import { messageKey, resultBlocks } from "./message-parts.ts";
 import { preservedBy, type RecordNode } from "./record-graph.ts";
 import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
 import { stopReasonOf, usageOfMessage } from "./usage.ts";
@@ -63,12 +62,8 @@ export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: Un
 
 type Entries = Omit<EmittedUnit, "model">;
 
-function timeOf({ record: { value } }: RecordNode): unknown {
+function timeOf({ value }: RecordNode): unknown {
   return value["timestamp"];
-}
-
-function contentOf({ record: { value } }: RecordNode): unknown {
-  return member(value, "message")["content"];
 }
 
 /** Keeps blocks that a message cannot hold, in an entry after it. */
@@ -79,11 +74,8 @@ function keepOthers(
   { builder }: UnitContext,
 ): Draft {
   if (others.length === 0) return last;
-  return builder.add(`${node.uuid} blocks`, last, timeOf(node), {
-    type: "custom",
-    customType: "claude-code.blocks",
-    data: { blocks: others },
-  });
+  const body = custom("claude-code.blocks", { blocks: others });
+  return builder.add(`${node.uuid} blocks`, last, timeOf(node), body);
 }
 
 function emitAnswer(
@@ -93,9 +85,9 @@ function emitAnswer(
   context: UnitContext,
 ): EmittedUnit {
   const { builder } = context;
-  const parts = unit.nodes.map((part) => convertAnswer(contentOf(part)));
+  const parts = unit.nodes.map(({ message }) => convertAnswer(message["content"]));
   const content = parts.flatMap((part) => part.content);
-  const message = member(node.record.value, "message");
+  const { message } = node;
   const model = textOf(message["model"]) ?? above?.model ?? "unknown";
   const isSynthetic = model === SYNTHETIC_MODEL;
   const stopReason = stopReasonOf(
@@ -104,7 +96,7 @@ function emitAnswer(
   );
   const text = textsOf(content).join("");
   const responseId = isSynthetic ? undefined : textOf(message["id"]);
-  const first = builder.addMessage(node.uuid, above?.last, timeOf(node), (timestamp) => ({
+  const first = builder.addMessage(node.uuid, above?.last, timeOf(node), {
     role: "assistant",
     content,
     api: "anthropic-messages",
@@ -114,8 +106,7 @@ function emitAnswer(
     usage: context.isCounted(unit) ? usageOf() : usageOfMessage(unit.nodes),
     stopReason,
     ...(stopReason === "error" && text !== "" && { errorMessage: text }),
-    timestamp,
-  }));
+  });
   let last = keepOthers(
     node,
     parts.flatMap((part) => part.others),
@@ -124,7 +115,7 @@ function emitAnswer(
   );
   if (isBrokenOff(unit)) {
     const data = { messageId: responseId, usage: usageOfMessage(unit.nodes) };
-    const body = { type: "custom", customType: "claude-code.broken-off", data };
+    const body = custom("claude-code.broken-off", data);
     last = builder.add(`${node.uuid} broken off`, last, timeOf(node), body);
   }
   if (!isSynthetic) return { first, last, model };
@@ -143,44 +134,40 @@ const SIDE_FILE = /<persisted-output>[^<]*?(\S*[/\\]tool-results[/\\]\S+)/;
 
 function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
   const { builder, thread } = context;
-  const { toolUseResult } = node.record.value;
+  const { toolUseResult } = node.value;
   let first: Draft | undefined;
   let last = parent;
   let number = 0;
   for (const block of resultBlocks(node)) {
-    const toolCallId = textOf(blockField(block, "tool_use_id")) ?? "";
-    const { content, others } = convertInput(blockField(block, "content"));
+    const toolCallId = textOf(block["tool_use_id"]) ?? "";
+    const { content, others } = convertInput(block["content"]);
     const details = number === 0 ? detailsOf(toolUseResult, content.map(textIn).join("\n")) : undefined;
-    last = builder.addMessage(keyOf(node, number), last, timeOf(node), (timestamp) => ({
+    last = builder.addMessage(keyOf(node, number), last, timeOf(node), {
       role: "toolResult",
       toolCallId,
       toolName: thread.toolNames.get(toolCallId) ?? "unknown",
       content,
       ...(isJsonValue(details) && { details }),
-      isError: blockField(block, "is_error") === true,
-      timestamp,
-    }));
+      isError: block["is_error"] === true,
+    });
     first ??= last;
     number++;
     last = keepOthers(node, others, last, context);
     last = linkSubagent(node, toolCallId, last, context);
   }
-  const rest = listOf(contentOf(node)).filter((block) => blockField(block, "type") !== "tool_result");
+  const rest = listOf(node.message["content"]).filter((block) => fieldsOf(block)["type"] !== "tool_result");
   if (rest.length > 0) {
     const said = convertInput(rest);
-    const isMeta = node.record.value["isMeta"] === true;
-    last = isMeta
-      ? builder.add(keyOf(node, number), last, timeOf(node), customMessage("meta", said.content))
-      : addUser(builder, keyOf(node, number), last, timeOf(node), said.content);
+    const key = keyOf(node, number);
+    last =
+      node.value["isMeta"] === true
+        ? builder.add(key, last, timeOf(node), customMessage("meta", said.content))
+        : builder.addMessage(key, last, timeOf(node), { role: "user", content: said.content });
     first ??= last;
     last = keepOthers(node, said.others, last, context);
   }
   const end = last ?? builder.tip;
   return { first: first ?? end, last: end };
-}
-
-function textIn(block: { type: string; text?: string }): string {
-  return block.text ?? "";
 }
 
 /** Returns the structured result of a tool; for a long one, with the path of the file that holds all of it. */
@@ -199,11 +186,8 @@ function linkSubagent(
 ): Draft {
   const subagent = subagentOf(toolCallId);
   if (subagent === undefined) return last;
-  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), {
-    type: "custom",
-    customType: SUBAGENT_CUSTOM_TYPE,
-    data: { ...subagent, toolCallId },
-  });
+  const body = custom(SUBAGENT_CUSTOM_TYPE, { ...subagent, toolCallId });
+  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), body);
 }
 
 function keyOf({ uuid }: RecordNode, number: number): string {
@@ -214,30 +198,20 @@ function customMessage(kind: string, content: unknown, isShown = false) {
   return { type: "custom_message", customType: `claude-code.${kind}`, content, display: isShown };
 }
 
-function addUser(
-  builder: SessionBuilder,
-  key: string,
-  parent: Draft | undefined,
-  time: unknown,
-  content: UserMessage["content"],
-): Draft {
-  return builder.addMessage(key, parent, time, (timestamp) => ({ role: "user", content, timestamp }));
-}
-
 /** Returns what the user typed: in a user record, or in an attachment for a prompt that waited. */
 function saidIn(node: RecordNode): unknown {
-  return node.type === "attachment" ? member(node.record.value, "attachment")["prompt"] : contentOf(node);
+  return node.type === "attachment" ? member(node.value, "attachment")["prompt"] : node.message["content"];
 }
 
 function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
   const said = saidIn(node);
-  const { content, others } = convertInput(said);
-  const typed = typeof said === "string" ? said : content;
-  const first = addUser(context.builder, node.uuid, parent, timeOf(node), typed);
+  const { content: blocks, others } = convertInput(said);
+  const content = typeof said === "string" ? said : blocks;
+  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), { role: "user", content });
   return { first, last: keepOthers(node, others, first, context) };
 }
 
-/** Adds a text that nobody typed where the model sees it. */
+/** Adds a text that the user did not type where the model sees it. */
 function emitNote(
   node: RecordNode,
   role: "meta" | "command" | "notification" | "bash-output",
@@ -253,14 +227,13 @@ function emitNote(
 }
 
 function emitBash(unit: Unit, node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
-  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), (timestamp) => ({
+  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), {
     role: "bashExecution",
     ...bashParts(unit),
     exitCode: undefined,
     cancelled: false,
     truncated: false,
-    timestamp,
-  }));
+  });
   return { first, last: first };
 }
 
@@ -270,11 +243,11 @@ function emitCompaction(
   parent: Draft | undefined,
   context: UnitContext,
 ): Entries {
-  const summary = unit.nodes.find(({ record: { value } }) => value["isCompactSummary"] === true);
+  const summary = unit.nodes.find(({ value }) => value["isCompactSummary"] === true);
   if (summary === undefined) return emitAside(node, parent, context);
-  const preserved = preservedBy(node.record.value);
-  const metadata = member(node.record.value, "compactMetadata");
-  const text = convertInput(contentOf(summary)).content.map(textIn).join("\n");
+  const preserved = preservedBy(node.value);
+  const metadata = member(node.value, "compactMetadata");
+  const text = convertInput(summary.message["content"]).content.map(textIn).join("\n");
   const trigger = textOf(metadata["trigger"]);
   const postTokens = countOf(metadata["postTokens"]);
   const details = {
@@ -302,7 +275,7 @@ function emitCompaction(
   return { first: draft, last: draft };
 }
 
-/** Fields for a record's owner and place, which its entry already expresses. */
+/** Fields for a record's owner and position, which its entry already expresses. */
 const ENVELOPE: ReadonlySet<string> = new Set(
   "type uuid parentUuid sessionId timestamp cwd version gitBranch userType entrypoint isSidechain agentId".split(
     " ",
@@ -315,11 +288,8 @@ export function dataOfRecord(value: JsonRecord): JsonRecord {
 }
 
 function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
-  const first = builder.add(node.uuid, parent, timeOf(node), {
-    type: "custom",
-    customType: `claude-code.${node.type}`,
-    data: dataOfRecord(node.record.value),
-  });
+  const body = custom(`claude-code.${node.type}`, dataOfRecord(node.value));
+  const first = builder.add(node.uuid, parent, timeOf(node), body);
   builder.counts.kept++;
   return { first, last: first };
 }

@@ -1,9 +1,9 @@
-import { countOf, usageOf } from "../../convert/answer.ts";
+import { usageOf } from "../../convert/answer.ts";
+import type { AnswerBlock } from "../../convert/dialect.ts";
 import type { Usage } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import type { Draft } from "../session-builder.ts";
-import type { AnswerBlock } from "./response-items.ts";
 import type { ThreadState } from "./thread-state.ts";
 
 /** An unfinished answer: items are added to it, and its usage comes later. */
@@ -56,13 +56,11 @@ export function isText(message: AssistantMessage): boolean {
 
 /** Converts the tokens of a call; the source's input includes cache reads and writes. */
 export function usageOfTokens(tokens: JsonRecord): Usage {
-  const cacheRead = countOf(tokens["cached_input_tokens"]);
-  const cacheWrite = countOf(tokens["cache_write_input_tokens"]);
   return usageOf({
-    input: countOf(tokens["input_tokens"]) - cacheRead - cacheWrite,
+    inputWithCache: tokens["input_tokens"],
     output: tokens["output_tokens"],
-    cacheRead,
-    cacheWrite,
+    cacheRead: tokens["cached_input_tokens"],
+    cacheWrite: tokens["cache_write_input_tokens"],
     reasoning: tokens["reasoning_output_tokens"],
     total: tokens["total_tokens"],
   });

@@ -1,6 +1,6 @@
 import { type ImportedSession, type SourceParent, SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import { SessionBuilder } from "../session-builder.ts";
-import { firstFolder } from "../source-text.ts";
+import { custom, SessionBuilder } from "../session-builder.ts";
+import { firstFolder, issueAt } from "../source-text.ts";
 import { member, textOf } from "../source-values.ts";
 import { collectOutcomes } from "./outcomes.ts";
 import { type CodexRolloutText, copiedRecords, type Rollout, readRollout } from "./rollout.ts";
@@ -87,9 +87,8 @@ class ThreadImport {
       calls: new Map(),
       seen: new Map(),
     };
-    if (input.title !== undefined && input.title !== "") {
-      builder.addBehind(`codex name ${input.title}`, undefined, { type: "session_info", name: input.title });
-    }
+    if (input.title !== undefined && input.title !== "")
+      builder.addName(`codex name ${input.title}`, input.title);
     this.#linkParent(first);
   }
 
@@ -98,7 +97,7 @@ class ThreadImport {
     let state: ThreadState = THREAD_START;
     for (const rollout of this.#own) {
       builder.issues.push(...rollout.text.issues);
-      for (let i = 0; i < rollout.repeated; i++) builder.drop("repeated");
+      builder.drop("repeated", rollout.repeated);
       builder.counts.records += rollout.repeated;
       state = this.#read(rollout);
     }
@@ -132,7 +131,7 @@ class ThreadImport {
     if (found === undefined || found === rollout || this.#open.has(found) || typeof end !== "number") {
       const [record] = rollout.records;
       const message = `The history goes on from the file of ${String(id)}, which is not there: it begins here.`;
-      if (record !== undefined) this.#builder.report("PARENT_MISSING", record, message);
+      if (record !== undefined) this.#builder.issues.push(issueAt("PARENT_MISSING", message, record));
       return THREAD_START;
     }
     return this.#read(found, end);
@@ -145,16 +144,13 @@ class ThreadImport {
     const role = textOf(meta["agent_role"]);
     const nickname = textOf(meta["agent_nickname"]);
     const toolCallId = this.#callThatStarted(threadId);
-    this.#builder.addBehind(`codex agent ${threadId}`, undefined, {
-      type: "custom",
-      customType: SUBAGENT_CUSTOM_TYPE,
-      data: {
-        agentId: threadId,
-        ...(toolCallId !== undefined && { toolCallId }),
-        ...(role !== undefined && { role }),
-        ...(nickname !== undefined && { nickname }),
-      },
-    });
+    const link = {
+      agentId: threadId,
+      ...(toolCallId !== undefined && { toolCallId }),
+      ...(role !== undefined && { role }),
+      ...(nickname !== undefined && { nickname }),
+    };
+    this.#builder.addBehind(`codex agent ${threadId}`, undefined, custom(SUBAGENT_CUSTOM_TYPE, link));
   }
 
   #callThatStarted(threadId: string): string | undefined {

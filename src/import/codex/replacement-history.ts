@@ -88,14 +88,8 @@ class ReplacementReader {
       const call = this.#calls.get(String(item["call_id"]));
       const { content, isError = false } = resultOf(item);
       const toolCallId = call?.id ?? String(item["call_id"]);
-      return {
-        role: "toolResult",
-        toolCallId,
-        toolName: call?.name ?? "unknown",
-        content,
-        isError,
-        timestamp,
-      };
+      const toolName = call?.name ?? "unknown";
+      return { role: "toolResult", toolCallId, toolName, content, isError, timestamp };
     }
     if (role !== "user" && role !== "instructions" && role !== "agent") return undefined;
     const content = inputBlocks(item["content"]);

@@ -1,13 +1,14 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
+import { reasoningText, textSignature } from "../../convert/openai-responses/item-ids.ts";
+import { argumentsOf } from "../../convert/tool-arguments.ts";
+import { withItemId } from "../../convert/tool-ids.ts";
 import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
-import type { JsonRecord } from "../../schema/json.ts";
-import { argumentsOf, type InputBlock, isJsonObject, textOf } from "../source-values.ts";
-
-/** A block of an answer. */
-export type AnswerBlock = TextContent | ThinkingContent | ToolCall;
+import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
+import { textOf } from "../source-values.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
@@ -64,20 +65,12 @@ export function answerBlocks(item: JsonRecord): AnswerBlock[] {
 }
 
 function answerText(item: JsonRecord, block: JsonRecord): TextContent {
-  const id = textOf(item["id"]);
-  const phase = textOf(item["phase"]);
-  const signature = { v: 1, id, ...(phase !== undefined && { phase }) };
-  return {
-    type: "text",
-    text: textOf(block["text"]) ?? textOf(block["refusal"]) ?? "",
-    ...(id !== undefined && { textSignature: encodeParsed(signature) }),
-  };
+  const text = textOf(block["text"]) ?? textOf(block["refusal"]) ?? "";
+  return { type: "text", text, ...textSignature(textOf(item["id"]), textOf(item["phase"])) };
 }
 
 /** Converts reasoning; the signature is the item itself, because the provider expects it back. */
 function thinkingBlock(item: JsonRecord): ThinkingContent {
-  const textsOf = (list: unknown) => listOf(list).flatMap((part) => textOf(fieldsOf(part)["text"]) ?? []);
-  const summary = textsOf(item["summary"]);
   const { id, content, encrypted_content: encrypted } = item;
   const signature = {
     type: "reasoning",
@@ -86,8 +79,7 @@ function thinkingBlock(item: JsonRecord): ThinkingContent {
     ...(Array.isArray(content) && { content }),
     ...(textOf(encrypted) !== undefined && { encrypted_content: encrypted }),
   };
-  const thinking = (summary.length > 0 ? summary : textsOf(content)).join("\n\n");
-  return { type: "thinking", thinking, thinkingSignature: encodeParsed(signature) };
+  return { type: "thinking", thinking: reasoningText(item), thinkingSignature: encodeParsed(signature) };
 }
 
 function callBlock(item: JsonRecord): ToolCall {
@@ -103,10 +95,8 @@ function callBlock(item: JsonRecord): ToolCall {
 
 /** Returns the id of a call: the one that its result refers to, and that of the item. */
 export function callId(item: JsonRecord): string {
-  const call = textOf(item["call_id"]);
-  const id = textOf(item["id"]);
-  if (call === undefined) return id ?? "";
-  return id === undefined ? call : `${call}|${id}`;
+  const [call, id] = [textOf(item["call_id"]), textOf(item["id"])];
+  return call === undefined ? (id ?? "") : withItemId(call, id);
 }
 
 /** Returns the arguments of a call; undefined if they are not a JSON object. */
@@ -118,7 +108,7 @@ export function callArguments(item: JsonRecord): ToolCall["arguments"] | undefin
 
 /** The output of a tool. */
 export interface ItemResult {
-  readonly content: InputBlock[];
+  readonly content: UserBlock[];
   /** Undefined if the output does not say. */
   readonly isError: boolean | undefined;
   readonly details: JsonRecord | undefined;
@@ -143,7 +133,7 @@ const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 function textResult(text: string): ItemResult {
   const parsed = text.startsWith("{") ? fieldsOf(parseJson(text)?.value) : {};
   const { output, metadata } = parsed;
-  if (typeof output === "string" && isJsonObject(metadata)) {
+  if (typeof output === "string" && isJsonRecord(metadata)) {
     const exitCode = metadata["exit_code"];
     const isError = typeof exitCode === "number" ? exitCode !== 0 : undefined;
     return { content: [{ type: "text", text: output }], isError, details: metadata };
@@ -158,7 +148,7 @@ function textResult(text: string): ItemResult {
 const IMAGE_LABEL = /^<image name=\[Image #\d+\][^>]*>$/;
 
 /** Converts input to a model, without the labels that the program puts around images. */
-export function inputBlocks(content: unknown): InputBlock[] {
+export function inputBlocks(content: unknown): UserBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   const blocks = listOf(content).map((block) => inputBlock(fieldsOf(block)));
   return blocks.filter((block, i) => {
@@ -170,15 +160,14 @@ export function inputBlocks(content: unknown): InputBlock[] {
   });
 }
 
-function inputBlock(block: JsonRecord): InputBlock {
+function inputBlock(block: JsonRecord): UserBlock {
   const { type, text } = block;
   if (typeof text === "string") return { type: "text", text };
   if (type === "input_image") {
     const url = textOf(block["image_url"]) ?? textOf(fieldsOf(block["image_url"])["url"]);
-    const place = url ?? textOf(block["file_id"]);
-    return imageOfDataUrl(url) ?? placeholder("image", place);
+    return imageOfDataUrl(url) ?? placeholder("image", url ?? textOf(block["file_id"]));
   }
-  return { type: "text", text: `[${textOf(type) ?? "block of no type"}]` };
+  return placeholder(textOf(type) ?? "block of no type");
 }
 
 const HARNESS =

@@ -1,8 +1,7 @@
 import { textsOf } from "../../context/content-text.ts";
-import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-values.ts";
+import { member, textIn, textOf } from "../source-values.ts";
 import { inputBlocks, isHarnessText, itemRole, itemType } from "./response-items.ts";
 import { ordinalOf, type Rollout } from "./rollout.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -163,18 +162,16 @@ export class RolloutReader {
         break;
       case "token_count":
         this.#takeTotals(record, member(event, "info"));
-        return;
+        break;
       case "user_message":
       case "agent_message":
       case "agent_reasoning":
         if (!this.#hasItems) this.#takeSpoken(record, type, event);
         else this.#drop(`event ${type}`);
-        return;
+        break;
       default:
-        this.#drop(type === "item_completed" ? "event item_completed" : `event ${type}`);
-        return;
+        this.#drop(`event ${type}`);
     }
-    this.#context.builder.counts.mapped++;
   }
 
   #addUser(record: SourceRecord, item: JsonRecord): void {
@@ -224,6 +221,5 @@ function typedText(value: JsonRecord): string | undefined {
   if (payload["type"] === "user_message") return textOf(payload["message"]);
   const item = member(payload, "item");
   if (payload["type"] !== "item_completed" || item["type"] !== "UserMessage") return undefined;
-  const content = listOf(item["content"]);
-  return content.map((block) => textOf(fieldsOf(block)["text"]) ?? "").join("");
+  return textIn(item["content"]);
 }

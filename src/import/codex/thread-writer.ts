@@ -6,7 +6,7 @@ import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { UserMessage } from "../../schema/message.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../imported-session.ts";
-import type { Draft, EntryBody, SessionBuilder } from "../session-builder.ts";
+import { custom, type Draft, type EntryBody, type SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { isJsonValue, textOf } from "../source-values.ts";
 import { type Answer, addBlocks, emptyAnswer, endAnswer, isText, usageOfTokens } from "./answer.ts";
@@ -50,7 +50,7 @@ export class ThreadWriter {
   }
 
   keep(record: SourceRecord, type: string, data: JsonRecord): void {
-    this.#add(this.keyOf(data), record, { type: "custom", customType: `codex.${type || "record"}`, data });
+    this.#add(this.keyOf(data), record, custom(`codex.${type || "record"}`, data));
     this.#context.builder.counts.kept++;
   }
 
@@ -59,11 +59,8 @@ export class ThreadWriter {
     let answer = this.#open;
     if (answer === undefined) {
       const { model, tip } = this.state;
-      let message = emptyAnswer({ provider, model }, 0);
-      const draft = builder.addMessage(this.keyOf(item), tip, record.value["timestamp"], (timestamp) => {
-        message = emptyAnswer({ provider, model }, timestamp);
-        return message;
-      });
+      const message = emptyAnswer({ provider, model }, 0);
+      const draft = builder.addMessage(this.keyOf(item), tip, record.value["timestamp"], message);
       answer = { draft, message, before: this.state, isCounted: false };
       this.#open = answer;
       this.#last = answer;
@@ -76,13 +73,8 @@ export class ThreadWriter {
       calls.set(textOf(item["call_id"]) ?? block.id, { id: callId(item), name: block.name });
       if (callArguments(item) !== undefined || item["arguments"] === undefined) continue;
       const data = { toolCallId: block.id, arguments: item["arguments"] };
-      this.#add(`${this.keyOf(item)} arguments`, record, {
-        type: "custom",
-        customType: "codex.arguments",
-        data,
-      });
+      this.#add(`${this.keyOf(item)} arguments`, record, custom("codex.arguments", data));
     }
-    builder.counts.mapped++;
   }
 
   addResult(record: SourceRecord, item: JsonRecord): void {
@@ -93,39 +85,28 @@ export class ThreadWriter {
     const outcome = outcomes.get(named);
     const { content, isError, details } = resultOf(item);
     const all = { ...details, ...outcome?.details };
-    const draft = builder.addMessage(
-      this.keyOf(item),
-      this.state.tip,
-      record.value["timestamp"],
-      (timestamp) => ({
-        role: "toolResult",
-        toolCallId: call?.id ?? named,
-        toolName: call?.name ?? textOf(item["name"]) ?? "unknown",
-        content,
-        ...(Object.keys(all).length > 0 && isJsonValue(all) && { details: all }),
-        isError: isError === true || outcome?.isError === true,
-        timestamp,
-      }),
-    );
+    const draft = builder.addMessage(this.keyOf(item), this.state.tip, record.value["timestamp"], {
+      role: "toolResult",
+      toolCallId: call?.id ?? named,
+      toolName: call?.name ?? textOf(item["name"]) ?? "unknown",
+      content,
+      ...(Object.keys(all).length > 0 && isJsonValue(all) && { details: all }),
+      isError: isError === true || outcome?.isError === true,
+    });
     this.#moveTo(draft);
-    builder.counts.mapped++;
     const agentId = startedAgentIn(textsOf(content).join(""));
     if (agentId === undefined) return;
     const data = { agentId, toolCallId: call?.id ?? named, sessionId: agentId };
-    this.#add(`codex agent ${agentId}`, record, { type: "custom", customType: SUBAGENT_CUSTOM_TYPE, data });
+    this.#add(`codex agent ${agentId}`, record, custom(SUBAGENT_CUSTOM_TYPE, data));
   }
 
   addPrompt(record: SourceRecord, key: string, content: UserMessage["content"]): void {
     this.#open = undefined;
     this.#beginUsersTurn();
-    let said: UserMessage = { role: "user", content, timestamp: 0 };
-    const { builder } = this.#context;
-    const draft = builder.addMessage(key, this.state.tip, record.value["timestamp"], (timestamp) => {
-      said = { ...said, timestamp };
-      return said;
-    });
-    this.state = { ...this.state, tip: draft, said: { message: said, previous: this.state.said } };
-    builder.counts.mapped++;
+    const message: UserMessage = { role: "user", content, timestamp: 0 };
+    const { tip, said: previous } = this.state;
+    const draft = this.#context.builder.addMessage(key, tip, record.value["timestamp"], message);
+    this.state = { ...this.state, tip: draft, said: { message, previous } };
   }
 
   /** Records that the user said something, so that the turn can be rolled back. */
@@ -141,7 +122,6 @@ export class ThreadWriter {
     this.#open = undefined;
     const content = inputBlocks(item["content"]);
     this.#add(this.keyOf(item), record, { type: "custom_message", customType, content, display: isShown });
-    this.#context.builder.counts.mapped++;
   }
 
   addImage(record: SourceRecord, item: JsonRecord): void {
@@ -155,25 +135,26 @@ export class ThreadWriter {
       display: true,
       details: rest,
     });
-    this.#context.builder.counts.mapped++;
   }
 
   changeSettings(record: SourceRecord, { model: named, effort: asked }: JsonRecord): void {
     const model = textOf(named);
     const effort = textOf(asked);
     const { provider = "openai-codex" } = this.#context;
-    const place = this.state.tip?.id ?? "start";
+    const parentId = this.state.tip?.id ?? "start";
     if (model !== undefined && model !== this.state.model) {
       const body = { type: "model_change", provider, modelId: model };
-      this.#add(`codex model ${model} ${place}`, record, body);
+      this.#add(`codex model ${model} ${parentId}`, record, body);
       this.state = { ...this.state, model };
     }
     if (effort !== undefined && effort !== this.state.effort) {
       const thinkingLevel = effort === "none" ? "off" : effort;
-      this.#add(`codex effort ${effort} ${place}`, record, { type: "thinking_level_change", thinkingLevel });
+      this.#add(`codex effort ${effort} ${parentId}`, record, {
+        type: "thinking_level_change",
+        thinkingLevel,
+      });
       this.state = { ...this.state, effort };
     }
-    this.#context.builder.counts.mapped++;
   }
 
   rollBack(turns: unknown): void {
@@ -196,17 +177,15 @@ export class ThreadWriter {
 
   /** Counts the tokens of a call; they follow its answer. */
   count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined, isCopied: boolean): void {
-    const { builder } = this.#context;
     const usage = usageOfTokens(tokens);
     const answer = this.#last;
     this.#open = undefined;
-    builder.counts.mapped++;
     if (answer !== undefined && !answer.isCounted) {
       answer.isCounted = true;
       if (!isCopied) answer.message.usage = usage;
       if (responseId !== undefined) answer.message.responseId = responseId;
     } else if (!isCopied && usage.totalTokens > 0) {
-      // The answer itself was lost, as happens when somebody interrupts it.
+      // The answer itself was lost, as happens when the user interrupts it.
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
       const model = this.state.model ?? "unknown";
@@ -217,7 +196,7 @@ export class ThreadWriter {
   }
 
   compact(record: SourceRecord, payload: JsonRecord): void {
-    const { builder, provider } = this.#context;
+    const { provider } = this.#context;
     const told = textOf(payload["message"]) ?? "";
     const call = this.#takeBackSummary(told);
     const timeMs = Date.parse(textOf(record.value["timestamp"]) ?? "");
@@ -239,7 +218,6 @@ export class ThreadWriter {
       retainedTail: hasItems ? replaced.messages : saidInOrder(this.state),
     });
     draft["firstKeptEntryId"] = draft.id;
-    builder.counts.mapped++;
   }
 
   /** Removes the answer that is the summary, which is in the thread like any other before it is used. */

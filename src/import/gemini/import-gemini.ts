@@ -4,11 +4,11 @@ import { parseJson } from "../../jsonl/decode.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, SessionBuilder } from "../session-builder.ts";
+import { custom, type Draft, SessionBuilder } from "../session-builder.ts";
 import { readSourceText, type SourceText } from "../source-text.ts";
-import { isJsonValue, member, textOf } from "../source-values.ts";
+import { isJsonValue, member, textIn, textOf } from "../source-values.ts";
 import { convertModelMessage, convertSentParts, type ModelAnswer, resultOfCall } from "./parts.ts";
-import { applyPatches, type LogNode, textIn } from "./patch-log.ts";
+import { applyPatches, type LogNode } from "./patch-log.ts";
 
 /** A session of Gemini CLI: its file. */
 export interface GeminiInput extends SourceText {
@@ -64,19 +64,14 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const drafts = new Map<LogNode, Draft>();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder));
   for (const { value } of log.unknown) {
-    builder.addBehind(`gemini record ${encodeParsed(value)}`, undefined, {
-      type: "custom",
-      customType: "gemini.record",
-      data: value,
-    });
+    builder.addBehind(`gemini record ${encodeParsed(value)}`, undefined, custom("gemini.record", value));
     builder.counts.kept++;
   }
-  for (let i = 0; i < log.replaced; i++) builder.drop("older version of a message");
-  for (let i = 0; i < log.thanks; i++) builder.drop("thanks for a summary");
-  builder.counts.mapped = builder.counts.records - builder.counts.kept - builder.counts.dropped;
+  builder.drop("older version of a message", log.replaced);
+  builder.drop("thanks for a summary", log.thanks);
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = textOf(metadata["summary"]);
-  if (name !== undefined) builder.addBehind(`gemini name ${name}`, undefined, { type: "session_info", name });
+  if (name !== undefined) builder.addName(`gemini name ${name}`, name);
   return builder.finish();
 }
 
@@ -109,18 +104,16 @@ function emitNode(node: LogNode, drafts: ReadonlyMap<LogNode, Draft>, builder: S
   if (node.isCompaction) return emitCompaction(node, parent, drafts, builder);
   if (message["type"] === "gemini") return emitAnswer(node, parent, builder);
   if (message["type"] === "user" && !isAside(message)) {
-    const content =
-      typeof message["content"] === "string" ? message["content"] : convertSentParts(message["content"]);
-    return builder.addMessage(keyOf(node), parent, message["timestamp"], (timestamp) => ({
+    const { content } = message;
+    return builder.addMessage(keyOf(node), parent, message["timestamp"], {
       role: "user",
-      content,
-      timestamp,
-    }));
+      content: typeof content === "string" ? content : convertSentParts(content),
+    });
   }
   const { id: _id, timestamp, type, ...data } = message;
   builder.counts.kept++;
   const customType = `gemini.${type === "user" ? "command" : (textOf(type) ?? "message")}`;
-  return builder.add(keyOf(node), parent, timestamp, { type: "custom", customType, data });
+  return builder.add(keyOf(node), parent, timestamp, custom(customType, data));
 }
 
 /** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
@@ -165,7 +158,7 @@ function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBu
   const { message, isCopy } = node;
   const answer = convertModelMessage(message);
   const responseId = textOf(message["id"]);
-  const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], (timestamp) => ({
+  const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], {
     role: "assistant",
     content: answer.content,
     api: "google-generative-ai",
@@ -174,8 +167,7 @@ function emitAnswer(node: LogNode, parent: Draft | undefined, builder: SessionBu
     ...(responseId !== undefined && { responseId }),
     usage: isCopy ? usageOf() : usageOfTokens(member(message, "tokens")),
     stopReason: answer.calls.length > 0 ? "toolUse" : "stop",
-    timestamp,
-  }));
+  });
   return emitResults(node, answer, draft, builder);
 }
 
@@ -187,8 +179,7 @@ function emitResults(
 ): Draft {
   let last = draft;
   if (answer.others.length > 0) {
-    const data = { parts: answer.others };
-    const body = { type: "custom", customType: "gemini.parts", data };
+    const body = custom("gemini.parts", { parts: answer.others });
     last = builder.add(`gemini ${key} parts`, last, message["timestamp"], body);
   }
   for (const { id, name, record } of answer.calls) {
@@ -197,28 +188,26 @@ function emitResults(
     const { status, resultDisplay, displayName, description } = record;
     const details = parseJson(encodeParsed({ status, resultDisplay, displayName, description }))?.value;
     const time = record["timestamp"] ?? message["timestamp"];
-    last = builder.addMessage(`gemini ${key} result ${id}`, last, time, (timestamp) => ({
+    last = builder.addMessage(`gemini ${key} result ${id}`, last, time, {
       role: "toolResult",
       toolCallId: id,
       toolName: name,
       content: result.content,
       ...(isJsonValue(details) && { details }),
       isError: result.isError,
-      timestamp,
-    }));
+    });
   }
   return last;
 }
 
 /** Converts the tokens of a call; the source's input includes cached tokens, and its output excludes thoughts. */
 function usageOfTokens(tokens: JsonRecord) {
-  const cacheRead = countOf(tokens["cached"]);
-  const reasoning = countOf(tokens["thoughts"]);
+  const { input, cached, output, thoughts, total } = tokens;
   return usageOf({
-    input: countOf(tokens["input"]) - cacheRead,
-    output: countOf(tokens["output"]) + reasoning,
-    cacheRead,
-    reasoning,
-    total: tokens["total"],
+    inputWithCache: input,
+    output: countOf(output) + countOf(thoughts),
+    cacheRead: cached,
+    reasoning: thoughts,
+    total,
   });
 }

@@ -1,12 +1,15 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
+import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
+import { readSpokenPart } from "../../convert/gemini/read-parts.ts";
+import { imageOf, placeholder } from "../../convert/images.ts";
+import { argumentsOf } from "../../convert/tool-arguments.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
-import type { TextContent, ThinkingContent, ToolCall } from "../../schema/content.ts";
 import type { JsonRecord } from "../../schema/json.ts";
-import { argumentsOf, type InputBlock, textOf } from "../source-values.ts";
+import { textOf } from "../source-values.ts";
 
 /** A converted message of the model. */
 export interface ModelAnswer {
-  readonly content: (TextContent | ThinkingContent | ToolCall)[];
+  readonly content: AnswerBlock[];
   /** Parts that a message cannot hold. */
   readonly others: unknown[];
   readonly calls: readonly CallWithResult[];
@@ -32,7 +35,7 @@ export function convertModelMessage(message: JsonRecord): ModelAnswer {
 }
 
 class AnswerParts implements ModelAnswer {
-  readonly content: (TextContent | ThinkingContent | ToolCall)[] = [];
+  readonly content: AnswerBlock[] = [];
   readonly others: unknown[] = [];
   readonly calls: CallWithResult[] = [];
   readonly #messageId: string;
@@ -49,21 +52,16 @@ class AnswerParts implements ModelAnswer {
   }
 
   addPart(part: JsonRecord): void {
-    const signature = textOf(part["thoughtSignature"]);
-    const { text, functionCall } = part;
+    const { functionCall, thoughtSignature } = part;
     if (functionCall !== undefined) {
       const call = fieldsOf(functionCall);
-      this.addCall(call, this.#recordFor(call), signature);
-    } else if (typeof text !== "string") this.others.push(part);
-    else if (part["thought"] === true) {
-      this.content.push({
-        type: "thinking",
-        thinking: text,
-        ...(signature && { thinkingSignature: signature }),
-      });
-    } else if (text !== "" || signature !== undefined) {
-      this.content.push({ type: "text", text, ...(signature && { textSignature: signature }) });
+      this.addCall(call, this.#recordFor(call), textOf(thoughtSignature));
+      return;
     }
+    const block = readSpokenPart(part);
+    if (block === undefined) this.others.push(part);
+    else if (block.type !== "text" || block.text !== "" || block.textSignature !== undefined)
+      this.content.push(block);
   }
 
   addCall(call: JsonRecord, record: JsonRecord | undefined, signature: string | undefined): void {
@@ -97,35 +95,32 @@ function partsOf(content: unknown): JsonRecord[] {
 }
 
 /** Converts what was sent: texts and images; a text describes each other part. */
-export function convertSentParts(content: unknown): InputBlock[] {
+export function convertSentParts(content: unknown): UserBlock[] {
   return partsOf(content).flatMap(sentBlock);
 }
 
-function sentBlock(part: JsonRecord): InputBlock[] {
+function sentBlock(part: JsonRecord): UserBlock[] {
   const { text, inlineData, fileData, functionResponse } = part;
   if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
   if (inlineData !== undefined) {
     const { data, mimeType } = fieldsOf(inlineData);
-    const isImage = typeof data === "string" && typeof mimeType === "string" && mimeType.startsWith("image/");
-    return [isImage ? { type: "image", data, mimeType } : { type: "text", text: `[${String(mimeType)}]` }];
+    return [imageOf(mimeType, data) ?? placeholder(String(mimeType))];
   }
-  if (fileData !== undefined) {
-    return [{ type: "text", text: `[file: ${String(fieldsOf(fileData)["fileUri"])}]` }];
-  }
+  if (fileData !== undefined) return [placeholder("file", String(fieldsOf(fileData)["fileUri"]))];
   if (functionResponse !== undefined) return responseBlocks(fieldsOf(functionResponse));
-  return [{ type: "text", text: `[${Object.keys(part)[0] ?? "part"}]` }];
+  return [placeholder(Object.keys(part)[0] ?? "part")];
 }
 
-function responseBlocks({ response, parts }: JsonRecord): InputBlock[] {
+function responseBlocks({ response, parts }: JsonRecord): UserBlock[] {
   const { output, error } = fieldsOf(response);
   const said = output ?? error ?? response;
   const text = typeof said === "string" ? said : encodeParsed(said ?? {});
-  const blocks: InputBlock[] = text === "" ? [] : [{ type: "text", text }];
+  const blocks: UserBlock[] = text === "" ? [] : [{ type: "text", text }];
   return [...blocks, ...convertSentParts(listOf(parts))];
 }
 
 /** Returns a tool's output, as far as the program kept it; undefined if it kept nothing. */
-export function resultOfCall(record: JsonRecord): { content: InputBlock[]; isError: boolean } | undefined {
+export function resultOfCall(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";
   if (result !== undefined && result !== null) return { content: convertSentParts(result), isError };

@@ -1,7 +1,7 @@
 import { fieldsOf, listOf } from "../../context/entry-fields.ts";
 import type { JsonRecord } from "../../schema/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textOf } from "../source-values.ts";
+import { textIn, textOf } from "../source-values.ts";
 
 /** A message, or a compaction, with its parent. */
 export interface LogNode {
@@ -136,7 +136,7 @@ class PatchLog implements PatchedLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Takes the message of an earlier file for one that stands at the same place. */
+  /** Takes the message of an earlier file for one at the same position. */
   #reuse(message: JsonRecord): boolean {
     const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
     if (known === undefined) {
@@ -200,13 +200,4 @@ class PatchLog implements PatchedLog {
 
 function isThanks(message: JsonRecord | undefined): boolean {
   return message?.["type"] === "gemini" && textIn(message["content"]).startsWith("Got it.");
-}
-
-/** Returns the text of parts, joined. */
-export function textIn(content: unknown): string {
-  if (typeof content === "string") return content;
-  const parts = Array.isArray(content) ? content : [content];
-  return parts
-    .map((part) => (typeof part === "string" ? part : (textOf(fieldsOf(part)["text"]) ?? "")))
-    .join("");
 }

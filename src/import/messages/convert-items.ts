@@ -24,10 +24,9 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
   switch (form) {
     case "anthropic": {
       const system = instructions ?? textBlocks(document.instructions);
-      const messages = items.map((item, i) => ({
-        ...item,
-        ...messageFields(item, i, ["user", "assistant", "system"]),
-      }));
+      const messages = items.map((item, i) =>
+        messageOf(withoutTime(item), i, ["user", "assistant", "system"]),
+      );
       return fromAnthropic({ messages, ...(system !== undefined && { system }) }, options);
     }
     case "openai-chat":
@@ -41,19 +40,16 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
         options,
       );
     case "gemini": {
-      const contents = items.map(({ role, parts, ...rest }) => ({
-        ...rest,
-        role: textOf(role),
-        parts: listOf(parts).filter(isJsonRecord),
+      const contents = items.map((item) => ({
+        ...withoutTime(item),
+        role: textOf(item["role"]),
+        parts: listOf(item["parts"]).filter(isJsonRecord),
       }));
       const systemInstruction = instructions ?? geminiText(document.instructions);
       return fromGemini({ contents, ...(systemInstruction !== undefined && { systemInstruction }) }, options);
     }
     case "model-messages": {
-      const messages = items.map((item, i) => ({
-        ...item,
-        ...messageFields(item, i, ["system", "user", "assistant", "tool"]),
-      }));
+      const messages = items.map((item, i) => messageOf(item, i, ["system", "user", "assistant", "tool"]));
       return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
     }
     case "ui-messages":
@@ -71,7 +67,7 @@ export function convertItems(document: MessageDocument, options: MessageImportOp
   }
 }
 
-/** Normalizes an item; messages among them may have no type. */
+/** Normalises an item; messages among them may have no type. */
 function responsesItem(item: JsonRecord, index: number) {
   const type = textOf(item["type"]);
   return type === undefined
@@ -85,8 +81,13 @@ function roleOf<Role extends string>({ role }: JsonRecord, index: number, roles:
   return found;
 }
 
-function messageFields<Role extends string>(item: JsonRecord, index: number, roles: readonly Role[]) {
-  return { role: roleOf(item, index, roles), content: contentOf(item, index) };
+function messageOf<Role extends string>(item: JsonRecord, index: number, roles: readonly Role[]) {
+  return { ...item, role: roleOf(item, index, roles), content: contentOf(item, index) };
+}
+
+/** Removes the fields that became the time of a message. */
+function withoutTime({ createdAt: _, timestamp: __, ...item }: JsonRecord): JsonRecord {
+  return item;
 }
 
 const CHAT_ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;

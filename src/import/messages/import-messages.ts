@@ -1,10 +1,12 @@
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { encodeParsed } from "../../jsonl/encode.ts";
 import type { UnknownEntry } from "../../schema/entry.ts";
+import type { SessionIssue } from "../../schema/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../schema/json.ts";
 import { readMessageDocument } from "../../schema/message-form.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
+import { issueAt } from "../source-text.ts";
 import { isoTimeOf, member, textOf } from "../source-values.ts";
 import { convertItems } from "./convert-items.ts";
 
@@ -55,12 +57,11 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   let last: Draft | undefined;
   for (const message of messages) {
     const key = keyOf((last ?? builder.tip).id, message);
-    last = builder.addMessage(key, last, message.timestamp, () => message);
+    last = builder.addMessage(key, last, message.timestamp, message);
   }
   const left = issues.filter(({ code }) => code.endsWith("_DROPPED"));
   builder.issues.push(...left.map(issueOf));
-  for (const { code } of left) if (code === "MESSAGE_DROPPED") builder.drop("message");
-  builder.counts.mapped = builder.counts.records - builder.counts.dropped;
+  builder.drop("message", left.filter(({ code }) => code === "MESSAGE_DROPPED").length);
   return builder.finish();
 }
 
@@ -85,14 +86,8 @@ function timesOf(items: readonly JsonRecord[], startedAt: string): string[] {
   });
 }
 
-function issueOf({ index, message }: ConversionIssue) {
-  return {
-    code: "MESSAGE_FOREIGN" as const,
-    line: 0,
-    offset: 0,
-    length: 0,
-    message: `Message ${index}: ${message}`,
-  };
+function issueOf({ index, message }: ConversionIssue): SessionIssue {
+  return issueAt("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
 }
 
 /** Returns the id that a document gives its conversation; undefined if it gives none. */

@@ -1,4 +1,6 @@
-import { isFailure } from "../../view/entry-kind.ts";
+import type { AnySessionEntry, Message } from "../../core.ts";
+import { type ContentPart, contentOf, contentOfMessage } from "../../view/entry-content.ts";
+import { isFailure, kindOf, kindOfMessage } from "../../view/entry-kind.ts";
 import { callsIn, resultCallId } from "../../view/tool-calls.ts";
 import type { ModelItem, PathItem } from "./path-items.ts";
 
@@ -116,4 +118,26 @@ function addEntries(
     rowOf.set(item.ordinal, rows.length);
     rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
   }
+}
+
+const made = new WeakMap<object, readonly ContentPart[]>();
+
+/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list each time. */
+export function partsOfItem(item: ConversationItem): readonly ContentPart[] {
+  const source = "messages" in item ? item.messages : item.entry;
+  const known = made.get(source);
+  if (known !== undefined) return known;
+  const parts =
+    "messages" in item
+      ? item.messages.flatMap((message) => sentParts(item.entry, message))
+      : contentOf(item.entry).parts;
+  made.set(source, parts);
+  return parts;
+}
+
+/** What the model gets of an entry; how it is sent is said where that is not plain from the entry. */
+function sentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
+  const isPlain = kindOf(entry) === kindOfMessage(message);
+  const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };
+  return isPlain ? contentOfMessage(message) : [note, ...contentOfMessage(message)];
 }

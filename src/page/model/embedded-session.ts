@@ -43,6 +43,7 @@ function linkOf(value: unknown): LinkedSession {
   return { path: textOf(path), href: textOf(href) || undefined };
 }
 
-function bytesOf(base64: string): Uint8Array {
+/** Decodes bytes as the command line writes them. */
+export function bytesOf(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

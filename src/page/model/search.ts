@@ -1,9 +1,9 @@
 import { textOf } from "../../context/message-parts.ts";
 import type { AnySessionEntry } from "../../core.ts";
+import { type ContentPart, contentOf, outputTitle } from "../../view/entry-content.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
-import { blocksOfEntry } from "./blocks.ts";
 import type { SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */
@@ -71,21 +71,29 @@ export class SearchIndex {
 
 /** What an entry shows; where that is only one line, the line. */
 function partsOf(entry: AnySessionEntry): string[] {
-  const parts = blocksOfEntry(entry).map(textOfBlock);
+  const parts = contentOf(entry).parts.map(textOfPart);
   return kindOf(entry).style === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
 }
 
-function textOfBlock(block: ReturnType<typeof blocksOfEntry>[number]): string {
-  if (block.kind === "image") return "";
-  if (block.kind === "call") return `${block.name}\n${argumentText(block.given)}`;
-  if (block.kind === "output" || block.kind === "json") return `${block.title}\n${block.text}`;
-  return block.text;
+function textOfPart(part: ContentPart): string {
+  switch (part.kind) {
+    case "image":
+      return "";
+    case "call":
+      return `${part.name}\n${inputText(part.input)}`;
+    case "output":
+      return `${outputTitle(part)}\n${part.text}`;
+    case "data":
+      return `${part.title}\n${prettyJson(part.value)}`;
+    default:
+      return part.text;
+  }
 }
 
 /** Arguments as the page shows them: texts as they are, the rest as JSON. */
-function argumentText(given: unknown): string {
-  if (typeof given !== "object" || given === null) return textOf(given);
-  return Object.entries(given)
+function inputText(input: unknown): string {
+  if (typeof input !== "object" || input === null) return textOf(input);
+  return Object.entries(input)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : prettyJson(value)}`)
     .join("\n");
 }

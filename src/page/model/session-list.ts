@@ -1,6 +1,7 @@
 import { fieldsOf, listOf, numberOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
 import { kindOfMessage } from "../../view/entry-kind.ts";
+import type { SessionTotals } from "../../view/session-totals.ts";
 
 /** A session of a list. */
 export interface ListedSession {
@@ -34,13 +35,6 @@ export interface ListHit {
   readonly word: string;
   /** The line around the first place: what stands before, the place itself, what stands behind. */
   readonly snippet: readonly [before: string, match: string, after: string];
-}
-
-/** What is told of a session once somebody looks at it. */
-export interface ListedFacts {
-  readonly failed: number;
-  /** In US dollars. */
-  readonly cost: number;
 }
 
 /** Reads the list that a server put into the page. */
@@ -82,7 +76,7 @@ export function readHits(json: unknown): ListHit[] {
 }
 
 /** Reads what a server tells of one session. */
-export function readFacts(json: unknown): ListedFacts {
+export function readTotals(json: unknown): SessionTotals {
   const { failed, cost } = fieldsOf(json);
   return { failed: numberOf(failed), cost: numberOf(cost) };
 }

@@ -109,3 +109,20 @@ export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): n
 export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];
 }
+
+/** Names the end of a path in words: `the leaf`, `entry 4f338a15`, or `the start` before the first entry. */
+export function endName({ entries, leaf }: Pick<SessionModel, "entries" | "leaf">, end: number): string {
+  if (end === leaf) return "the leaf";
+  const entry = entries[end];
+  return entry === undefined ? "the start" : `entry ${entry.id}`;
+}
+
+/** Bytes of a damaged place that are shown. */
+const MOST_BYTES = 600;
+
+/** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */
+export function rawTextOf(bytes: Uint8Array, { offset, length }: SessionIssue): string {
+  const shown = bytes.subarray(offset, offset + Math.min(length, MOST_BYTES));
+  const text = new TextDecoder().decode(shown);
+  return length > MOST_BYTES ? `${text}…` : text;
+}

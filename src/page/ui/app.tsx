@@ -5,20 +5,20 @@ import { viewPath } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import { Conversation } from "./conversation.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { Folds, FoldsContext } from "./folds.ts";
+import { Folds, FoldsContext } from "./fold.tsx";
 import { Help } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
+import { useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
 import { PageContext } from "./page-context.ts";
 import { PathBar } from "./path-bar.tsx";
 import { WIDE } from "./screen.ts";
 import { SearchPanel } from "./search-panel.tsx";
 import { Sight } from "./sight.ts";
-import { toggleTheme } from "./theme.ts";
+import { toggleTheme } from "./theme-button.tsx";
 import { TopBar, type Unfolded } from "./top-bar.tsx";
 import { TreePanel } from "./tree-panel.tsx";
 import { UsageView } from "./usage-view.tsx";
-import { useKeys } from "./use-keys.ts";
 import { usePlace } from "./use-place.ts";
 import { usePrinting } from "./use-printing.tsx";
 import { useSearch } from "./use-search.ts";
@@ -70,11 +70,16 @@ export function App({ live, opening, indexUrl }: AppProps) {
     if (isLedTo) folds.setEntry(focus, true);
   }, [place.reveal]);
 
-  const changeFolds = (change: () => void) => {
-    change();
+  const toggleAll = () => {
+    folds.setAll(!folds.areAllOpen);
     redraw((times) => times + 1);
   };
-  const toggleAll = () => changeFolds(() => folds.setAll(!folds.areAllOpen));
+  /** Opens what is looked at, or closes it; if nothing is, the first entry in sight. */
+  const toggleEntry = () => {
+    const ordinal = focus === NONE ? sight.ordinal : focus;
+    if (focus === NONE) go({ go: "mark", ordinal });
+    folds.toggleEntry(ordinal);
+  };
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   const toFailure = (direction: 1 | -1) => {
@@ -97,7 +102,7 @@ export function App({ live, opening, indexUrl }: AppProps) {
     last: () => go({ go: "last" }),
     nextBranch: () => go({ go: "branch", direction: 1 }),
     previousBranch: () => go({ go: "branch", direction: -1 }),
-    toggleEntry: () => changeFolds(() => folds.setEntry(focus, !folds.isEntryOpen(focus))),
+    toggleEntry,
     toggleAll,
     search: () => {
       unfold("search");

@@ -3,8 +3,8 @@ import { excerptOf } from "../../view/excerpt.ts";
 import { count, dollars } from "../../view/words.ts";
 import { timeOf } from "../model/format.ts";
 import { type CallOrder, type ModelCall, orderCalls } from "../model/usage.ts";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
-import { usePage } from "./use-page.ts";
 
 /** So many calls are listed until somebody asks for all. */
 const FIRST = 20;

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { roundValues } from "../model/scale.ts";
+import { roundValues } from "../model/format.ts";
 import { WIDE } from "./screen.ts";
 
 /** Size of what is drawn in a chart, in units of its own. */

@@ -1,12 +1,15 @@
+import { createContext } from "preact";
 import { useContext, useState } from "preact/hooks";
 import { count } from "../../view/words.ts";
 import { highlightCode } from "../render/highlight.ts";
 import { Html } from "./html.tsx";
-import { PrintContext } from "./print-context.ts";
 
 /** Lines and characters of a text that are shown before somebody asks for more. */
 const MOST_LINES = 300;
 const MOST_CHARACTERS = 40_000;
+
+/** Whether this is for paper, where nobody can ask for more. */
+export const PrintContext = createContext(false);
 
 /** A text as it was written, coloured if its language is known, and cut if it is very long. */
 export function Code({ text, language }: { text: string; language?: string | undefined }) {

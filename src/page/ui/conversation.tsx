@@ -1,24 +1,24 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../../tree/entry-tree.ts";
+import type { ContentPart } from "../../view/entry-content.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { count, counted } from "../../view/words.ts";
-import type { Block } from "../model/blocks.ts";
 import {
   type CompactedRow,
   type ConversationItem,
   type ConversationRow,
   conversationRows,
+  partsOfItem,
 } from "../model/conversation-rows.ts";
 import type { Place } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { bringIntoSight } from "./bring-into-sight.ts";
 import { EntryCard } from "./entry-card.tsx";
-import { FoldsContext } from "./folds.ts";
+import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
-import { blocksOfItem } from "./item-blocks.ts";
+import { usePage } from "./page-context.ts";
 import type { Sight } from "./sight.ts";
 import { markText } from "./text-marks.ts";
-import { usePage } from "./use-page.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 /** Name of the fold of what was compacted. */
@@ -137,14 +137,13 @@ function estimateHeight(row: ConversationRow): number {
   if (row.kind === "compacted") return COMPACTED_HEIGHT;
   const { item, results } = row;
   if (kindOf(item.entry).style === "quiet") return SMALL;
-  const blocks = blocksOfItem(item);
-  return blocks.reduce((height, block) => height + heightOf(block), CARD + results.size * RESULT);
+  return partsOfItem(item).reduce((height, part) => height + heightOf(part), CARD + results.size * RESULT);
 }
 
-function heightOf(block: Block): number {
-  if (block.kind === "image") return 320;
-  if (block.kind !== "markdown") return 36;
-  const lines = block.text.split("\n", 200);
+function heightOf(part: ContentPart): number {
+  if (part.kind === "image") return 320;
+  if (part.kind !== "text") return 36;
+  const lines = part.text.split("\n", 200);
   return (
     lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / CHARACTERS_PER_LINE)), 0) * LINE
   );

@@ -1,8 +1,8 @@
 import type { AnySessionEntry } from "../../core.ts";
 import { answerOf } from "../../view/tool-calls.ts";
-import { EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
-import { linkTo } from "./location.ts";
-import { usePage } from "./use-page.ts";
+import { EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
+import { linkTo } from "./use-place.ts";
 
 interface EntryActionsProps {
   readonly entry: AnySessionEntry;
@@ -19,25 +19,19 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
   const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
-      <button
-        type="button"
-        class="icon-button"
-        title={`${seen} (m)`}
-        aria-label={seen}
+      <IconButton
+        icon={EyeIcon}
+        hint={`${seen} (m)`}
+        label={seen}
         onClick={() => go({ go: "context", ordinal })}
-      >
-        <EyeIcon />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        title={isEnd ? "The path ends here" : "End the path here (x)"}
-        aria-label="End the path here"
-        disabled={isEnd}
+      />
+      <IconButton
+        icon={EndHereIcon}
+        hint={isEnd ? "The path ends here" : "End the path here (x)"}
+        label="End the path here"
+        isDisabled={isEnd}
         onClick={() => go({ go: "end", ordinal })}
-      >
-        <EndHereIcon />
-      </button>
+      />
       <a
         class="icon-button"
         href={linkTo(entry.id)}
@@ -58,4 +52,16 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false }: EntryA
 function momentOf(answer: number | undefined, ordinal: number): string {
   if (answer === undefined) return "with this";
   return answer === ordinal ? "when it wrote this" : "when it made this call";
+}
+
+/**
+ * The id of an entry, as the command line takes it. One click selects the whole of it to be copied, also where a long one
+ * is cut: no permission is needed for that, as it is to write to the clipboard.
+ */
+export function EntryId({ id }: { id: string }) {
+  return (
+    <code class="entry-id no-print" title={`Entry ${id}: click to select the id`}>
+      {id}
+    </code>
+  );
 }

@@ -1,17 +1,15 @@
-import type { AnySessionEntry } from "../../core.ts";
+import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
 import { NONE } from "../../tree/entry-tree.ts";
+import type { ContentPart } from "../../view/entry-content.ts";
 import { isFailure, kindOf } from "../../view/entry-kind.ts";
 import { excerptOf } from "../../view/excerpt.ts";
 import { counted } from "../../view/words.ts";
-import type { Block } from "../model/blocks.ts";
-import type { EntryRow } from "../model/conversation-rows.ts";
-import { BlockView } from "./block-view.tsx";
+import { type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
+import { STATE_HINTS } from "../model/path-items.ts";
 import { EntryHead } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
-import { blocksOfItem } from "./item-blocks.ts";
-import { memo } from "./memo.ts";
-import { STATE_HINTS } from "./state-words.ts";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
+import { PartView } from "./part-view.tsx";
 
 interface EntryCardProps {
   readonly row: EntryRow;
@@ -27,7 +25,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const { item, ordinal } = row;
   const { entry, state } = item;
   const { style: tone, word } = kindOf(entry);
-  const blocks = blocksOfItem(item);
+  const parts = partsOfItem(item);
   const isSmall = tone === "quiet" && word !== "system";
   // A failed result is red itself.
   const isFailed = word === "assistant" && isFailure(entry);
@@ -36,7 +34,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     `tone-${tone}`,
     `state-${state}`,
     isSmall ? "is-small" : "",
-    isCallsOnly(blocks) ? "is-calls-only" : "",
+    isCallsOnly(parts) ? "is-calls-only" : "",
     isFailed ? "is-failed" : "",
     focus === ordinal ? "is-focused" : "",
   ];
@@ -58,12 +56,12 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
         isEnd={end === ordinal}
         excerpt={isSmall ? excerptOf(entry).text : ""}
       />
-      {blocks.length > 0 && (
+      {parts.length > 0 && (
         <div class="entry-body">
           {word === "system" ? (
-            <SystemBody entry={entry} row={row} blocks={blocks} />
+            <SystemBody row={row} parts={parts} />
           ) : (
-            <Blocks row={row} blocks={blocks} focus={focus} end={end} />
+            <Parts row={row} parts={parts} focus={focus} end={end} />
           )}
         </div>
       )}
@@ -83,41 +81,52 @@ function useMark(): (event: Event) => void {
   };
 }
 
-function isCallsOnly(blocks: readonly Block[]): boolean {
-  return blocks.length > 0 && blocks.every(({ kind }) => kind === "call" || kind === "thinking");
+function isCallsOnly(parts: readonly ContentPart[]): boolean {
+  return parts.length > 0 && parts.every(({ kind }) => kind === "call" || kind === "thinking");
 }
 
-function Blocks({ row, blocks, focus, end }: EntryCardProps & { blocks: readonly Block[] }) {
+function Parts({ row, parts, focus, end }: EntryCardProps & { parts: readonly ContentPart[] }) {
   return (
     <>
-      {blocks.map((block, index) => (
-        <BlockView key={index} row={row} name={String(index)} block={block} focus={focus} end={end} />
+      {parts.map((part, index) => (
+        <PartView key={index} row={row} name={String(index)} part={part} focus={focus} end={end} />
       ))}
     </>
   );
 }
 
 /** Instructions to the model are long as a rule, and seldom what one came to read. */
-function SystemBody({
-  entry,
-  row,
-  blocks,
-}: {
-  entry: AnySessionEntry;
-  row: EntryRow;
-  blocks: readonly Block[];
-}) {
-  const size = blocks.reduce((sum, block) => sum + ("text" in block ? block.text.length : 0), 0);
+function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart[] }) {
+  const size = parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
   const summary = (
     <>
       <span class="fold-title">Instructions</span>
-      <span class="fold-excerpt">{excerptOf(entry).text}</span>
+      <span class="fold-excerpt">{excerptOf(row.item.entry).text}</span>
       <span class="fold-size">{counted(size, "character", "characters")}</span>
     </>
   );
   return (
     <Fold ordinal={row.ordinal} name="system" summary={summary}>
-      {() => <Blocks row={row} blocks={blocks} focus={row.ordinal} end={row.ordinal} />}
+      {() => <Parts row={row} parts={parts} focus={row.ordinal} end={row.ordinal} />}
     </Fold>
   );
+}
+
+/** Draws a part of the page anew only if one of its properties is another one. */
+function memo<P extends object>(part: FunctionComponent<P>): FunctionComponent<P> {
+  class Memo extends Component<P> {
+    override shouldComponentUpdate(next: Readonly<P>): boolean {
+      return !areEqual(this.props, next);
+    }
+
+    override render(): ComponentChild {
+      return h(part, this.props);
+    }
+  }
+  return (props) => h(Memo, props);
+}
+
+function areEqual(before: object, after: object): boolean {
+  const [old, entries] = [new Map(Object.entries(before)), Object.entries(after)];
+  return old.size === entries.length && entries.every(([name, value]) => old.get(name) === value);
 }

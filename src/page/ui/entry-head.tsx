@@ -5,14 +5,12 @@ import type { JsonRecord } from "../../schema/json.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { dateAndTimeOf, timeOf, tokens } from "../model/format.ts";
-import type { ItemState } from "../model/path-items.ts";
+import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { siblingsOf } from "../model/session-model.ts";
-import { EntryActions } from "./entry-actions.tsx";
-import { EntryId } from "./entry-id.tsx";
-import { BackIcon, ChevronIcon } from "./icons.tsx";
+import { EntryActions, EntryId } from "./entry-actions.tsx";
+import { BackIcon, ChevronIcon, IconButton } from "./icons.tsx";
 import { NestedLinks } from "./nested-links.tsx";
-import { STATE_WORDS } from "./state-words.ts";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 
 interface EntryHeadProps {
   readonly entry: AnySessionEntry;
@@ -66,20 +64,11 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
   };
   return (
     <span class="branch-switch">
-      <button
-        type="button"
-        class="icon-button no-print"
-        aria-label="Previous branch"
-        onClick={() => toOther(-1)}
-      >
-        <BackIcon />
-      </button>
+      <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
       <span>
         branch {at + 1} of {siblings.length}
       </span>
-      <button type="button" class="icon-button no-print" aria-label="Next branch" onClick={() => toOther(1)}>
-        <ChevronIcon />
-      </button>
+      <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
     </span>
   );
 }

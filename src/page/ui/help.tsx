@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { CloseIcon, EndHereIcon, EyeIcon, LinkIcon } from "./icons.tsx";
+import { CloseIcon, EndHereIcon, EyeIcon, IconButton, LinkIcon } from "./icons.tsx";
 import { KEY_HELP } from "./keys.ts";
 import { TOUCH } from "./screen.ts";
 
@@ -32,9 +32,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     <dialog ref={dialog} class="help" aria-label={HELP_TITLE} onClose={onClose}>
       <header>
         <h2>{hasKeys ? "Keys" : "Signs"}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
-          <CloseIcon />
-        </button>
+        <IconButton icon={CloseIcon} label="Close" onClick={() => dialog.current?.close()} />
       </header>
       {hasKeys && <Keys />}
       <dl>

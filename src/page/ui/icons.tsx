@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChild, ComponentChildren } from "preact";
 
 /** Makes a drawing of 16 by 16 units that takes the colour of the text around it. */
 function icon(children: ComponentChildren) {
@@ -79,3 +79,34 @@ export const FilterIcon = icon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" /
 export const SessionIcon = icon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
 /** Unfolds everything. */
 export const UnfoldIcon = icon(<path d="M5 5.5L8 2.5l3 3M5 10.5l3 3 3-3" />);
+
+interface IconButtonProps {
+  readonly icon: () => ComponentChild;
+  /** What it does, for those who do not see the icon. */
+  readonly label: string;
+  /** The same with its key, for those who point at it. */
+  readonly hint?: string;
+  readonly class?: string;
+  readonly isDisabled?: boolean;
+  /** Whether what it unfolds is shown; undefined if it unfolds nothing. */
+  readonly isExpanded?: boolean;
+  readonly onClick: () => void;
+}
+
+/** A button that is only an icon. */
+export function IconButton(props: IconButtonProps) {
+  const { icon: Icon, label, hint, class: extra = "", isDisabled, isExpanded, onClick } = props;
+  return (
+    <button
+      type="button"
+      class={`icon-button ${extra}`.trim()}
+      aria-label={label}
+      aria-expanded={isExpanded}
+      title={hint}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      <Icon />
+    </button>
+  );
+}

@@ -1,7 +1,8 @@
+import { NONE } from "../../tree/entry-tree.ts";
 import { counted } from "../../view/words.ts";
-import { rawTextOf } from "../model/raw-line.ts";
+import { rawTextOf } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 /** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
@@ -31,7 +32,7 @@ export function IssuesView() {
                 <span>
                   {issue.line > 0 ? `line ${issue.line}, ` : ""}offset {issue.offset}
                 </span>
-                {ordinal !== undefined && (
+                {ordinal !== NONE && (
                   <button type="button" class="link-button" onClick={() => go({ go: "entry", ordinal })}>
                     Show entry {issue.entryId}
                   </button>

@@ -1,84 +1,60 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/** Keys and what they ask for, and the line of the help about those of a row; `also` is what that line mentions. */
+const KEYS = [
+  {
+    help: "next and previous entry (also ↓ and ↑)",
+    keys: { j: "next", k: "previous" },
+    also: { ArrowDown: "next", ArrowUp: "previous" },
+  },
+  { help: "next and previous message of the user", keys: { "]": "nextTurn", "[": "previousTurn" } },
+  {
+    help: "next and previous branch (also → and ←)",
+    keys: { l: "nextBranch", h: "previousBranch" },
+    also: { ArrowRight: "nextBranch", ArrowLeft: "previousBranch" },
+  },
+  {
+    help: "first and last entry (also Home and End)",
+    keys: { g: "first", G: "last" },
+    also: { Home: "first", End: "last" },
+  },
+  {
+    help: "open or close all folds of the entry (also o)",
+    keys: { Enter: "toggleEntry" },
+    also: { o: "toggleEntry" },
+  },
+  { help: "open or close all folds", keys: { e: "toggleAll" } },
+  { help: "search", keys: { "/": "search" } },
+  { help: "next and previous place that was found", keys: { n: "nextHit", N: "previousHit" } },
+  { help: "next and previous failure", keys: { f: "nextFailure", F: "previousFailure" } },
+  { help: "filters: failures, roles, tools, labels", keys: { v: "filters" } },
+  {
+    help: "what the model saw at this entry (of a result, at its call), and back",
+    keys: { m: "toggleModelView" },
+  },
+  { help: "usage: tokens, cache and cost", keys: { u: "usage" } },
+  { help: "end the path at this entry", keys: { x: "endHere" } },
+  { help: "back to the leaf", keys: { L: "leaf" } },
+  { help: "show or hide the tree", keys: { t: "tree" } },
+  { help: "light or dark", keys: { d: "theme" } },
+  { help: "these keys, and what the signs mean", keys: { "?": "help" }, also: { Escape: "escape" } },
+] as const;
+
+type ValuesOf<T> = T extends object ? T[keyof T] : never;
+
 /** What a key asks for. */
 export type KeyCommand =
-  | "next"
-  | "previous"
-  | "nextTurn"
-  | "previousTurn"
-  | "first"
-  | "last"
-  | "nextBranch"
-  | "previousBranch"
-  | "toggleEntry"
-  | "toggleAll"
-  | "search"
-  | "nextHit"
-  | "previousHit"
-  | "nextFailure"
-  | "previousFailure"
-  | "filters"
-  | "toggleModelView"
-  | "usage"
-  | "tree"
-  | "theme"
-  | "endHere"
-  | "leaf"
-  | "help"
-  | "escape";
+  | ValuesOf<(typeof KEYS)[number]["keys"]>
+  | ValuesOf<Extract<(typeof KEYS)[number], { also: object }>["also"]>;
 
-const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map([
-  ["j", "next"],
-  ["ArrowDown", "next"],
-  ["k", "previous"],
-  ["ArrowUp", "previous"],
-  ["]", "nextTurn"],
-  ["[", "previousTurn"],
-  ["g", "first"],
-  ["Home", "first"],
-  ["G", "last"],
-  ["End", "last"],
-  ["l", "nextBranch"],
-  ["ArrowRight", "nextBranch"],
-  ["h", "previousBranch"],
-  ["ArrowLeft", "previousBranch"],
-  ["Enter", "toggleEntry"],
-  ["o", "toggleEntry"],
-  ["e", "toggleAll"],
-  ["/", "search"],
-  ["n", "nextHit"],
-  ["N", "previousHit"],
-  ["f", "nextFailure"],
-  ["F", "previousFailure"],
-  ["v", "filters"],
-  ["m", "toggleModelView"],
-  ["u", "usage"],
-  ["t", "tree"],
-  ["d", "theme"],
-  ["x", "endHere"],
-  ["L", "leaf"],
-  ["?", "help"],
-  ["Escape", "escape"],
-]);
+const COMMANDS: ReadonlyMap<string, KeyCommand> = new Map(
+  KEYS.flatMap((row) => [...Object.entries(row.keys), ...Object.entries("also" in row ? row.also : {})]),
+);
 
 /** Keys and what they do, as the help shows them. */
-export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: string])[] = [
-  [["j", "k"], "next and previous entry (also ↓ and ↑)"],
-  [["]", "["], "next and previous message of the user"],
-  [["l", "h"], "next and previous branch (also → and ←)"],
-  [["g", "G"], "first and last entry (also Home and End)"],
-  [["Enter"], "open or close all folds of the entry (also o)"],
-  [["e"], "open or close all folds"],
-  [["/"], "search"],
-  [["n", "N"], "next and previous place that was found"],
-  [["f", "F"], "next and previous failure"],
-  [["v"], "filters: failures, roles, tools, labels"],
-  [["m"], "what the model saw at this entry (of a result, at its call), and back"],
-  [["u"], "usage: tokens, cache and cost"],
-  [["x"], "end the path at this entry"],
-  [["L"], "back to the leaf"],
-  [["t"], "show or hide the tree"],
-  [["d"], "light or dark"],
-  [["?"], "these keys, and what the signs mean"],
-];
+export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: string])[] = KEYS.map(
+  ({ keys, help }) => [Object.keys(keys), help],
+);
 
 /** Keys with which an element scrolls, and the sizes that say whether it can. */
 const SCROLLING: ReadonlyMap<
@@ -123,4 +99,24 @@ function canScroll(target: EventTarget | null, key: string): boolean {
   const style = getComputedStyle(target);
   const overflow = whole === "scrollWidth" ? style.overflowX : style.overflowY;
   return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
+}
+
+/** Listens to the keys of the whole page; see `commandOf`. */
+export function useKeys(
+  isConversation: boolean,
+  commands: { readonly [command in KeyCommand]: () => void },
+): void {
+  const latest = useRef({ isConversation, commands });
+  latest.current = { isConversation, commands };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const command = commandOf(event, latest.current.isConversation);
+      // An open dialog has the keys to itself.
+      if (command === undefined || document.querySelector("dialog[open]") !== null) return;
+      event.preventDefault();
+      latest.current.commands[command]();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
 }

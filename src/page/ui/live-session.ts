@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { EmbeddedSession } from "../model/embedded-session.ts";
+import { bytesOf, type EmbeddedSession } from "../model/embedded-session.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
@@ -77,10 +77,6 @@ class GrowingSession {
     this.#onRead(makeSessionModel({ ...this.#embedded, bytes: this.#bytes }));
     this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
   }
-}
-
-function bytesOf(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
 function isAtEnd(): boolean {

@@ -1,6 +1,6 @@
 import { quoteForShell } from "../../view/shell-quote.ts";
 import { SessionIcon } from "./icons.tsx";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 
 /** The sessions that an entry names, such as that of a subagent: links, or how to open them where nobody serves them. */
 export function NestedLinks({ ordinal }: { ordinal: number }) {

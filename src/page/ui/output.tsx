@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
+import type { OutputPart } from "../../view/entry-content.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { counted } from "../../view/words.ts";
-import type { Block } from "../model/blocks.ts";
 import { Code } from "./code.tsx";
 import { Fold } from "./fold.tsx";
 import { ResultIcon } from "./icons.tsx";
@@ -10,7 +10,7 @@ import { ResultIcon } from "./icons.tsx";
 export interface OutputProps {
   readonly ordinal: number;
   readonly name: string;
-  readonly block: Extract<Block, { kind: "output" }>;
+  readonly part: OutputPart;
   /** What it is the output of, where no call stands above it. */
   readonly title?: string;
   /** The line that says most about it, if it failed; default: its first words. */
@@ -24,8 +24,8 @@ export interface OutputProps {
 }
 
 /** What a tool or a command gave back: folded to its first words, or what went wrong, and its size. */
-export function Output({ ordinal, name, block, title, failure, language, notes, actions }: OutputProps) {
-  const { text, isError } = block;
+export function Output({ ordinal, name, part, title, failure, language, notes, actions }: OutputProps) {
+  const { text, isError } = part;
   const lines = text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
   return (
     <Fold

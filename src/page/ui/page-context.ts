@@ -1,4 +1,5 @@
 import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { Step } from "../model/navigation.ts";
 import type { SessionModel } from "../model/session-model.ts";
 
@@ -12,3 +13,10 @@ export interface PageContextValue {
 
 /** Hands the session to the parts of the page. Null outside of it. */
 export const PageContext = createContext<PageContextValue | null>(null);
+
+/** Returns what the page handed down. */
+export function usePage(): PageContextValue {
+  const page = useContext(PageContext);
+  if (page === null) throw new TypeError("usePage is for parts of the page: render them inside PageContext");
+  return page;
+}

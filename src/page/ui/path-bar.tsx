@@ -1,18 +1,19 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
 import { textOf } from "../../context/message-parts.ts";
-import type { AnySessionEntry } from "../../core.ts";
+import type { AnySessionEntry, ContextUsageEstimate } from "../../core.ts";
 import { NONE } from "../../tree/entry-tree.ts";
+import { contextSizeText } from "../../view/context-size.ts";
 import { kindOf } from "../../view/entry-kind.ts";
 import { answerOf } from "../../view/tool-calls.ts";
 import { usageTexts } from "../../view/usage.ts";
 import { count, counted } from "../../view/words.ts";
+import { tokens } from "../model/format.ts";
 import { type ContextSide, type Place, sideOf, subjectOf } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import { ContextSize } from "./context-size.tsx";
-import { DownIcon, UpIcon } from "./icons.tsx";
+import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
-import { usePage } from "./use-page.ts";
 
 interface PathBarProps {
   readonly path: PathView;
@@ -140,6 +141,19 @@ function PathFacts({ path, place }: Pick<PathBarProps, "path" | "place">) {
   );
 }
 
+/** The size of the context at the end of the path, and how it is known; short where all is about the context. */
+function ContextSize({ size, isShort }: { size: ContextUsageEstimate; isShort: boolean }) {
+  const { tokens: all, usageTokens, trailingTokens } = size;
+  const isExact = usageTokens > 0 && trailingTokens === 0;
+  return (
+    <span title={`Context: ${contextSizeText(size)}`}>
+      {isShort ? "" : "context "}
+      {isExact ? "" : "about "}
+      {tokens(all)} tokens
+    </span>
+  );
+}
+
 /** What the model's answer cost: the call of the model, with whatever tools it called in it. */
 function AnswerCost({ answer }: { answer: AnySessionEntry }) {
   const { cost, tokens } = usageTexts(answer);
@@ -181,24 +195,13 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
         {place}
         {count(failures.length)} failed
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Previous failure"
-        title="Previous failure (F)"
+      <IconButton
+        icon={UpIcon}
+        label="Previous failure"
+        hint="Previous failure (F)"
         onClick={() => onFailure(-1)}
-      >
-        <UpIcon />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Next failure"
-        title="Next failure (f)"
-        onClick={() => onFailure(1)}
-      >
-        <DownIcon />
-      </button>
+      />
+      <IconButton icon={DownIcon} label="Next failure" hint="Next failure (f)" onClick={() => onFailure(1)} />
     </span>
   );
 }

@@ -5,7 +5,7 @@ import { counted } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { SearchHit } from "../model/search.ts";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 interface SearchPanelProps {

@@ -1,19 +1,19 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { folderName } from "../../view/session-title.ts";
+import type { SessionTotals } from "../../view/session-totals.ts";
 import { count, counted, dollars } from "../../view/words.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import {
   cutAtWords,
-  type ListedFacts,
   type ListedSession,
   type ListHit,
-  readFacts,
   readHits,
+  readTotals,
   type SessionList,
   sessionsNamed,
 } from "../model/session-list.ts";
-import { CloseIcon, SearchIcon } from "./icons.tsx";
+import { CloseIcon, IconButton, SearchIcon } from "./icons.tsx";
 import { commandOf } from "./keys.ts";
 import { ThemeButton } from "./theme-button.tsx";
 
@@ -75,16 +75,7 @@ export function SessionIndex({ list }: { list: SessionList }) {
               if (event.key === "Escape") change("");
             }}
           />
-          {text !== "" && (
-            <button
-              type="button"
-              class="icon-button"
-              aria-label="Clear the search"
-              onClick={() => change("")}
-            >
-              <CloseIcon />
-            </button>
-          )}
+          {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => change("")} />}
         </search>
         <ThemeButton />
       </header>
@@ -172,7 +163,7 @@ interface SessionRowProps {
 function SessionRow({ session, wanted, hits }: SessionRowProps) {
   const { href, title, cwd, modified, messageCount, issueCount, path } = session;
   const row = useRef<HTMLLIElement>(null);
-  const facts = useFacts(row, href);
+  const totals = useTotals(row, href);
   const said = [dateAndTimeOf(modified), counted(messageCount, "message", "messages")].filter(Boolean);
   return (
     <li class="session-row" ref={row}>
@@ -184,7 +175,7 @@ function SessionRow({ session, wanted, hits }: SessionRowProps) {
           <Marked line={folderName(cwd)} wanted={wanted} />
           {cwd !== "" && " · "}
           {said.join(" · ")}
-          <Facts facts={facts} />
+          <Totals totals={totals} />
           {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
         </p>
       </a>
@@ -214,10 +205,10 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
 }
 
 /** What a session cost, and how often something failed in it; nothing until that is known. */
-function Facts({ facts }: { facts: ListedFacts | string | undefined }) {
-  if (facts === undefined) return null;
-  if (typeof facts === "string") return <span title={facts}> · cost unknown</span>;
-  const { failed, cost } = facts;
+function Totals({ totals }: { totals: SessionTotals | string | undefined }) {
+  if (totals === undefined) return null;
+  if (typeof totals === "string") return <span title={totals}> · cost unknown</span>;
+  const { failed, cost } = totals;
   return (
     <>
       {cost > 0 && <span title="What its calls of models cost, on all branches"> · {dollars(cost)}</span>}
@@ -231,12 +222,12 @@ function Facts({ facts }: { facts: ListedFacts | string | undefined }) {
 }
 
 /**
- * Asks for the facts of a session once its row comes into sight, since they need the whole file.
+ * Asks for the totals of a session once its row comes into sight, since they need the whole file.
  *
  * @returns Undefined until they are known; a text says why they are not.
  */
-function useFacts(row: RefObject<HTMLElement | null>, href: string): ListedFacts | string | undefined {
-  const [facts, setFacts] = useState<ListedFacts | string>();
+function useTotals(row: RefObject<HTMLElement | null>, href: string): SessionTotals | string | undefined {
+  const [totals, setTotals] = useState<SessionTotals | string>();
   useEffect(() => {
     const element = row.current;
     if (element === null) return;
@@ -244,10 +235,10 @@ function useFacts(row: RefObject<HTMLElement | null>, href: string): ListedFacts
     const observer = new IntersectionObserver((seen) => {
       if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
       observer.disconnect();
-      fetchJson(`${href}/facts`, controller.signal).then(
-        (json) => setFacts(readFacts(json)),
+      fetchJson(`${href}/totals`, controller.signal).then(
+        (json) => setTotals(readTotals(json)),
         (error: unknown) => {
-          if (!controller.signal.aborted) setFacts(reasonOf(error));
+          if (!controller.signal.aborted) setTotals(reasonOf(error));
         },
       );
     });
@@ -257,7 +248,7 @@ function useFacts(row: RefObject<HTMLElement | null>, href: string): ListedFacts
       controller.abort();
     };
   }, [href]);
-  return facts;
+  return totals;
 }
 
 /** Searches through contents, one search at a time. */

@@ -1,11 +1,11 @@
 import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import { count } from "../../view/words.ts";
-import { endName } from "../model/end-name.ts";
 import { tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
+import { endName } from "../model/session-model.ts";
 import { groupCalls, type ModelCall } from "../model/usage.ts";
 import { ChartFrame, PLOT } from "./chart-frame.tsx";
-import { usePage } from "./use-page.ts";
+import { usePage } from "./page-context.ts";
 
 /** The parts of a bar, from the bottom. */
 const PARTS = [

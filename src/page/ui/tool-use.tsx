@@ -1,31 +1,29 @@
 import { fieldsOf } from "../../context/entry-fields.ts";
+import type { ContentPart } from "../../view/entry-content.ts";
 import { isFailure } from "../../view/entry-kind.ts";
 import { beginningOf } from "../../view/plain.ts";
 import { prettyJson } from "../../view/pretty-json.ts";
 import { tellingArgument } from "../../view/telling-argument.ts";
-import type { Block } from "../model/blocks.ts";
-import type { ConversationItem, EntryRow } from "../model/conversation-rows.ts";
+import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
 import { editsIn } from "../model/edit-diff.ts";
 import { failureLine } from "../model/failure-line.ts";
+import { STATE_WORDS } from "../model/path-items.ts";
 import { languageOfFile } from "../render/highlight.ts";
 import { Code } from "./code.tsx";
 import { Diff, DiffCounts } from "./diff.tsx";
-import { EntryActions } from "./entry-actions.tsx";
-import { EntryId } from "./entry-id.tsx";
+import { EntryActions, EntryId } from "./entry-actions.tsx";
 import { Fold } from "./fold.tsx";
 import { CallIcon } from "./icons.tsx";
-import { blocksOfItem } from "./item-blocks.ts";
-import { JsonFold } from "./json-fold.tsx";
 import { NestedLinks } from "./nested-links.tsx";
 import { Output } from "./output.tsx";
-import { STATE_WORDS } from "./state-words.ts";
+import { isStored, StoredPart } from "./stored-part.tsx";
 
-type CallBlock = Extract<Block, { kind: "call" }>;
+type CallPart = Extract<ContentPart, { kind: "call" }>;
 
 interface ToolUseProps {
   readonly row: EntryRow;
   readonly name: string;
-  readonly call: CallBlock;
+  readonly call: CallPart;
   readonly focus: number;
   readonly end: number;
 }
@@ -50,14 +48,14 @@ export function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
 interface CallProps {
   readonly ordinal: number;
   readonly name: string;
-  readonly call: CallBlock;
+  readonly call: CallPart;
   readonly isAnswered: boolean;
 }
 
 /** Folded to what says most about the call, opened to its changes or arguments. */
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
-  const { name: tool, given } = call;
-  const edits = editsIn(given);
+  const { name: tool, input } = call;
+  const edits = editsIn(input);
   return (
     <Fold
       ordinal={ordinal}
@@ -68,28 +66,29 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
           <CallIcon />
           <span class="sr-only">call: </span>
           <span class="fold-title">{tool}</span>
-          <span class="fold-excerpt">{beginningOf(tellingArgument(given))}</span>
+          <span class="fold-excerpt">{beginningOf(tellingArgument(input))}</span>
           {edits.length > 0 && <DiffCounts edits={edits} />}
           {!isAnswered && <span class="chip">no result here</span>}
         </>
       }
     >
-      {() => (edits.length > 0 ? <Edits given={given} edits={edits} /> : <Arguments given={given} />)}
+      {() => (edits.length > 0 ? <Edits input={input} edits={edits} /> : <Arguments input={input} />)}
     </Fold>
   );
 }
 
-function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock; isEnd: boolean }) {
+function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart; isEnd: boolean }) {
   const { entry, ordinal, state } = item;
   const stateWord = STATE_WORDS[state];
-  const [output, ...others] = blocksOfItem(item);
+  const parts = partsOfItem(item);
+  const [output] = parts;
   return (
     <div class={`result state-${state}`}>
       {output?.kind === "output" && (
         <Output
           ordinal={ordinal}
           name="0"
-          block={output}
+          part={output}
           failure={failureLine(entry)}
           language={output.isError ? undefined : languageOfResult(call)}
           notes={stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
@@ -101,18 +100,9 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock
           }
         />
       )}
-      {(output?.kind === "output" ? others : [output, ...others]).map((block, index) =>
-        block?.kind === "json" ? (
-          <JsonFold key={index} ordinal={ordinal} name={`other ${index}`} block={block} />
-        ) : block?.kind === "image" ? (
-          <img key={index} class="picture" src={block.source} alt="Given back by the tool" loading="lazy" />
-        ) : (
-          block?.kind === "line" && (
-            <p key={index} class="muted">
-              {block.text}
-            </p>
-          )
-        ),
+      {parts.map(
+        (part, index) =>
+          isStored(part) && <StoredPart key={index} ordinal={ordinal} name={String(index)} part={part} />,
       )}
       <NestedLinks ordinal={ordinal} />
     </div>
@@ -122,18 +112,18 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallBlock
 /** Tools that give a file back as it is; what others say about a file is prose. */
 const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
 
-function languageOfResult({ name, given }: CallBlock): string | undefined {
-  return READS_FILE.test(name) ? languageOfFile(pathIn(given)) : undefined;
+function languageOfResult({ name, input }: CallPart): string | undefined {
+  return READS_FILE.test(name) ? languageOfFile(pathIn(input)) : undefined;
 }
 
-function pathIn(given: unknown): string {
-  const { path, file_path } = fieldsOf(given);
+function pathIn(input: unknown): string {
+  const { path, file_path } = fieldsOf(input);
   const found = path ?? file_path;
   return typeof found === "string" ? found : "";
 }
 
-function Edits({ given, edits }: { given: unknown; edits: ReturnType<typeof editsIn> }) {
-  const path = pathIn(given);
+function Edits({ input, edits }: { input: unknown; edits: ReturnType<typeof editsIn> }) {
+  const path = pathIn(input);
   return (
     <>
       {path !== "" && <div class="argument-name">{path}</div>}
@@ -144,11 +134,10 @@ function Edits({ given, edits }: { given: unknown; edits: ReturnType<typeof edit
   );
 }
 
-function Arguments({ given }: { given: unknown }) {
-  const fields = fieldsOf(given);
-  const language = languageOfFile(pathIn(given));
-  const entries = Object.entries(fields);
-  if (entries.length === 0) return <Code text={prettyJson(given)} language="json" />;
+function Arguments({ input }: { input: unknown }) {
+  const language = languageOfFile(pathIn(input));
+  const entries = Object.entries(fieldsOf(input));
+  if (entries.length === 0) return <Code text={prettyJson(input)} language="json" />;
   return (
     <>
       {entries.map(([name, value]) => (

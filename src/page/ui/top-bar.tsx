@@ -8,6 +8,7 @@ import {
   CloseIcon,
   DownIcon,
   HelpIcon,
+  IconButton,
   PrintIcon,
   SearchIcon,
   TreeIcon,
@@ -15,9 +16,9 @@ import {
   UpIcon,
 } from "./icons.tsx";
 import type { Following } from "./live-session.ts";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 import { ThemeButton } from "./theme-button.tsx";
-import { usePage } from "./use-page.ts";
 import type { Search } from "./use-search.ts";
 
 interface TopBarProps {
@@ -59,9 +60,7 @@ export function TopBar(props: TopBarProps) {
   ];
   return (
     <header class={`top-bar has-open-${unfolded}`}>
-      <button type="button" class="icon-button" aria-label="Tree" title="Tree (t)" onClick={onTree}>
-        <TreeIcon />
-      </button>
+      <IconButton icon={TreeIcon} label="Tree" hint="Tree (t)" onClick={onTree} />
       {indexUrl !== undefined && (
         <a class="icon-button" href={indexUrl} aria-label="All sessions" title="All sessions">
           <BackIcon />
@@ -78,15 +77,13 @@ export function TopBar(props: TopBarProps) {
           {following === "now" ? "live" : "not live"}
         </span>
       )}
-      <button
-        type="button"
-        class="icon-button only-narrow"
-        aria-label="Search"
-        aria-expanded={unfolded === "search"}
+      <IconButton
+        icon={SearchIcon}
+        class="only-narrow"
+        label="Search"
+        isExpanded={unfolded === "search"}
         onClick={() => toggle("search")}
-      >
-        <SearchIcon />
-      </button>
+      />
       <button
         type="button"
         class="menu-button only-narrow"
@@ -108,34 +105,15 @@ export function TopBar(props: TopBarProps) {
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Open or close all folds"
-          title="Open or close all folds (e)"
+        <IconButton
+          icon={UnfoldIcon}
+          label="Open or close all folds"
+          hint="Open or close all folds (e)"
           onClick={onFolds}
-        >
-          <UnfoldIcon />
-        </button>
+        />
         <ThemeButton />
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Print"
-          title="Print this path"
-          onClick={() => print()}
-        >
-          <PrintIcon />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={HELP_TITLE}
-          title={`${HELP_TITLE} (?)`}
-          onClick={onHelp}
-        >
-          <HelpIcon />
-        </button>
+        <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
+        <IconButton icon={HelpIcon} label={HELP_TITLE} hint={`${HELP_TITLE} (?)`} onClick={onHelp} />
       </div>
     </header>
   );
@@ -166,24 +144,15 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
               ? `${count(hits.length)} found`
               : `${count(current + 1)} of ${count(hits.length)}`}
           </span>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Previous hit"
+          <IconButton
+            icon={UpIcon}
+            label="Previous hit"
             onClick={() => choose(current === -1 ? -1 : current - 1)}
-          >
-            <UpIcon />
-          </button>
-          <button type="button" class="icon-button" aria-label="Next hit" onClick={() => choose(current + 1)}>
-            <DownIcon />
-          </button>
+          />
+          <IconButton icon={DownIcon} label="Next hit" onClick={() => choose(current + 1)} />
         </>
       )}
-      {text !== "" && (
-        <button type="button" class="icon-button" aria-label="Clear the search" onClick={() => setText("")}>
-          <CloseIcon />
-        </button>
-      )}
+      {text !== "" && <IconButton icon={CloseIcon} label="Clear the search" onClick={() => setText("")} />}
     </search>
   );
 }

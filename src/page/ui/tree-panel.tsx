@@ -10,10 +10,10 @@ import {
   type TreeDetail,
   usualDetail,
 } from "../model/tree-rows.ts";
+import { usePage } from "./page-context.ts";
 import { Segments } from "./segments.tsx";
 import { type Sight, useSight } from "./sight.ts";
 import { TREE_ROW_HEIGHT, TreeRowView, treeRowId } from "./tree-row.tsx";
-import { usePage } from "./use-page.ts";
 import { type Jump, VirtualList } from "./virtual-list.tsx";
 
 const DETAILS: readonly (readonly [TreeDetail, string])[] = [

@@ -6,8 +6,8 @@ import { count } from "../../view/words.ts";
 import { failureLine } from "../model/failure-line.ts";
 import type { PathView } from "../model/path-items.ts";
 import type { PageTreeRow } from "../model/tree-rows.ts";
+import { usePage } from "./page-context.ts";
 import { WIDE } from "./screen.ts";
-import { usePage } from "./use-page.ts";
 
 interface TreeRowProps {
   readonly row: PageTreeRow;

@@ -2,14 +2,14 @@ import { useMemo } from "preact/hooks";
 import { tokensIn } from "../../view/usage.ts";
 import { sumUsage, type UsageTotals } from "../../view/usage-tally.ts";
 import { count, dollars } from "../../view/words.ts";
-import { endName } from "../model/end-name.ts";
 import { percent, tokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
+import { endName } from "../model/session-model.ts";
 import { cacheShare, modelCalls, sumsByModel } from "../model/usage.ts";
 import { CallTable } from "./call-table.tsx";
 import { CostChart } from "./cost-chart.tsx";
+import { usePage } from "./page-context.ts";
 import { TokenChart } from "./token-chart.tsx";
-import { usePage } from "./use-page.ts";
 
 /** What the session used: tokens, cache and cost, over its course and by model. */
 export function UsageView({ path }: { path: PathView }) {

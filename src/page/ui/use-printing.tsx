@@ -5,10 +5,10 @@ import { count } from "../../view/words.ts";
 import { conversationRows } from "../model/conversation-rows.ts";
 import { dateAndTimeOf } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
+import { PrintContext } from "./code.tsx";
 import { EntryCard } from "./entry-card.tsx";
-import { Folds, FoldsContext } from "./folds.ts";
+import { Folds, FoldsContext } from "./fold.tsx";
 import { PageContext, type PageContextValue } from "./page-context.ts";
-import { PrintContext } from "./print-context.ts";
 
 /** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
 const MOST_ENTRIES = 1500;

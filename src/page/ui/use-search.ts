@@ -10,7 +10,7 @@ import {
 import type { Step } from "../model/navigation.ts";
 import { type SearchHit, SearchIndex } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
-import type { Folds } from "./folds.ts";
+import type { Folds } from "./fold.tsx";
 
 /** Milliseconds after the last key until the search begins. */
 const PAUSE_MS = 120;

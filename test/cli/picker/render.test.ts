@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { type PickerSession, pickerSession } from "../../../src/cli/picker/picker-session.ts";
+import type { FileRow } from "../../../src/catalog/session-row.ts";
 import { pickerLayout, renderPicker } from "../../../src/cli/picker/render.ts";
 import { emptyPicker, type PickerMode, type PickerState } from "../../../src/cli/picker/state.ts";
 import { loadWidths } from "../../../src/cli/text/width.ts";
@@ -13,18 +13,18 @@ await loadWidths();
 const NOW_MS = Date.parse("2026-02-10T12:00:00.000Z");
 const plain = { colours: pc.createColors(false), nowMs: NOW_MS };
 
-function session(number: number, name = "", firstMessage = `Message ${number}`): PickerSession {
-  const modifiedMs = NOW_MS - number * 60_000;
+function session(number: number, name = "", firstMessage = `Message ${number}`): FileRow {
+  const modified = new Date(NOW_MS - number * 60_000);
   const path = `/sessions/${number}.jsonl`;
-  return pickerSession({
+  const facts = {
     path,
     id: `${number}`,
     cwd: "/projects/demo",
-    name,
-    firstMessage,
-    modifiedMs,
+    created: modified,
+    modified,
     messageCount: 7,
-  });
+  };
+  return { ...facts, name, firstMessage };
 }
 
 function picker(number: number, more: Partial<PickerState> = {}): PickerState {

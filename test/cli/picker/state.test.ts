@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { FileRow } from "../../../src/catalog/session-row.ts";
 import type { PickerKey } from "../../../src/cli/picker/keys.ts";
 import { pickerKey } from "../../../src/cli/picker/keys.ts";
-import { type PickerSession, pickerSession } from "../../../src/cli/picker/picker-session.ts";
 import {
   emptyPicker,
   highlighted,
@@ -10,22 +10,23 @@ import {
   type PickerTask,
   step,
 } from "../../../src/cli/picker/state.ts";
+import { titleOf } from "../../../src/view/session-title.ts";
 import fc from "../../support/fast-check.ts";
 
 const PAGE = 5;
 
 /** A session; a greater number is a later one. */
-function session(number: number, facts: Partial<PickerSession> = {}): PickerSession {
-  return pickerSession({
+function session(number: number, facts: Partial<FileRow> = {}): FileRow {
+  return {
     path: `/sessions/${number}.jsonl`,
     id: `id-${number}`,
     cwd: "/projects/demo",
-    name: "",
     firstMessage: `Message ${number}`,
-    modifiedMs: number,
+    created: new Date(number),
+    modified: new Date(number),
     messageCount: number,
     ...facts,
-  });
+  };
 }
 
 /** A picker with sessions 1 to `number`, all found. */
@@ -48,7 +49,7 @@ function press(state: PickerState, ...keys: PickerKey[]): { state: PickerState; 
 }
 
 const titleAfter = (state: PickerState, ...keys: PickerKey[]) =>
-  highlighted(press(state, ...keys).state)?.title;
+  titleOf(highlighted(press(state, ...keys).state) ?? {});
 
 describe("moving", () => {
   test("latest first; up and down stop at the ends", () => {
@@ -64,9 +65,9 @@ describe("moving", () => {
   test("what is found later moves nothing away from under the cursor", () => {
     const moved = press(filled(3), "down").state;
     const { state } = step(moved, { kind: "found", sessions: [session(9), session(0)] });
-    expect(highlighted(state)?.title).toBe("Message 2");
+    expect(titleOf(highlighted(state) ?? {})).toBe("Message 2");
     const untouched = step(filled(3), { kind: "found", sessions: [session(9)] }).state;
-    expect(highlighted(untouched)?.title).toBe("Message 9");
+    expect(titleOf(highlighted(untouched) ?? {})).toBe("Message 9");
   });
 });
 
@@ -131,7 +132,7 @@ describe("the filter", () => {
       session(3, { firstMessage: "👩‍👩‍👧 family" }),
     ];
     const { state } = step(emptyPicker("all"), { kind: "found", sessions });
-    const titles = (...keys: PickerKey[]) => matchesOf(press(state, ...keys).state).map(({ title }) => title);
+    const titles = (...keys: PickerKey[]) => matchesOf(press(state, ...keys).state).map(titleOf);
     expect(titles({ text: "PARSER" })).toEqual(["Message 2", "Parser"]);
     expect(titles({ text: "message" }, { text: " " }, { text: "1 parser" })).toEqual(["Parser"]);
     expect(titles({ text: "fam " }, { text: "👩‍👩‍👧" })).toEqual(["👩‍👩‍👧 family"]);
@@ -146,9 +147,7 @@ describe("the filter", () => {
 
 describe("choosing and leaving", () => {
   test("enter chooses what is highlighted; nothing if nothing fits", () => {
-    expect(press(filled(3), "down", "enter").tasks).toEqual([
-      { kind: "choose", session: expect.objectContaining({ title: "Message 2" }) },
-    ]);
+    expect(press(filled(3), "down", "enter").tasks).toEqual([{ kind: "choose", session: session(2) }]);
     expect(press(filled(3), { text: "zzz" }, "enter", "rename", "delete").tasks).toEqual([]);
   });
 
@@ -174,10 +173,10 @@ describe("changing sessions", () => {
     const { state, tasks } = press(filled(2), "rename", { text: " New " }, { text: "nam" }, "enter");
     expect(tasks).toEqual([{ kind: "rename", path, name: "New nam" }]);
     const after = step(state, { kind: "renamed", path, name: "New nam" }).state;
-    expect(highlighted(after)?.title).toBe("New nam");
+    expect(titleOf(highlighted(after) ?? {})).toBe("New nam");
     expect(press(after, "rename", "rub-out").state.mode).toMatchObject({ text: "New na" });
     const cleared = step(after, { kind: "renamed", path, name: "" }).state;
-    expect(highlighted(cleared)?.title).toBe("Message 2");
+    expect(titleOf(highlighted(cleared) ?? {})).toBe("Message 2");
   });
 
   test("deleting asks; only y confirms", () => {
@@ -187,8 +186,8 @@ describe("changing sessions", () => {
     const path = "/sessions/2.jsonl";
     expect(tasks).toEqual([{ kind: "delete", path }]);
     const after = step(state, { kind: "deleted", path }).state;
-    expect(matchesOf(after).map(({ title }) => title)).toEqual(["Message 3", "Message 1"]);
-    expect(highlighted(after)?.title).toBe("Message 1");
+    expect(matchesOf(after).map(titleOf)).toEqual(["Message 3", "Message 1"]);
+    expect(titleOf(highlighted(after) ?? {})).toBe("Message 1");
   });
 
   test("what was found meanwhile does not change which one is meant", () => {
@@ -216,7 +215,7 @@ test("whatever is pressed, something that fits is highlighted, and the list is i
           state = step(state, { kind: "found", sessions: [session(1), session(21)] }).state;
         const matches = matchesOf(state);
         expect(highlighted(state) === undefined).toBe(matches.length === 0);
-        const times = state.sessions.map(({ modifiedMs }) => modifiedMs);
+        const times = state.sessions.map(({ modified }) => modified.getTime());
         expect(times).toEqual([...times].sort((a, b) => b - a));
       }
     }),

@@ -73,5 +73,5 @@ export function compareWhereTable(document: string, read: (path: string) => stri
 
 function isDeclaredIn(text: string, name: string): boolean {
   const exported = `^export (?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
-  return new RegExp(`${exported}|^ {2}(?:static |async |\\*)*${name}[(<]`, "m").test(text);
+  return new RegExp(`${exported}|^ {2}(?:static |async |\\*)*#?${name}[(<]`, "m").test(text);
 }

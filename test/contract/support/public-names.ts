@@ -41,9 +41,29 @@ export function readExports(program: ts.Program, path: string): PublicNames {
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Makes a program of all entry points, which takes seconds. */
+export function createEntriesProgram(): ts.Program {
+  return createProgram(Object.values(ENTRIES).map(entryFile));
+}
+
+/** Lists the exported classes and interfaces that have a `close` and no `Symbol.asyncDispose`. */
+export function findUndisposable(program: ts.Program, path: string): string[] {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(path);
+  const symbol = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+  if (symbol === undefined) throw new Error(`${path} is no module.`);
+  return checker.getExportsOfModule(symbol).flatMap((item) => {
+    const target = item.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(item) : item;
+    if (!(target.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface))) return [];
+    const members = checker.getDeclaredTypeOfSymbol(target).getProperties();
+    const isClosable = members.some(({ name }) => name === "close");
+    const isDisposable = members.some(({ name }) => name.startsWith("__@asyncDispose"));
+    return isClosable && !isDisposable ? [item.name] : [];
+  });
+}
+
 /** Reads what the package exports today, entry point by entry point. */
-export function readPublicNames(): Readonly<Record<string, PublicNames>> {
-  const program = createProgram(Object.values(ENTRIES).map(entryFile));
+export function readPublicNames(program = createEntriesProgram()): Readonly<Record<string, PublicNames>> {
   return Object.fromEntries(
     Object.entries(ENTRIES).map(([name, file]) => [name, readExports(program, entryFile(file))]),
   );

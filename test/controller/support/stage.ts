@@ -11,7 +11,6 @@ import {
   SessionController,
   type SessionControllerOptions,
   type SessionHookEvents,
-  type SessionHookName,
   SessionHooks,
 } from "sessiontree/controller";
 import { expect, onTestFinished } from "vitest";
@@ -19,6 +18,8 @@ import { assistant, tokens, user } from "../../support/messages.ts";
 
 /** Settings under which little is kept, so that small conversations can be compacted. */
 export const SMALL: CompactionSettings = { enabled: true, reserveTokens: 100, keepRecentTokens: 50 };
+
+type SessionHookName = keyof SessionHookEvents;
 
 const HOOKS: readonly SessionHookName[] = [
   "session_start",

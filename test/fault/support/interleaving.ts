@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isSessionError, repairSession, SessionManager, type SessionOptions } from "sessiontree";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import { expect, test } from "vitest";
 import { isSampled } from "../../support/share.ts";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";

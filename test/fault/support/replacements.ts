@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { repairSession, SessionManager } from "sessiontree";
-import { mergeSessions } from "sessiontree/merge";
+import { mergeSessions } from "sessiontree/catalog";
 import type { FileSystem } from "./faulty-fs.ts";
 
 /** What replaces a file. */

@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync, writeFileSync, writeSync } from "node:fs"
 import { dirname } from "node:path";
 import { setTimeout as after, setImmediate as nextTurn } from "node:timers/promises";
 import { isSessionError, repairSession, SessionManager } from "sessiontree";
+import { mergeSessions } from "sessiontree/catalog";
 import { FileTarget, importSessions } from "sessiontree/import";
-import { mergeSessions } from "sessiontree/merge";
 import type { Told } from "./stress.ts";
 import { sourceBeside, sourceRecord } from "./stress-source.ts";
 

@@ -1,18 +1,24 @@
-import { createReadStream } from "node:fs";
-import { fittingName } from "../../catalog/resolve-session.ts";
-import type { SessionRow } from "../../catalog/session-row.ts";
-import { SessionManager } from "../../manager/session-manager.ts";
-import { SessionError } from "../../schema/errors.ts";
-import type { SessionStore } from "../../stores/session-store.ts";
-import type { CliIo } from "../io.ts";
-import { LATEST, looksLikePath } from "../session-argument.ts";
-import type { SessionChange, SessionLocation } from "../session-location.ts";
-import type { StoreAddress } from "./address.ts";
-import { storesOf } from "./open-store.ts";
-import { TemporaryCopies } from "./temporary-copies.ts";
+import {
+  importOriginInFront,
+  isWholeFront,
+  markDeletedImport,
+  unmarkDeletedImport,
+} from "../catalog/deleted-imports.ts";
+import { fittingName } from "../catalog/resolve-session.ts";
+import type { SessionRow } from "../catalog/session-row.ts";
+import { SessionError } from "../schema/errors.ts";
+import type { ImportOrigin } from "../schema/import-origin.ts";
+import type { SessionStore } from "../stores/session-store.ts";
+import type { CliIo, CliStores } from "./io.ts";
+import { type NamedSession, readInMemory, type SessionLocation } from "./named-session.ts";
+import { LATEST, looksLikePath } from "./session-argument.ts";
+import type { StoreAddress } from "./store-address.ts";
 
 /** How many candidates an error names. */
 const MOST_NAMED = 3;
+
+/** Ids of which a file's name can be made. */
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 
 /** A row as commands list it. */
 export interface ListedRow extends SessionRow {
@@ -22,15 +28,34 @@ export interface ListedRow extends SessionRow {
   readonly source?: string;
 }
 
+/** PostgreSQL, loaded when a call asks for it. */
+const POSTGRES: CliStores = {
+  open: async (url) => {
+    const { openPostgresStore } = await import("../postgres/open-postgres-store.ts");
+    return openPostgresStore(url);
+  },
+  migrate: async (url, to) => {
+    const { migratePostgres } = await import("../postgres/open-postgres-store.ts");
+    return migratePostgres(url, to === undefined ? {} : { to });
+  },
+  migrationSql: async (url, to) => {
+    const { postgresMigrationSql } = await import("../postgres/open-postgres-store.ts");
+    return postgresMigrationSql(url, to === undefined ? {} : { to });
+  },
+};
+
+/** Returns the way to databases. */
+export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
+  return stores;
+}
+
 /** The sessions of a database, during one run of the command line; nothing is opened before it is needed. */
 export class StoredSessions {
   /** The database's address, as output names it. */
   readonly address: string;
   readonly #url: string;
   readonly #io: CliIo;
-  readonly #idsByPath = new Map<string, string>();
   #store: Promise<SessionStore> | undefined;
-  #copies: TemporaryCopies | undefined;
 
   constructor({ url, shown }: StoreAddress, io: CliIo) {
     this.address = shown;
@@ -39,7 +64,7 @@ export class StoredSessions {
   }
 
   /**
-   * Gives the store, open.
+   * Returns the store, open.
    *
    * @throws {SessionError} `STORE_UNAVAILABLE`
    */
@@ -55,36 +80,15 @@ export class StoredSessions {
    * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_AMBIGUOUS`, or `STORE_UNAVAILABLE`.
    * @remarks Cost: O(sessions whose name holds the text).
    */
-  async find(name: string): Promise<SessionRow | undefined> {
-    if (name === LATEST) return this.#latest();
+  async find(name: string): Promise<NamedSession | undefined> {
+    if (name === LATEST) return this.#named(await this.#latest());
     if (looksLikePath(name)) return undefined;
     const candidates = await this.#candidates(name.trim());
     const inProject = candidates.filter(({ cwd }) => cwd === this.#io.cwd);
     const [found] = candidates.length > 1 && inProject.length === 1 ? inProject : candidates;
     if (found === undefined) throw this.#notFound(name);
     if (candidates.length > 1 && inProject.length !== 1) throw ambiguous(name, candidates);
-    return found;
-  }
-
-  /**
-   * Gives the path of a copy of the session that is named; undefined if what is named is a file.
-   *
-   * @throws {SessionError} As `find`, or `WRITE_FAILED`.
-   */
-  async copyOf(name: string): Promise<string | undefined> {
-    const id = (await this.find(name))?.id;
-    if (id === undefined) return undefined;
-    for (const [path, copied] of this.#idsByPath) if (copied === id) return path;
-    const store = await this.store();
-    this.#copies ??= new TemporaryCopies();
-    const path = await this.#copies.write(id, store.exportBytes(id));
-    this.#idsByPath.set(path, id);
-    return path;
-  }
-
-  /** Gives the id of the session of which a copy stands at a path; undefined if none does. */
-  idOf(path: string): string | undefined {
-    return this.#idsByPath.get(path);
+    return this.#named(found);
   }
 
   /** Says where a session is. */
@@ -93,69 +97,52 @@ export class StoredSessions {
     return { text: `${id} in ${store}`, json: { id, store } };
   }
 
-  /**
-   * Opens a session to look at it.
-   *
-   * @throws {SessionError} `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
-   */
-  async open(id: string): Promise<SessionManager> {
-    return (await this.store()).open(id, { ...this.#clock, mode: "read-only" });
-  }
-
-  /** Has something done to a session, and makes sure that the database has it. */
-  async change<T>(id: string, change: SessionChange<T>): Promise<T> {
-    const session = await (await this.store()).open(id, this.#clock);
-    const result = await change(session);
-    await session.close();
-    return result;
-  }
-
-  /**
-   * Copies all of a session into one of the project in the current folder.
-   *
-   * @param path - Of the session's file, or of a copy.
-   */
-  async cloneHere(path: string): Promise<SessionManager> {
-    const id = this.idOf(path);
-    const store = await this.store();
-    this.#copies ??= new TemporaryCopies();
-    const given = id === undefined ? {} : { parentSession: id };
-    const clone = SessionManager.forkFrom(path, this.#io.cwd, this.#copies.folder, given);
-    const file = clone.getSessionFile();
-    if (file === undefined) throw new TypeError("a session that was copied into a folder has a path");
-    await clone.close();
-    await store.importBytes(createReadStream(file));
-    return this.open(clone.getSessionId());
-  }
-
   /** Makes the database's tables, or changes them: see `CliStores`. */
   migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
     return storesOf(this.#io).migrate(this.#url, to);
   }
 
-  /** Gives the statements that `migrate` would run now. */
+  /** Returns the statements that `migrate` would run now. */
   migrationSql(to: number | undefined): Promise<string[]> {
     return storesOf(this.#io).migrationSql(this.#url, to);
   }
 
   /**
-   * Closes what was opened, and removes the copies. Idempotent.
+   * Closes what was opened. Idempotent.
    *
    * @param hasFailed - Whether what could not be written is given up.
    */
   async close(hasFailed: boolean): Promise<void> {
-    this.#copies?.remove();
-    this.#copies = undefined;
     const opened = this.#store;
     this.#store = undefined;
-    // Whoever asked for the store was told if it could not be opened.
+    // The caller that asked for the store was told if it could not be opened.
     const [store] = await Promise.allSettled([opened]);
     if (store.status === "fulfilled") await store.value?.close({ discard: hasFailed });
   }
 
-  get #clock(): Pick<CliIo, "now"> {
+  #named(row: SessionRow): NamedSession {
+    const { id } = row;
     const { now } = this.#io;
-    return now === undefined ? {} : { now };
+    const location = this.locationOf(id);
+    const bytes = () => this.#bytesOf(id);
+    return {
+      location,
+      path: undefined,
+      id,
+      read: () => readInMemory(bytes(), location.text, SAFE_NAME.test(id) ? id : "session"),
+      open: async (mode = undefined) =>
+        (await this.store()).open(id, { ...(mode && { mode }), ...(now && { now }) }),
+      bytes,
+      row: async () => row,
+      delete: async () => {
+        await deleteStored(await this.store(), id);
+        return "permanent";
+      },
+    };
+  }
+
+  async *#bytesOf(id: string): AsyncGenerator<Uint8Array, void> {
+    yield* (await this.store()).exportBytes(id);
   }
 
   async #latest(): Promise<SessionRow> {
@@ -165,7 +152,7 @@ export class StoredSessions {
     throw new SessionError("SESSION_NOT_FOUND", message);
   }
 
-  /** Gives the sessions that a text fits best. */
+  /** Returns the sessions that a text fits best. */
   async #candidates(text: string): Promise<SessionRow[]> {
     if (text === "") return [];
     const store = await this.store();
@@ -198,4 +185,26 @@ function ambiguous(name: string, candidates: readonly SessionRow[]): SessionErro
     `${ids.length} sessions fit ${JSON.stringify(name)}. Give more of the id. Some are ${some}.`,
     { details: { wanted: name, candidates: ids } },
   );
+}
+
+/** Deletes a session, and marks one that was imported, so that no import brings it back. */
+async function deleteStored(store: SessionStore, id: string): Promise<void> {
+  const origin = await originIn(store, id);
+  const isMarked = origin !== undefined && markDeletedImport(origin);
+  try {
+    await store.delete(id);
+  } catch (error) {
+    if (isMarked) unmarkDeletedImport(origin);
+    throw error;
+  }
+}
+
+/** Returns where a session was imported from. */
+async function originIn(store: SessionStore, id: string): Promise<ImportOrigin | undefined> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of store.exportBytes(id)) {
+    pieces.push(piece.slice());
+    if (isWholeFront(Buffer.concat(pieces))) break;
+  }
+  return importOriginInFront(Buffer.concat(pieces));
 }

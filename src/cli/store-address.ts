@@ -1,4 +1,4 @@
-import { UsageError } from "../usage-error.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Where a database is, and how output names it. */
 export interface StoreAddress {

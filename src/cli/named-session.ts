@@ -1,0 +1,146 @@
+import type { SessionRow } from "../catalog/session-row.ts";
+import type { SessionManager } from "../manager/session-manager.ts";
+import type { CliIo } from "./io.ts";
+import type { SessionView } from "./session-view.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where a session is. */
+export interface SessionLocation {
+  /** For people: its path, or its id and the database. */
+  readonly text: string;
+  /** For programs: `path`, or `id` and `store`. */
+  readonly json: { readonly path: string } | { readonly id: string; readonly store: string };
+}
+
+/** A session that a call names, wherever it is kept. */
+export interface NamedSession {
+  readonly location: SessionLocation;
+  /** Absolute path of its file, for what only files can do; undefined if it has none. */
+  readonly path: string | undefined;
+  /** Its id in a database; undefined elsewhere. */
+  readonly id: string | undefined;
+  /**
+   * Reads it, to look at it.
+   *
+   * @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE`
+   */
+  read(): Promise<SessionView>;
+  /**
+   * Opens it, to append to it or to watch it.
+   *
+   * @throws {UsageError} If it comes from stdin.
+   * @throws {SessionError} As `read`.
+   */
+  open(mode?: "read-only"): Promise<SessionManager>;
+  /** Yields its bytes, in pieces that are valid until the next is asked for. */
+  bytes(): AsyncIterable<Uint8Array>;
+  /** Returns what a list says of it; undefined if it is no session. */
+  row(): Promise<SessionRow | undefined>;
+  /**
+   * Deletes it; from a database for good.
+   *
+   * @throws {SessionError} As `deleteSession` and `SessionStore.delete`.
+   */
+  delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
+}
+
+/** Names the session that comes from stdin. */
+export const PIPED = "-";
+
+/**
+ * Opens a session, has something done to it, and makes sure that it is written.
+ *
+ * @param session - Of a file, one that was read before: a missing one would be begun.
+ * @throws {SessionError} What `change` throws, or `WRITE_FAILED`.
+ */
+export async function changeSession<T>(
+  session: NamedSession,
+  change: (opened: SessionManager) => T | Promise<T>,
+): Promise<T> {
+  const opened = await session.open();
+  try {
+    return await change(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Returns the session in a file. What reads and changes it is loaded when it is needed. */
+export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSession {
+  return {
+    location: { text: path, json: { path } },
+    path,
+    id: undefined,
+    read: async () => (await import("./session-view.ts")).SessionView.at(path),
+    open: async (mode = undefined) => {
+      const manager = await import("../manager/session-manager.ts");
+      // A copy of it is asked for, and is written even without a conversation.
+      const reading = mode && { mode, createAtOnce: true };
+      return manager.SessionManager.open(path, { ...reading, ...(now && { now }) });
+    },
+    bytes: async function* () {
+      const { bytesOfFile } = await import("../stores/file-store.ts");
+      yield* bytesOfFile(path);
+    },
+    row: async () => (await import("../catalog/summarize-session.ts")).summarizeSession(path),
+    delete: async (options) => {
+      const { deleteSession } = await import("../catalog/trash.ts");
+      return (await deleteSession(path, options)).method;
+    },
+  };
+}
+
+/** Returns the session that comes from stdin, which is read once, when it is needed, and only looked at. */
+export function pipedSession({ stdin }: CliIo): NamedSession {
+  let bytes: Promise<Uint8Array> | undefined;
+  const read = async function* () {
+    bytes ??= readAll(stdin);
+    yield await bytes;
+  };
+  const refuse = async () => {
+    throw onlyReadable();
+  };
+  const view = () => readInMemory(read(), "stdin", "stdin");
+  return {
+    location: { text: "stdin", json: { path: PIPED } },
+    path: undefined,
+    id: undefined,
+    read: view,
+    open: refuse,
+    bytes: read,
+    row: async () => (await import("../catalog/session-row.ts")).rowOfLines((await view()).log),
+    delete: refuse,
+  };
+}
+
+/**
+ * Reads a session that has no file.
+ *
+ * @param subject - What it is called where it turns out to be none.
+ * @param fileName - Name of a file made of it.
+ */
+export async function readInMemory(
+  bytes: AsyncIterable<Uint8Array>,
+  subject: string,
+  fileName: string,
+): Promise<SessionView> {
+  const { SessionView } = await import("./session-view.ts");
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece.slice());
+  return SessionView.inMemory(pieces, subject, fileName);
+}
+
+/** @throws {UsageError} If stdin is a terminal, from which no session comes. */
+async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
+  if (stdin === undefined || stdin.isTTY === true) {
+    throw new UsageError('"-" reads a session from stdin; pipe one in, as in "sessiontree tree - < FILE".');
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stdin) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+/** The error for what would change the session that comes from stdin. */
+export function onlyReadable(): UsageError {
+  return new UsageError("A session from stdin can only be read; save it to a file, and name that.");
+}

@@ -1,0 +1,25 @@
+import { isFailure } from "./entry-kind.ts";
+import { usageOf } from "./usage.ts";
+import type { ViewSource } from "./view-source.ts";
+
+/** What only the bodies of a session tell of it as a whole. */
+export interface SessionTotals {
+  /** Entries that say that a tool, a command or a model failed. */
+  readonly failed: number;
+  /** What its calls of models cost, in US dollars, with what a fork has from its parent. */
+  readonly cost: number;
+}
+
+/**
+ * Counts failures and costs.
+ *
+ * @remarks Cost: O(session).
+ */
+export function totalsOf(session: ViewSource): SessionTotals {
+  let [failed, cost] = [0, 0];
+  session.readEntries(session.tree.ordinals(), (_, entry) => {
+    if (isFailure(entry)) failed++;
+    cost += usageOf(entry)?.cost ?? 0;
+  });
+  return { failed, cost };
+}
