@@ -40,9 +40,11 @@ prepare_wine() {
 # The packages for Windows, and the sources as they are now.
 prepare_checkout() {
   mkdir -p "$checkout"
-  if ! cmp -s package-lock.json "$checkout/package-lock.json"; then
+  local installed=$checkout/node_modules/.package-lock-of-windows.json
+  if ! cmp -s package-lock.json "$installed"; then
     cp package.json package-lock.json "$checkout"
     npm ci --prefix "$checkout" --os=win32 --cpu=x64 --ignore-scripts --no-audit --no-fund --silent
+    cp package-lock.json "$installed"
   fi
   find "$checkout" -mindepth 1 -maxdepth 1 ! -name node_modules -exec rm -rf {} +
   git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$checkout"
